@@ -1,0 +1,38 @@
+# What every target of the house shares: the language, the warnings, the sanitizers; and the table
+# that says what this build can do.
+add_library(hios_settings INTERFACE)
+target_compile_features(hios_settings INTERFACE cxx_std_20)
+target_include_directories(hios_settings INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(hios_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${HIOS_WERROR}>:-Werror>)
+if(HIOS_SANITIZE)
+  target_compile_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE})
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# hios_floor(NAME SOURCES … LINK …): one static library, one floor.
+function(hios_floor name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC hios_settings ${arg_LINK})
+endfunction()
+
+function(hios_print_features)
+  set(mpi "no  (HIOS_MPI=OFF: one rank only)")
+  if(HIOS_MPI)
+    set(mpi "yes (${MPI_C_LIBRARY_VERSION_STRING} MPI-${MPI_C_VERSION})")
+  endif()
+  set(cpu "no  (HIOS_CPU=OFF: reference backend only)")
+  if(HIOS_CPU)
+    set(cpu "yes (oneDNN ${dnnl_VERSION})")
+  endif()
+  message(STATUS "HIOS ${PROJECT_VERSION}")
+  message(STATUS "  ranks over MPI    ${mpi}")
+  message(STATUS "  reference backend yes")
+  message(STATUS "  cpu backend       ${cpu}")
+  message(STATUS "  tests             ${HIOS_TESTS}")
+  message(STATUS "  sanitizers        ${HIOS_SANITIZE}")
+endfunction()

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hios/model.h"
+
+namespace hios {
+
+/// Where weights and inputs come from. Any rank asks for its own, and gets what every other rank
+/// would: N ranks compute what one rank computes.
+class TensorSource {
+ public:
+  virtual ~TensorSource() = default;
+  /// Of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order.
+  virtual void weights(const Model& model, const Layer& layer, std::span<float> out) = 0;
+  /// Of a Conv with bias: one value an output channel.
+  virtual void bias(const Model& model, const Layer& layer, std::span<float> out) = 0;
+  /// The model's input, NHWC.
+  virtual void input(const Model& model, std::span<float> out) = 0;
+};
+
+/// Values from a seed and the layer's name, scaled so that activations keep about unit variance
+/// through hundreds of layers and differ between channels and inputs (verification would mean
+/// nothing otherwise). The same on every machine.
+class SeededSource final : public TensorSource {
+ public:
+  explicit SeededSource(std::uint64_t seed) : seed_(seed) {}
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override;
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override;
+  void input(const Model& model, std::span<float> out) override;
+
+ private:
+  std::uint64_t seed_;
+};
+
+}  // namespace hios

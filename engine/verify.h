@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/tensor_source.h"
+#include "hios/coarsen.h"
+#include "hios/schedule.h"
+
+namespace hios {
+
+/// |value − expected| ≤ atol + rtol · |expected|, for every element.
+struct Tolerance {
+  double atol = 1e-3;
+  double rtol = 1e-3;
+};
+
+struct Comparison {
+  double max_abs = 0;
+  double max_rel = 0;       ///< over elements with |expected| > atol
+  std::size_t outside = 0;  ///< elements beyond the tolerance, NaN included
+  bool bitwise = true;
+};
+
+Comparison compare(std::span<const float> values, std::span<const float> expected,
+                   const Tolerance& tolerance);
+
+/// Every operator's output, by OpId, computed here one after the other by one backend: the
+/// reference backend for tolerance checks; for the bitwise check the run's own backend, each
+/// operator with the number of threads that the schedule gives it.
+class OneRankRun {
+ public:
+  /// `threads_of`: cores for each operator, by OpId. `progress` names what runs on a terminal.
+  OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
+             const std::vector<int>& threads_of, TensorSource& source, const std::string& progress);
+  std::span<const float> output(OpId op) const;
+
+ private:
+  std::vector<std::unique_ptr<Buffer>> outputs_;
+  std::vector<std::size_t> elements_;
+};
+
+/// The cores that each operator gets under a schedule, by OpId.
+std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule);
+
+}  // namespace hios

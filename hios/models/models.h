@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "hios/model.h"
+
+namespace hios::models {
+
+/// A built-in network: any batch and size.
+struct Entry {
+  std::string_view name;
+  std::string_view description;
+  std::int64_t default_size;  ///< height and width, in pixels
+  Model (*build)(std::int64_t batch, std::int64_t height, std::int64_t width);
+};
+
+/// All of them, in the order of `--list-models`.
+std::span<const Entry> all();
+/// nullptr where there is none of that name.
+const Entry* find(std::string_view name);
+
+Model inception_v3(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model nasnet_large(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model squeezenet(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model randwire_large(std::int64_t batch, std::int64_t height, std::int64_t width);
+
+}  // namespace hios::models

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hios/json_io.h"
+
+namespace hios {
+
+using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// One documented option: its type is that of its default.
+struct OptionSpec {
+  std::string_view name;
+  OptionValue default_value;
+  double min = 0;  ///< numbers only
+  double max = 0;
+  std::string_view help;  ///< meaning and unit
+};
+
+/// The values of a documented set of options: defaults, then what the user said.
+class Options {
+ public:
+  Options() = default;
+  explicit Options(std::span<const OptionSpec> specs);
+
+  /// "window=4". Throws InputError: unknown name (lists the known ones), wrong type, out of range.
+  void set(std::string_view key_equals_value);
+  bool has(std::string_view name) const;
+
+  bool boolean(std::string_view name) const;
+  std::int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  const std::string& string(std::string_view name) const;
+
+  /// Only what differs from the defaults, as schedules store it.
+  Json non_defaults() const;
+  /// One line an option, for --help and --list-algorithms.
+  std::string help() const;
+
+ private:
+  const OptionValue& value(std::string_view name) const;
+
+  std::vector<OptionSpec> specs_;
+  std::vector<OptionValue> values_;
+};
+
+}  // namespace hios

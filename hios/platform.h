@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/ids.h"
+#include "hios/json_io.h"
+
+namespace hios {
+
+struct Device {
+  std::string name;        ///< unique: "cpu0"
+  std::string kind;        ///< "cpu", "gpu": the key into profiles
+  int threads = 1;         ///< cores of a CPU rank; 0 for a GPU
+  int streams = 1;         ///< L: the most groups in a stage
+  Bytes memory_bytes = 0;  ///< 0: no limit
+  std::string host;
+};
+
+struct Link {
+  double latency_ms = 0;
+  double gb_per_s = 0;  ///< 10⁹ bytes a second
+  double transfer_ms(Bytes size_bytes) const {
+    return latency_ms + static_cast<double>(size_bytes) / (gb_per_s * 1e6);
+  }
+};
+
+/// M devices and the links between them.
+class Platform {
+ public:
+  Platform() = default;
+  Platform(std::vector<Device> devices,
+           std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
+           std::optional<Link> default_link = {});
+
+  /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
+  static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams);
+
+  std::size_t size() const { return devices_.size(); }
+  std::span<const Device> devices() const { return devices_; }
+  const Device& device(DeviceId id) const { return devices_[id.index()]; }
+  /// The link from one device to another, else the default link, else nothing. A link given in one
+  /// direction serves the other where that one is not given.
+  std::optional<Link> link(DeviceId from, DeviceId to) const;
+  std::optional<DeviceId> find(std::string_view name) const;
+
+ private:
+  std::vector<Device> devices_;
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
+  std::optional<Link> default_link_;
+};
+
+/// `hios-platform` version 1.
+Platform platform_from_json(const JsonView& root);
+Json to_json(const Platform& platform);
+
+}  // namespace hios

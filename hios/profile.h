@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/ids.h"
+#include "hios/json_io.h"
+
+namespace hios {
+
+/// A measured time. `ms` is the statistic of INTERFACES ("What the numbers mean"): the median over
+/// those sweeps that are in the fastest quarter of whole sweeps.
+struct Measurement {
+  double ms = 0;
+  double min_ms = 0;
+  std::int64_t samples = 0;
+};
+
+/// The groups of a stage as signatures; `canonical` sorts the groups, so that equal multisets of
+/// groups are equal keys.
+using StageKey = std::vector<std::vector<std::string>>;
+StageKey canonical(StageKey groups);
+
+/// Measured points of one pair of ranks, by increasing size.
+struct TransferCurve {
+  std::size_t from = 0, to = 0;
+  std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
+  /// Linear between points; below the first as the first; beyond the last by the last two's slope.
+  double transfer_ms(Bytes size_bytes) const;
+};
+
+/// What one way of running was measured to cost.
+struct Configuration {
+  std::string backend;  ///< "cpu"
+  std::string kind;     ///< of the devices: "cpu"
+  int threads = 1;
+  std::string math = "fp32";
+  std::size_t ranks = 1;
+  Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
+  Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
+  std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
+  std::map<StageKey, Measurement> stages;
+  std::vector<TransferCurve> transfers;
+  double seconds = 0;  ///< what measuring it took, in all
+
+  bool same_way(const Configuration& other) const;
+};
+
+/// `hios-profile` version 1: measured times with provenance.
+struct Profile {
+  std::vector<Configuration> configurations;
+
+  /// nullptr where none was measured. `kind` is the devices' kind.
+  const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
+                            std::string_view math = "fp32") const;
+  Configuration* find(std::string_view kind, int threads, std::size_t ranks,
+                      std::string_view math = "fp32");
+  /// Adds what `other` knows and this does not; what both know is replaced by `other`'s.
+  void merge(const Profile& other);
+  /// Of the whole content, for reports.
+  std::string digest() const;
+};
+
+Profile profile_from_json(const JsonView& root);
+Json to_json(const Profile& profile);
+
+}  // namespace hios

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hios/ids.h"
+
+namespace hios {
+
+/// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
+/// values lie in NHWC order, channels fastest, densely, as fp32.
+struct Shape {
+  std::int64_t n = 0;
+  std::int64_t c = 0;
+  std::int64_t h = 0;
+  std::int64_t w = 0;
+
+  std::int64_t elements() const { return n * c * h * w; }
+  Bytes size_bytes() const { return static_cast<Bytes>(elements()) * sizeof(float); }
+  /// "1x64x35x35" (N, C, H, W).
+  std::string to_string() const;
+  bool operator==(const Shape&) const = default;
+};
+
+}  // namespace hios

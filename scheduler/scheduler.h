@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+#include "hios/options.h"
+#include "hios/platform.h"
+#include "hios/schedule.h"
+
+/// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the
+/// same arguments give the same schedule. All results satisfy validate().
+namespace hios::scheduler {
+
+/// What the caller lends to an algorithm beside its options.
+struct Context {
+  std::uint64_t seed = 0;
+  /// True once the caller's time is up; asked often, so it must be cheap. Empty: never. Algorithms
+  /// that can end early return the best found with Outcome::kTimeLimit.
+  std::function<bool()> out_of_time;
+  /// (optional) A line about long work, shown on a terminal.
+  std::function<void(std::string_view)> progress;
+};
+
+struct ScheduleResult {
+  Schedule schedule;
+  Options options;  ///< the parameters that made it
+  Outcome outcome =
+      Outcome::kFeasible;  ///< kOptimal only where proven for the algorithm's own space
+  double latency_ms = 0;   ///< simulate()'s
+  std::size_t estimated_stages = 0;
+  double lower_bound_ms = 0;  ///< of this graph on this platform, not of the algorithm
+  std::string bound;          ///< its name
+};
+
+using ScheduleFunction = ScheduleResult (*)(const Graph&, const CostModel&, const Platform&,
+                                            const Options&, const Context&);
+
+/// A row of the table that `--list-algorithms` prints.
+struct Algorithm {
+  std::string_view name;
+  std::string_view description;
+  std::span<const OptionSpec> options;
+  ScheduleFunction run;
+  bool many_devices;  ///< uses more than the first device
+  bool streams;       ///< forms stages of several groups
+};
+
+std::span<const Algorithm> all();
+/// Throws InputError that lists the names.
+const Algorithm& find(std::string_view name);
+
+}  // namespace hios::scheduler
