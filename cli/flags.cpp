@@ -1,0 +1,158 @@
+#include "cli/flags.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "cli/version.h"
+#include "hios/error.h"
+#include "hios/log.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+Flags::Flags(std::string program, std::string purpose)
+    : program_(std::move(program)), purpose_(std::move(purpose)), description_("", 100, 45) {}
+
+Flags& Flags::add(const po::options_description& group) {
+  description_.add(group);
+  return *this;
+}
+
+void Flags::parse(int argc, const char* const* argv) {
+  arguments_.assign(argv, argv + argc);
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    const po::positional_options_description none;
+    po::store(po::command_line_parser(argc, argv)
+                  .options(description_)
+                  .positional(none)
+                  .style(style)
+                  .run(),
+              values_);
+    po::notify(values_);
+  } catch (const po::error& error) {
+    throw InputError(std::string(error.what()) + " (" + program_ + " --help lists the flags)");
+  }
+}
+
+std::string Flags::text(const std::string& flag) const {
+  if (!given(flag)) throw InputError("--" + flag + " is needed (" + program_ + " --help)");
+  return values_[flag].as<std::string>();
+}
+
+std::optional<std::string> Flags::optional_text(const std::string& flag) const {
+  if (!given(flag)) return std::nullopt;
+  return values_[flag].as<std::string>();
+}
+
+std::int64_t Flags::integer(const std::string& flag, std::int64_t min, std::int64_t max) const {
+  const std::string word = text(flag);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || number < min || number > max) {
+    throw InputError("--" + flag + " takes a whole number from " + std::to_string(min) + " to " +
+                     std::to_string(max) + ", not '" + word + "'");
+  }
+  return number;
+}
+
+std::optional<std::int64_t> Flags::optional_integer(const std::string& flag, std::int64_t min,
+                                                    std::int64_t max) const {
+  if (!given(flag)) return std::nullopt;
+  return integer(flag, min, max);
+}
+
+double Flags::number(const std::string& flag, double min, double max) const {
+  const std::string word = text(flag);
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number) ||
+      number < min || number > max) {
+    std::ostringstream range;
+    range << "--" << flag << " takes a number from " << min << " to " << max << ", not '" << word
+          << "'";
+    throw InputError(range.str());
+  }
+  return number;
+}
+
+std::vector<std::string> Flags::list(const std::string& flag) const {
+  const std::vector<std::string> words = split(text(flag), ',');
+  for (const std::string& word : words) {
+    if (word.empty()) throw InputError("--" + flag + " has an empty entry in '" + text(flag) + "'");
+  }
+  return words;
+}
+
+std::vector<std::string> Flags::repeated(const std::string& flag) const {
+  return given(flag) ? values_[flag].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::string Flags::help() const {
+  std::ostringstream out;
+  out << program_ << " — " << purpose_ << "\n" << description_;
+  return out.str();
+}
+
+po::typed_value<std::string>* value(const char* name) {
+  return po::value<std::string>()->value_name(name);
+}
+
+po::options_description common_flags() {
+  po::options_description group("Common", 100, 45);
+  group.add_options()("help", "print this and end")("version", "print the version and end");
+  group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
+  group.add_options()("json", value("FILE"), "write the results as JSON");
+  group.add_options()("csv", value("FILE"), "write the results as CSV");
+  group.add_options()("seed", value("N")->default_value("0"),
+                      "of weights, input and random graphs");
+  group.add_options()("force", "replace output files that exist");
+  group.add_options()("max-input", value("BYTES")->default_value("33554432"),
+                      "refuse larger input files, unread");
+  return group;
+}
+
+Common read_common(const Flags& flags, bool quiet) {
+  if (flags.given("quiet") && flags.given("verbose"))
+    throw InputError("-q and -v exclude each other");
+  log::set_level(quiet || flags.given("quiet") ? log::Level::kQuiet
+                 : flags.given("verbose")      ? log::Level::kVerbose
+                                               : log::Level::kNormal);
+  Common common;
+  common.seed = static_cast<std::uint64_t>(flags.integer("seed", 0, INT64_MAX));
+  common.existing = flags.given("force") ? Existing::kReplace : Existing::kRefuse;
+  common.limits.max_bytes = static_cast<Bytes>(flags.integer("max-input", 1, INT64_MAX));
+  if (const auto file = flags.optional_text("json")) common.json = *file;
+  if (const auto file = flags.optional_text("csv")) common.csv = *file;
+  if (common.json) check_writable(*common.json, common.existing);
+  if (common.csv) check_writable(*common.csv, common.existing);
+  return common;
+}
+
+bool answered(const Flags& flags, bool print) {
+  if (flags.given("help")) {
+    if (print) std::fputs(flags.help().c_str(), stdout);
+    return true;
+  }
+  if (flags.given("version")) {
+    if (print) std::puts(version_line().c_str());
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find(separator, begin)) != std::string_view::npos;
+       begin = end + 1) {
+    words.emplace_back(text.substr(begin, end - begin));
+  }
+  words.emplace_back(text.substr(begin));
+  return words;
+}
+
+}  // namespace hios::cli

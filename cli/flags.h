@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "hios/json_io.h"
+
+/// The command line that the three programs share. Every complaint is an InputError that names the
+/// flag and what it takes.
+namespace hios::cli {
+
+/// A program's flags: declared once, parsed strictly (no abbreviations, no positional words), read
+/// with their ranges.
+class Flags {
+ public:
+  Flags(std::string program, std::string purpose);
+
+  /// Adds a titled group of flags to --help.
+  Flags& add(const boost::program_options::options_description& group);
+
+  /// Throws InputError. After it, --help and --version are true in `asked()`.
+  void parse(int argc, const char* const* argv);
+
+  bool given(const std::string& flag) const { return values_.count(flag) != 0; }
+  std::string text(const std::string& flag) const;
+  std::optional<std::string> optional_text(const std::string& flag) const;
+  /// A whole number written as one, within [min, max].
+  std::int64_t integer(const std::string& flag, std::int64_t min, std::int64_t max) const;
+  std::optional<std::int64_t> optional_integer(const std::string& flag, std::int64_t min,
+                                               std::int64_t max) const;
+  /// A finite number within [min, max].
+  double number(const std::string& flag, double min, double max) const;
+  std::vector<std::string> list(const std::string& flag) const;  ///< comma-separated
+  std::vector<std::string> repeated(const std::string& flag) const;
+
+  std::string help() const;
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  std::string program_;
+  std::string purpose_;
+  boost::program_options::options_description description_;
+  boost::program_options::variables_map values_;
+  std::vector<std::string> arguments_;
+};
+
+/// A flag that takes a value, kept as text until it is read with its range.
+boost::program_options::typed_value<std::string>* value(const char* name);
+
+/// --help --version -q -v --json --csv --seed --force --max-input.
+boost::program_options::options_description common_flags();
+
+/// What the common flags said.
+struct Common {
+  std::optional<std::filesystem::path> json, csv;
+  std::uint64_t seed = 0;
+  Existing existing = Existing::kRefuse;
+  ReadLimits limits;
+};
+
+/// Reads the common flags and sets the log level (`quiet` for ranks other than 0). Checks that
+/// --json and --csv can be written.
+Common read_common(const Flags& flags, bool quiet);
+
+/// Prints help or version when asked for (on rank 0 only); true if that was all.
+bool answered(const Flags& flags, bool print);
+
+/// "a,b,c" → {a, b, c}; empty entries are kept.
+std::vector<std::string> split(std::string_view text, char separator);
+
+}  // namespace hios::cli

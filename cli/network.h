@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <boost/program_options.hpp>
+
+#include "cli/flags.h"
+#include "hios/coarsen.h"
+#include "hios/model.h"
+#include "hios/schedule.h"
+
+namespace hios::cli {
+
+/// --model NAME|FILE --batch --height --width.
+boost::program_options::options_description model_flags();
+
+/// A model and its operators, kept together because the operators name the model's layers.
+struct Network {
+  Model model;
+  CoarseGraph coarse;
+  /// Covers the layers and shapes, for the agreement between ranks.
+  std::string digest() const;
+};
+
+/// What the user asked for, with the built-in's default size where none was given. A name that is
+/// no built-in is a file (`hios-model`).
+Network load_network(const Flags& flags, const ReadLimits& limits);
+
+/// The same name, at the size that a schedule was made for where the flags do not say.
+Network load_network(const Flags& flags, const ReadLimits& limits, const ScheduleHead& head);
+
+/// "inception_v3 1x3x299x299".
+std::string describe(const Model& model);
+
+}  // namespace hios::cli

@@ -1,0 +1,85 @@
+#include "cli/planned_trace.h"
+
+#include <algorithm>
+
+namespace hios::cli {
+
+namespace {
+
+constexpr const char* kPlanned = "planned";
+
+/// The operators of a group, one after the other, stretched to the length of the stage where they
+/// would not fit (concurrent groups slow each other down).
+void draw_group(const Graph& graph, const Group& group, const StageTimes& times, DeviceId device,
+                std::size_t stream, const CostModel& costs, Trace& trace) {
+  double sum = 0;
+  for (const OpId op : group) sum += costs.operator_ms(op, device);
+  const double length = times.end_ms - times.start_ms;
+  const double stretch = sum > length ? length / sum : 1;
+  double at = times.start_ms;
+  for (const OpId op : group) {
+    const double end = std::min(times.end_ms, at + stretch * costs.operator_ms(op, device));
+    trace.slice(kPlanned, lane_name(device.index(), stream), graph.op(op).name, at, end);
+    at = end;
+  }
+}
+
+/// Where each operator runs, for the ends of arrows.
+struct Place {
+  DeviceId device;
+  std::size_t stage = 0;
+  std::size_t stream = 0;
+};
+
+std::vector<Place> places(const Graph& graph, const Schedule& schedule) {
+  std::vector<Place> places(graph.size());
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+      const auto& groups = schedule.devices[d][s].groups;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (const OpId op : groups[g]) places[op.index()] = {DeviceId(d), s, g};
+      }
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string lane_name(std::size_t rank, std::size_t stream) {
+  return "rank " + std::to_string(rank) + " stream " + std::to_string(stream);
+}
+
+void draw_planned(const Graph& graph, const Schedule& schedule, const Timeline& timeline,
+                  const CostModel& costs, Trace& trace) {
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+      const auto& groups = schedule.devices[d][s].groups;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        draw_group(graph, groups[g], timeline.stages[d][s], DeviceId(d), g, costs, trace);
+      }
+    }
+  }
+  const std::vector<Place> place = places(graph, schedule);
+  for (const TransferTimes& transfer : timeline.transfers) {
+    const Place& from = place[transfer.producer.index()];
+    std::optional<Place> to;  // the first consumer on that device
+    for (const EdgeId edge : graph.out_edges(transfer.producer)) {
+      const Place& reader = place[graph.edge(edge).to.index()];
+      if (reader.device == transfer.to && (!to || reader.stage < to->stage)) to = reader;
+    }
+    if (!to) continue;
+    const double read_ms = timeline.stages[to->device.index()][to->stage].start_ms;
+    trace.arrow(kPlanned, lane_name(from.device.index(), from.stream), transfer.start_ms,
+                lane_name(to->device.index(), to->stream), read_ms,
+                graph.op(transfer.producer).name);
+  }
+}
+
+Trace planned_trace(const Graph& graph, const ScheduleFile& file, const CostModel& costs) {
+  Trace trace;
+  draw_planned(graph, file.schedule, simulate(graph, file.schedule, costs), costs, trace);
+  return trace;
+}
+
+}  // namespace hios::cli

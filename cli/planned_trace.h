@@ -1,0 +1,21 @@
+#pragma once
+
+#include "hios/cost_model.h"
+#include "hios/schedule.h"
+#include "hios/simulate.h"
+#include "hios/trace.h"
+
+namespace hios::cli {
+
+/// "rank 1 stream 0": the lane of a trace.
+std::string lane_name(std::size_t rank, std::size_t stream);
+
+/// Draws a timeline into a trace: a slice an operator, on the lane of its rank and stream, within
+/// its stage by the operators' own times; an arrow a message.
+void draw_planned(const Graph& graph, const Schedule& schedule, const Timeline& timeline,
+                  const CostModel& costs, Trace& trace);
+
+/// The plan of a schedule on its own.
+Trace planned_trace(const Graph& graph, const ScheduleFile& file, const CostModel& costs);
+
+}  // namespace hios::cli

@@ -1,0 +1,104 @@
+#include "cli/schedule_inputs.h"
+
+#include "hios/error.h"
+#include "hios/graph_io.h"
+#include "hios/random_dag.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+void exactly_one_source(const Flags& flags) {
+  const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
+  if (sources != 1) {
+    throw InputError("say what to schedule with one of --model, --graph and --random (" +
+                     std::to_string(sources) + " given)");
+  }
+  if (flags.given("profile") && !flags.given("model")) {
+    throw InputError("--profile prices a --model; a graph brings its own costs");
+  }
+}
+
+RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
+  const std::string text = flags.text("random");
+  RandomDag parameters = parse_random_dag(text);
+  const bool own_seed = text.find("seed=") != std::string::npos;
+  if (!own_seed) parameters.seed = seed;
+  return parameters;
+}
+
+Platform read_platform(const Flags& flags, const ReadLimits& limits) {
+  const auto file = flags.optional_text("platform");
+  if (!file) {
+    const auto devices = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
+    return Platform::homogeneous(devices, flags.text("kind"),
+                                 static_cast<int>(flags.integer("threads", 0, 65536)),
+                                 static_cast<int>(flags.integer("streams", 1, 65536)));
+  }
+  const Json json = read_json(*file, limits);
+  return platform_from_json(JsonView(json, *file));
+}
+
+}  // namespace
+
+Problem::Problem(const Flags& flags, const Common& common) {
+  exactly_one_source(flags);
+  if (flags.given("model")) {
+    network_ = load_network(flags, common.limits);
+  } else if (const auto file = flags.optional_text("graph")) {
+    const Json json = read_json(*file, common.limits);
+    graph_ = graph_from_json(JsonView(json, *file));
+  } else {
+    graph_ = random_dag(random_parameters(flags, common.seed));
+  }
+  platform_ = read_platform(flags, common.limits);
+  if (const auto file = flags.optional_text("profile")) {
+    const Json json = read_json(*file, common.limits);
+    profile_ = profile_from_json(JsonView(json, *file));
+  }
+}
+
+const CostModel& Problem::costs() {
+  if (!costs_ && network_ && !profile_) {
+    throw InputError(
+        "a --model has no costs of its own: give --profile FILE, made by hios-profile");
+  }
+  if (!costs_) {
+    costs_ = profile_ ? CostModel::from_profile(graph(), platform_, *profile_)
+                      : CostModel::from_graph(graph(), platform_);
+  }
+  return *costs_;
+}
+
+ScheduleFile Problem::blank_file() const {
+  ScheduleFile file;
+  file.graph_name = graph().name();
+  file.graph_digest = graph().digest();
+  if (network_) {
+    file.batch = network_->model.batch();
+    file.height = network_->model.height();
+    file.width = network_->model.width();
+  }
+  file.devices.assign(platform_.devices().begin(), platform_.devices().end());
+  return file;
+}
+
+po::options_description problem_flags() {
+  po::options_description group("Graph and machine", 100, 45);
+  group.add_options()("profile", value("FILE"), "measured costs of the model's operators");
+  group.add_options()("graph", value("FILE"),
+                      "a hios-graph file: operators, edges and their costs");
+  group.add_options()("random", value("KEYS"),
+                      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3");
+  group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
+  group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
+  group.add_options()("threads", value("N")->default_value("1"), "cores a device");
+  group.add_options()("streams", value("S")->default_value("1"),
+                      "the most groups of operators at once on a device");
+  group.add_options()("platform", value("FILE"), "a hios-platform file instead of the four above");
+  return group;
+}
+
+}  // namespace hios::cli

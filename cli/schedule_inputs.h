@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <boost/program_options.hpp>
+
+#include "cli/flags.h"
+#include "cli/network.h"
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+#include "hios/platform.h"
+#include "hios/profile.h"
+#include "hios/schedule.h"
+
+namespace hios::cli {
+
+/// What hios-schedule plans for: a graph, a platform and its costs, from whatever flags named them.
+/// Not movable: the costs refer to the rest.
+class Problem {
+ public:
+  Problem(const Flags& flags, const Common& common);
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
+  const Platform& platform() const { return platform_; }
+  /// Throws InputError where costs are missing.
+  const CostModel& costs();
+  /// A schedule file's head, ready to be filled with a schedule.
+  ScheduleFile blank_file() const;
+
+ private:
+  std::optional<Network> network_;
+  Graph graph_;
+  Platform platform_;
+  std::optional<Profile> profile_;
+  std::optional<CostModel> costs_;
+};
+
+/// --graph --random --profile and --devices --kind --threads --streams --platform.
+boost::program_options::options_description problem_flags();
+
+}  // namespace hios::cli
