@@ -127,8 +127,8 @@ Common read_common(const Flags& flags, bool quiet) {
   common.limits.max_bytes = static_cast<Bytes>(flags.integer("max-input", 1, INT64_MAX));
   if (const auto file = flags.optional_text("json")) common.json = *file;
   if (const auto file = flags.optional_text("csv")) common.csv = *file;
-  if (common.json) check_writable(*common.json, common.existing);
-  if (common.csv) check_writable(*common.csv, common.existing);
+  if (common.json && !quiet) check_writable(*common.json, common.existing);
+  if (common.csv && !quiet) check_writable(*common.csv, common.existing);
   return common;
 }
 

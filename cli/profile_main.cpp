@@ -1,0 +1,187 @@
+// hios-profile: measures a network's operators, stages and transfers on the ranks that will run it.
+
+#include <cstdio>
+
+#include "cli/network.h"
+#include "cli/rank_setup.h"
+#include "cli/table.h"
+#include "cli/version.h"
+#include "cli/wanted_stages.h"
+#include "engine/profiler.h"
+#include "hios/log.h"
+#include "hios/profile.h"
+#include "hios/validate.h"
+#include "scheduler/scheduler.h"
+
+namespace hios::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description profile_flags() {
+  po::options_description group("Profile", 100, 45);
+  group.add_options()("streams", value("S")->default_value("1"),
+                      "the most groups of operators at once on a rank");
+  group.add_options()("output", value("FILE"), "the profile to write");
+  group.add_options()("update", "add to the profile that exists; measure nothing twice");
+  group.add_options()("stages", value("NAME[,NAME...]|SCHEDULE|none"),
+                      "measure the stages that these schedulers ask for, or those of a schedule "
+                      "(with several streams: ios,hios-lp,hios-mr)");
+  group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
+  return group;
+}
+
+/// What one call of the program is about, read alike on every rank.
+struct Job {
+  Common common;
+  Network network;
+  Protocol protocol;
+  std::filesystem::path output;
+  std::vector<std::string> backends;
+  int threads = 1;
+  int streams = 1;
+  double time_limit_s = 60;
+  std::vector<std::string> algorithms;
+  std::optional<Schedule> schedule;
+  Profile profile;
+};
+
+void read_stages(const Flags& flags, Job& job) {
+  const std::string text = flags.given("stages") ? flags.text("stages")
+                           : job.streams > 1     ? "ios,hios-lp,hios-mr"
+                                                 : "none";
+  if (text == "none") return;
+  if (text.find_first_of("./") != std::string::npos) {
+    const Json json = read_json(text, job.common.limits);
+    job.schedule = schedule_from_json(JsonView(json, text), job.network.coarse.graph).schedule;
+    return;
+  }
+  for (const std::string& name : split(text, ',')) {
+    job.algorithms.emplace_back(scheduler::find(name).name);
+  }
+}
+
+Job read_job(const Flags& flags, const mpi::Transport& transport) {
+  const bool first = transport.rank() == Rank(0);
+  Common common = read_common(flags, !first);
+  Job job{.common = common, .network = load_network(flags, common.limits)};
+  job.protocol = read_protocol(flags);
+  job.output = flags.text("output");
+  job.backends = backends_by_rank(flags, transport.size());
+  for (const std::string& name : job.backends) {
+    if (name != job.backends.front()) {
+      throw InputError(
+          "--backend: hios-profile measures one backend at a time; call it once for each, with "
+          "--update");
+    }
+  }
+  job.threads = flags.given("threads") ? static_cast<int>(flags.integer("threads", 1, 4096)) : 1;
+  job.streams = static_cast<int>(flags.integer("streams", 1, 4096));
+  job.time_limit_s = flags.number("time-limit", 0, 1e6);
+  const bool grows = flags.given("update") && std::filesystem::exists(job.output);
+  check_writable(job.output, grows ? Existing::kReplace : common.existing);
+  if (grows) {
+    const Json json = read_json(job.output, common.limits);
+    job.profile = profile_from_json(JsonView(json, job.output));
+  }
+  read_stages(flags, job);
+  return job;
+}
+
+Configuration& configuration(Job& job, const Backend& backend, std::size_t ranks) {
+  if (Configuration* known = job.profile.find(backend.kind(), job.threads, ranks)) {
+    if (known->backend != backend.name()) {
+      throw InputError(job.output.string() + " holds times of the " + known->backend +
+                       " backend for this configuration: write to another file");
+    }
+    return *known;
+  }
+  Configuration fresh;
+  fresh.backend = backend.name();
+  fresh.kind = backend.kind();
+  fresh.threads = job.threads;
+  fresh.ranks = ranks;
+  job.profile.configurations.push_back(fresh);
+  return job.profile.configurations.back();
+}
+
+/// Ask on rank 0, tell all, measure on all, until nothing is wanted or the time is up.
+void measure_wanted_stages(Job& job, mpi::Transport& transport, Profiler& profiler,
+                           Configuration& into) {
+  const Graph& graph = job.network.coarse.graph;
+  const Platform platform =
+      Platform::homogeneous(transport.size(), into.kind, job.threads, job.streams);
+  const Stopwatch watch;
+  for (;;) {
+    double left_s = job.time_limit_s - watch.seconds();
+    transport.all_reduce_max({&left_s, 1});
+    if (left_s <= 0) break;
+    std::string text;
+    if (transport.rank() == Rank(0)) {
+      text = stages_to_text(
+          job.schedule ? wanted_stages(graph, platform, job.profile, *job.schedule)
+                       : wanted_stages(graph, platform, job.profile, job.algorithms, left_s));
+    }
+    const std::vector<Stage> stages = stages_from_text(transport.broadcast(text));
+    if (stages.empty()) return;
+    const std::size_t before = into.stages.size();
+    profiler.measure_stages(stages, into, left_s);
+    if (into.stages.size() == before) break;
+  }
+  log::warning(
+      "the time for stages is up: schedulers will estimate the rest (--time-limit, then --update)");
+}
+
+void print_summary(const Job& job, const Configuration& measured) {
+  double sum_ms = 0;
+  for (const Operator& op : job.network.coarse.graph.operators())
+    sum_ms += measured.operators.at(op.signature).ms;
+  Table table({"configuration", "operators", "their sum ms", "stages", "transfers", "seconds"});
+  table.add({std::to_string(measured.ranks) + " x " + measured.backend + " x " +
+                 std::to_string(measured.threads) + " threads",
+             std::to_string(measured.operators.size()), fixed(sum_ms, 3),
+             std::to_string(measured.stages.size()), std::to_string(measured.transfers.size()),
+             fixed(measured.seconds, 1)});
+  std::fputs(table.text().c_str(), stdout);
+  if (job.common.csv) write_text(*job.common.csv, table.csv(), job.common.existing);
+  if (job.common.json) write_json(*job.common.json, to_json(job.profile), job.common.existing);
+}
+
+int profile(mpi::Transport& transport, int argc, char** argv) {
+  Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
+  flags.add(model_flags()).add(rank_flags()).add(profile_flags()).add(common_flags());
+  if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
+  Job job = agreed(transport, [&] { return read_job(flags, transport); });
+  mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
+                                  {"the profile to update", job.profile.digest()}});
+
+  const std::vector<int> threads(transport.size(), job.threads);
+  const RankBackend mine = make_rank_backend(flags, transport, job.backends, threads);
+  SeededSource source(job.common.seed);
+  Configuration& into =
+      *agreed(transport, [&] { return &configuration(job, *mine.backend, transport.size()); });
+  log::info("measuring " + describe(job.network.model) + " on " + std::to_string(transport.size()) +
+            " ranks x " + std::to_string(job.threads) + " threads, " + transport.path());
+  Profiler profiler(job.network.coarse, job.network.model, *mine.backend, transport, source,
+                    job.protocol);
+  profiler.measure_operators(into);
+  if (transport.size() > 1) profiler.measure_transfers(into);
+  if (!job.algorithms.empty() || job.schedule)
+    measure_wanted_stages(job, transport, profiler, into);
+  if (transport.rank() == Rank(0)) {
+    write_json(job.output, to_json(job.profile),
+               flags.given("update") ? Existing::kReplace : job.common.existing);
+    print_summary(job, into);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hios::cli
+
+int main(int argc, char** argv) {
+  hios::cli::ensure_openmp_environment(argv);
+  return hios::mpi::run_session(argc, argv, [&](hios::mpi::Transport& transport) {
+    return hios::cli::profile(transport, argc, argv);
+  });
+}

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+#include "cli/network.h"
+#include "cli/rank_setup.h"
+#include "engine/verify.h"
+#include "hios/platform.h"
+#include "hios/profile.h"
+#include "hios/schedule.h"
+#include "hios/simulate.h"
+#include "hios/validate.h"
+
+namespace hios::cli {
+
+enum class Verify { kNo, kOutputs, kOperators };
+
+/// All that hios-run was told, read and checked on every rank before anything runs.
+struct RunJob {
+  Common common;
+  Network network;
+  ScheduleFile schedule;
+  std::string schedule_digest;
+  Platform platform;
+  std::optional<Profile> profile;
+  Protocol protocol;
+  std::vector<double> percentiles;
+  std::vector<std::string> backends;  ///< by rank
+  std::vector<int> threads;           ///< by rank
+  Verify verify = Verify::kNo;
+  Tolerance tolerance;
+  std::optional<double> max_error;  ///< of the prediction, in percent
+  double timeout_s = 60;
+  std::optional<std::filesystem::path> trace;
+  bool dry_run = false;
+};
+
+boost::program_options::options_description run_flags();
+
+/// Throws InputError: whatever is wrong with flags, files, schedule, ranks or backends.
+RunJob read_run_job(const Flags& flags, const mpi::Transport& transport);
+
+/// "schedule.json: $.devices[1].stages[4]: …" — a broken rule and where it stands in its file.
+std::string finding_line(const std::string& file, const Finding& finding);
+
+/// What the profile says about this schedule; empty without a profile.
+std::optional<Timeline> predicted_timeline(const RunJob& job, const CostModel* costs);
+
+}  // namespace hios::cli

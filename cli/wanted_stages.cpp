@@ -1,0 +1,85 @@
+#include "cli/wanted_stages.h"
+
+#include <set>
+
+#include "engine/timing.h"
+#include "hios/simulate.h"
+#include "scheduler/scheduler.h"
+
+namespace hios::cli {
+
+namespace {
+
+/// Collects what the cost model had to estimate.
+class Wanted {
+ public:
+  Wanted(const Graph& graph, CostModel& costs) : graph_(graph) {
+    costs.on_unmeasured([this](const Stage& stage, DeviceId) { add(stage); });
+  }
+
+  std::vector<Stage> take() { return std::move(stages_); }
+
+ private:
+  void add(const Stage& stage) {
+    if (keys_.insert(stage_key(graph_, stage)).second) stages_.push_back(stage);
+  }
+
+  const Graph& graph_;
+  std::set<StageKey> keys_;
+  std::vector<Stage> stages_;
+};
+
+}  // namespace
+
+std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
+                                 const Profile& profile, const std::vector<std::string>& algorithms,
+                                 double time_limit_s) {
+  CostModel costs = CostModel::from_profile(graph, platform, profile);
+  Wanted wanted(graph, costs);
+  const Stopwatch watch;
+  for (const std::string& name : algorithms) {
+    const scheduler::Algorithm& algorithm = scheduler::find(name);
+    scheduler::Context context;
+    context.out_of_time = [&] { return watch.seconds() > time_limit_s; };
+    algorithm.run(graph, costs, platform, Options(algorithm.options), context);
+  }
+  return wanted.take();
+}
+
+std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
+                                 const Profile& profile, const Schedule& schedule) {
+  CostModel costs = CostModel::from_profile(graph, platform, profile);
+  Wanted wanted(graph, costs);
+  simulate(graph, schedule, costs);
+  return wanted.take();
+}
+
+std::string stages_to_text(const std::vector<Stage>& stages) {
+  Json list = Json::array();
+  for (const Stage& stage : stages) {
+    Json groups = Json::array();
+    for (const Group& group : stage.groups) {
+      Json ops = Json::array();
+      for (const OpId op : group) ops.push_back(op.index());
+      groups.push_back(std::move(ops));
+    }
+    list.push_back(std::move(groups));
+  }
+  return list.dump();
+}
+
+std::vector<Stage> stages_from_text(const std::string& text) {
+  std::vector<Stage> stages;
+  for (const Json& groups : parse_json(text, "stages from rank 0")) {
+    Stage stage;
+    for (const Json& ops : groups) {
+      Group group;
+      for (const Json& op : ops) group.emplace_back(op.get<std::size_t>());
+      stage.groups.push_back(std::move(group));
+    }
+    stages.push_back(std::move(stage));
+  }
+  return stages;
+}
+
+}  // namespace hios::cli

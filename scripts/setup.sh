@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build git ca-certificates
+  libopenmpi-dev openmpi-bin
+  libdnnl-dev
+  libboost-program-options-dev
+  nlohmann-json3-dev
+  libgtest-dev
+  python3
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+
+if [ ${#missing[@]} -eq 0 ]; then
+  exit 0
+fi
+
+printf 'missing packages: %s\n' "${missing[*]}" >&2
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=()
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  as_root=(sudo -n)
+else
+  printf 'installing them needs root; please type:\n  sudo apt-get update && sudo %s\n' "${install[*]}" >&2
+  exit 1
+fi
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" >/dev/null
+printf 'installed: %s\n' "${missing[*]}" >&2

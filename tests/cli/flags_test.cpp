@@ -1,0 +1,83 @@
+#include "cli/flags.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/error.h"
+
+namespace hios::cli {
+namespace {
+
+Flags parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "hios-test");
+  Flags flags("hios-test", "a test");
+  boost::program_options::options_description group("Test");
+  group.add_options()("count", value("N"), "a number")("ratio", value("X"), "a number")(
+      "names", value("A,B"), "a list");
+  flags.add(group).add(common_flags());
+  flags.parse(static_cast<int>(words.size()), words.data());
+  return flags;
+}
+
+std::string complaint(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(Flags, ReadsNumbersOnlyAsWritten) {
+  EXPECT_EQ(parsed({"--count", "7"}).integer("count", 0, 10), 7);
+  for (const char* bad : {"3.9", "11", "-1", "4294967297", "1e1", "", "7x", "nan"}) {
+    SCOPED_TRACE(bad);
+    const std::string word = std::string("--count=") + bad;
+    EXPECT_NE(complaint([&] { parsed({word.c_str()}).integer("count", 0, 10); }).find("--count"),
+              std::string::npos);
+  }
+}
+
+TEST(Flags, RefusesNumbersThatAreNone) {
+  EXPECT_DOUBLE_EQ(parsed({"--ratio", "0.5"}).number("ratio", 0, 1), 0.5);
+  for (const char* bad : {"1e400", "nan", "inf", "1.5", "-0.1", "half"}) {
+    SCOPED_TRACE(bad);
+    const std::string word = std::string("--ratio=") + bad;
+    EXPECT_NE(complaint([&] { parsed({word.c_str()}).number("ratio", 0, 1); }).find("--ratio"),
+              std::string::npos);
+  }
+}
+
+TEST(Flags, RefusesWhatItDoesNotKnow) {
+  EXPECT_NE(complaint([] { parsed({"--cuont", "1"}); }).find("--help"), std::string::npos);
+  EXPECT_NE(complaint([] {
+              parsed({"--coun", "1"});
+            }).find("--help"),
+            std::string::npos)
+      << "an abbreviation";
+  EXPECT_NE(complaint([] { parsed({"stray"}); }).find("--help"), std::string::npos)
+      << "a positional word";
+  EXPECT_NE(complaint([] {
+              parsed({"--count", "1", "--count", "2"});
+            }),
+            "no complaint")
+      << "a flag twice";
+}
+
+TEST(Flags, SplitsLists) {
+  EXPECT_EQ(parsed({"--names", "a,b"}).list("names"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_NE(complaint([] {
+              parsed({"--names", "a,,b"}).list("names");
+            }).find("empty entry"),
+            std::string::npos);
+}
+
+TEST(Flags, HelpNamesEveryFlag) {
+  const std::string help = parsed({}).help();
+  for (const char* flag : {"--count", "--json", "--csv", "--seed", "--force", "--max-input",
+                           "--help", "--version", "-q", "-v"}) {
+    EXPECT_NE(help.find(flag), std::string::npos) << flag;
+  }
+}
+
+}  // namespace
+}  // namespace hios::cli
