@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "hios/ids.h"
@@ -18,6 +19,7 @@ struct Device {
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
+  bool operator==(const Device&) const = default;
 };
 
 struct Link {
@@ -26,12 +28,15 @@ struct Link {
   double transfer_ms(Bytes size_bytes) const {
     return latency_ms + static_cast<double>(size_bytes) / (gb_per_s * 1e6);
   }
+  bool operator==(const Link&) const = default;
 };
 
-/// M devices and the links between them.
+/// M devices and the links between them. Immutable; any thread may read it.
 class Platform {
  public:
   Platform() = default;
+  /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
+  /// that is not there, given twice, or without bandwidth.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {});
@@ -46,11 +51,15 @@ class Platform {
   /// direction serves the other where that one is not given.
   std::optional<Link> link(DeviceId from, DeviceId to) const;
   std::optional<DeviceId> find(std::string_view name) const;
+  /// As given, in order, for writing a platform out.
+  std::span<const std::tuple<DeviceId, DeviceId, Link>> links() const { return links_; }
+  const std::optional<Link>& default_link() const { return default_link_; }
 
  private:
   std::vector<Device> devices_;
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
+  std::vector<std::optional<Link>> table_;  // M x M, from-major; empty without links
 };
 
 /// `hios-platform` version 1.
