@@ -1,0 +1,122 @@
+#include "mpi/session.h"
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "hios/error.h"
+#include "mpi/agreement.h"
+#include "mpi/communicator.h"
+#include "mpi/launcher.h"
+#include "mpi/outcome.h"
+
+// How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
+// two ways out: all ranks finalise together, or one aborts the job.
+//
+// Bad input wants the first, with one line. A rank that catches an InputError cannot know whether
+// the others threw it too (usually they did: they read the same files, or agreed) or still compute.
+// So it asks, on a communicator of its own where no message of the body can be in the way: a
+// barrier that it tests instead of waiting in it. If all ranks come, they tell each other their
+// texts and finalise; if they do not come in time, this rank was alone with its trouble, and it
+// aborts like any other failure. tests/mpi/session_test.cpp starts a job of each kind.
+namespace hios::mpi {
+namespace {
+
+constexpr double kPatienceSeconds = 3;
+
+/// The job between MPI_Init and MPI_Finalize.
+class Job {
+ public:
+  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {
+    const std::size_t started = launched_ranks().value_or(transport_.size());
+    if (started != transport_.size()) {
+      throw InputError("the launcher started " + std::to_string(started) +
+                       " processes that do not find each other (MPI sees " +
+                       std::to_string(transport_.size()) +
+                       " rank); use this MPI's own mpirun, or srun --mpi=pmix");
+    }
+  }
+
+  Transport& transport() { return transport_; }
+  bool is_first() const { return transport_.rank() == Rank(0); }
+
+  /// What the job has to complain about, or nothing if the other ranks do not complain as well.
+  std::optional<std::string> agree_on(const std::string& complaint) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
+    int all_came = 0;
+    const double start = MPI_Wtime();
+    while (true) {
+      HIOS_MPI(MPI_Test(&barrier, &all_came, MPI_STATUS_IGNORE));
+      if (all_came != 0) break;
+      if (MPI_Wtime() - start > kPatienceSeconds) return std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return joint_complaint(all_gather_text(farewell_.get(), complaint));
+  }
+
+  void close() {
+    farewell_.close();
+    transport_.close();
+    HIOS_MPI(MPI_Finalize());
+  }
+
+ private:
+  MpiTransport transport_;
+  UniqueCommunicator farewell_;
+};
+
+int run_job(const std::function<int(Transport&)>& body) {
+  Job job;
+  int status = 0;
+  std::optional<InputError> complaint;
+  try {
+    status = body(job.transport());
+  } catch (const InputError& error) {
+    complaint = error;
+  }
+  if (complaint) {
+    const std::optional<std::string> agreed = job.agree_on(complaint->what());
+    if (!agreed) throw *complaint;
+    if (job.is_first()) print_error(*agreed);
+    status = static_cast<int>(complaint->code());
+  }
+  std::cout.flush();
+  std::fflush(nullptr);
+  job.close();
+  return status;
+}
+
+[[noreturn]] void fail_job() {
+  const Failure failure = current_failure();
+  int rank = 0, length = 0;
+  char host[MPI_MAX_PROCESSOR_NAME] = "unknown host";
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Get_processor_name(host, &length);
+  print_error(with_place(Rank(static_cast<std::size_t>(rank)), host, failure.text));
+  abort_job(failure.exit_status);
+}
+
+}  // namespace
+
+int run_session(int argc, char** argv, const std::function<int(Transport&)>& body) {
+  if (!launched()) return run_one_rank(body);
+  prepare_launch_environment();
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  try {
+    HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    if (provided < MPI_THREAD_FUNNELED) {
+      throw InputError(
+          "this MPI allows no second thread beside the one that calls it "
+          "(MPI_THREAD_FUNNELED); use one that was built with threads");
+    }
+    return run_job(body);
+  } catch (...) {
+    fail_job();
+  }
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+/// What the program that started this process (mpirun, srun) says in the environment. The only
+/// place of this floor that reads it.
+namespace hios::mpi {
+
+/// True if a launcher started this process, even as the only rank.
+bool launched();
+
+/// How many ranks the launcher started, where it says so.
+std::optional<std::size_t> launched_ranks();
+
+/// This process among those that the launcher started on this host, where it says so.
+std::optional<std::size_t> launched_local_rank();
+std::optional<std::size_t> launched_local_size();
+
+/// Settings that MPI reads while it starts: ranks that outnumber their cores must give way while
+/// they wait, or a message takes a time slice of the scheduler (4 ms) instead of microseconds. What
+/// the user has set stays. REQUIRES: before MPI_Init; no other thread runs.
+void prepare_launch_environment();
+
+}  // namespace hios::mpi
