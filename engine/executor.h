@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/backend.h"
@@ -28,8 +30,9 @@ class Executor {
            mpi::Transport& transport, TensorSource& source);
   ~Executor();
 
-  /// One inference. Returns this rank's time from now to its last output and the end of its sends.
-  /// The caller has put a barrier before.
+  /// One inference. Returns this rank's time in ms from now to its last output and the end of its
+  /// sends. The caller has put a barrier before. Throws RunError that names rank, host and step;
+  /// the executor is of no further use then.
   double run_once();
 
   /// The stages of the last run_once, when `record_stages(true)`.
@@ -45,6 +48,8 @@ class Executor {
   /// For watchdogs: the step that runs now, readable from any thread ("stage 4: conv_7, conv_9",
   /// "waiting for conv_3 from rank 1").
   std::string current_step() const;
+  /// Also for watchdogs: grows with every step; readable from any thread.
+  std::uint64_t progress() const;
 
  private:
   struct State;
