@@ -1,0 +1,53 @@
+#include <array>
+
+#include "engine/backend.h"
+#include "engine/reference/backend.h"
+#include "hios/error.h"
+#ifdef HIOS_HAVE_CPU
+#include "engine/cpu/backend.h"
+#endif
+
+namespace hios {
+namespace {
+
+constexpr std::string_view kAuto = "auto";
+
+#ifdef HIOS_HAVE_CPU
+constexpr auto kMakeCpu = &cpu::make_backend;
+#else
+constexpr std::unique_ptr<Backend> (*kMakeCpu)(const BackendOptions&) = nullptr;
+#endif
+
+/// Every backend there is, also those that this build lacks. The order is that of "auto".
+constexpr std::array kBackends = {
+    BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
+                 "oneDNN was left out (HIOS_CPU=OFF); install libdnnl-dev and configure with "
+                 "-DHIOS_CPU=ON, or use --backend reference"},
+    BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
+                 &reference::make_backend, ""},
+    BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", nullptr,
+                 "HIOS has no CUDA backend yet; use --backend cpu"},
+};
+
+std::string known_names() {
+  std::string names(kAuto);
+  for (const BackendEntry& entry : kBackends) names += ", " + std::string(entry.name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const BackendEntry> backends() { return kBackends; }
+
+const BackendEntry& find_backend(std::string_view name) {
+  for (const BackendEntry& entry : kBackends) {
+    if (name == kAuto && entry.make != nullptr) return entry;
+    if (name != entry.name) continue;
+    if (entry.make != nullptr) return entry;
+    throw InputError("backend '" + std::string(name) +
+                     "' is not in this build: " + std::string(entry.missing));
+  }
+  throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names());
+}
+
+}  // namespace hios

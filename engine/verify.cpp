@@ -1,0 +1,100 @@
+#include "engine/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "hios/log.h"
+
+namespace hios {
+namespace {
+
+/// Infinite where one of the two is NaN, or an infinity that the other is not.
+double distance(float value, float expected) {
+  if (value == expected) return 0;
+  const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
+
+std::span<float> floats(Buffer& buffer, std::size_t elements) {
+  return {reinterpret_cast<float*>(buffer.data()), elements};
+}
+
+}  // namespace
+
+Comparison compare(std::span<const float> values, std::span<const float> expected,
+                   const Tolerance& tolerance) {
+  if (values.size() != expected.size()) {
+    throw std::logic_error("compared " + std::to_string(values.size()) + " values with " +
+                           std::to_string(expected.size()));
+  }
+  Comparison result;
+  result.bitwise =
+      values.empty() || std::memcmp(values.data(), expected.data(), values.size_bytes()) == 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double difference = distance(values[i], expected[i]);
+    const double magnitude = std::abs(static_cast<double>(expected[i]));
+    result.max_abs = std::max(result.max_abs, difference);
+    if (magnitude > tolerance.atol && difference > 0) {
+      result.max_rel = std::max(result.max_rel, difference / magnitude);
+    }
+    const bool within = difference <= tolerance.atol + tolerance.rtol * magnitude;
+    if (!within || std::isinf(difference)) ++result.outside;
+  }
+  return result;
+}
+
+OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
+                       const std::vector<int>& threads_of, TensorSource& source,
+                       const std::string& progress) {
+  const Graph& graph = coarse.graph;
+  outputs_.resize(graph.size());
+  elements_.resize(graph.size());
+  const Shape& input_shape = model.tensor(model.input()).shape;
+  const auto input = backend.allocate(input_shape.size_bytes(), "the model's input");
+  source.input(model, floats(*input, static_cast<std::size_t>(input_shape.elements())));
+
+  log::Progress shown(progress);
+  std::size_t done = 0;
+  for (const OpId op : graph.topological()) {
+    if (!progress.empty()) shown.update(done++, graph.size(), -1);
+    const OperatorLayers& layers = coarse.layers(op);
+    const Shape& shape = model.tensor(layers.output).shape;
+    elements_[op.index()] = static_cast<std::size_t>(shape.elements());
+    outputs_[op.index()] = backend.allocate(shape.size_bytes(), graph.op(op).name);
+
+    std::vector<const std::byte*> inputs;
+    for (const TensorId id : layers.inputs) {
+      const std::optional<OpId> producer = coarse.producer(id);
+      inputs.push_back(producer ? outputs_[producer->index()]->data() : input->data());
+    }
+    // Bound for this one run: the weights of all operators never lie in memory together.
+    const Operation operation{&model, &layers, graph.op(op).name, graph.op(op).signature};
+    const std::vector<Lane> lane = lanes(1, threads_of[op.index()]);
+    const auto bound =
+        backend.bind(operation, inputs, outputs_[op.index()]->data(), lane.front(), source);
+    const BoundGroup group{bound.get()};
+    backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
+  }
+}
+
+std::span<const float> OneRankRun::output(OpId op) const {
+  return floats(*outputs_[op.index()], elements_[op.index()]);
+}
+
+std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule) {
+  std::vector<int> result(graph.size(), 1);
+  for (std::size_t device = 0; device < schedule.schedule.devices.size(); ++device) {
+    for (const Stage& stage : schedule.schedule.devices[device]) {
+      const std::vector<Lane> shares = lanes(stage.groups.size(), schedule.devices[device].threads);
+      for (std::size_t group = 0; group < stage.groups.size(); ++group) {
+        for (const OpId op : stage.groups[group]) result[op.index()] = shares[group].threads;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace hios

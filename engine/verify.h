@@ -17,12 +17,13 @@ struct Tolerance {
 };
 
 struct Comparison {
-  double max_abs = 0;
+  double max_abs = 0;       ///< infinite where a NaN or a lone infinity is among the values
   double max_rel = 0;       ///< over elements with |expected| > atol
   std::size_t outside = 0;  ///< elements beyond the tolerance, NaN included
-  bool bitwise = true;
+  bool bitwise = true;      ///< the same bits, so that 0 and -0 differ
 };
 
+/// REQUIRES: as many values as expected ones.
 Comparison compare(std::span<const float> values, std::span<const float> expected,
                    const Tolerance& tolerance);
 
@@ -31,7 +32,9 @@ Comparison compare(std::span<const float> values, std::span<const float> expecte
 /// operator with the number of threads that the schedule gives it.
 class OneRankRun {
  public:
-  /// `threads_of`: cores for each operator, by OpId. `progress` names what runs on a terminal.
+  /// `threads_of`: cores for each operator, by OpId. `progress` names what runs on a terminal;
+  /// empty: shows nothing. The buffers are the backend's, which must outlive this. Throws RunError
+  /// where memory is short: all outputs are kept, weights only while their operator runs.
   OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
              const std::vector<int>& threads_of, TensorSource& source, const std::string& progress);
   std::span<const float> output(OpId op) const;
@@ -41,7 +44,8 @@ class OneRankRun {
   std::vector<std::size_t> elements_;
 };
 
-/// The cores that each operator gets under a schedule, by OpId.
+/// The cores that each operator gets under a schedule, by OpId: a stage of k groups divides its
+/// device's cores as `lanes` does. REQUIRES: validate() finds nothing.
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule);
 
 }  // namespace hios

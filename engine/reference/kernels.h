@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hios/layer.h"
+#include "hios/tensor.h"
+
+/// The reference backend's arithmetic, a function a layer kind. Tensors are dense NHWC; shapes fit
+/// together as `infer_shape` says. No function allocates.
+namespace hios::reference {
+
+struct Input {
+  const float* data = nullptr;
+  Shape shape;
+};
+
+struct Output {
+  float* data = nullptr;
+  Shape shape;
+};
+
+/// A Conv with its weights in the order in which the loops read them.
+class PackedConv {
+ public:
+  /// `weights` in ONNX order (out, in/groups, kernel h, kernel w); `bias` is empty where the Conv
+  /// has none.
+  PackedConv(const Conv& conv, std::int64_t in_channels, std::span<const float> weights,
+             std::span<const float> bias);
+
+  void run(const Input& in, const Output& out) const;
+
+ private:
+  bool depthwise() const { return group_inputs_ == 1 && group_outputs_ == 1; }
+  void pack_depthwise(std::span<const float> weights);
+  void pack_tiles(std::span<const float> weights);
+  void run_depthwise(const Input& in, const Output& out) const;
+  void run_tiled(const Input& in, const Output& out) const;
+  void run_row(const Input& in, const Output& out, std::int64_t n, std::int64_t row,
+               std::int64_t group, std::int64_t tile) const;
+
+  Conv conv_;
+  std::int64_t group_inputs_, group_outputs_;  // channels of one group
+  std::int64_t tiles_ = 0;                     // of output channels, in one group
+  // Depthwise: [kernel h][kernel w][channel]. Otherwise: [group][tile][kernel h][kernel w]
+  // [input channel][output channel of the tile], the last tile filled up with zeros.
+  std::vector<float> weights_;
+  std::vector<float> bias_;     // [output channel]; zeros where there is none
+  std::vector<float> padding_;  // one pixel of zeros
+};
+
+/// Padding is never the maximum, and an average divides by the pixels inside the image.
+void pool(const Pool& pool, const Input& in, const Output& out);
+void global_average_pool(const Input& in, const Output& out);
+void relu(const Input& in, const Output& out);
+void sum(std::span<const Input> in, const Output& out);
+void concat(std::span<const Input> in, const Output& out);
+
+}  // namespace hios::reference
