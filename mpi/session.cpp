@@ -29,15 +29,7 @@ constexpr double kPatienceSeconds = 3;
 /// The job between MPI_Init and MPI_Finalize.
 class Job {
  public:
-  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {
-    const std::size_t started = launched_ranks().value_or(transport_.size());
-    if (started != transport_.size()) {
-      throw InputError("the launcher started " + std::to_string(started) +
-                       " processes that do not find each other (MPI sees " +
-                       std::to_string(transport_.size()) +
-                       " rank); use this MPI's own mpirun, or srun --mpi=pmix");
-    }
-  }
+  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {}
 
   Transport& transport() { return transport_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
@@ -68,11 +60,28 @@ class Job {
   UniqueCommunicator farewell_;
 };
 
-int run_job(const std::function<int(Transport&)>& body) {
+/// Throws InputError where every rank must refuse alike.
+void check_launch(const Transport& transport, int thread_level) {
+  const std::size_t started = launched_ranks().value_or(transport.size());
+  if (started != transport.size()) {
+    throw InputError("the launcher started " + std::to_string(started) +
+                     " processes that do not find each other (MPI sees " +
+                     std::to_string(transport.size()) +
+                     "); use the mpirun of this MPI, or srun --mpi=pmix");
+  }
+  if (thread_level < MPI_THREAD_FUNNELED) {
+    throw InputError(
+        "this MPI allows no threads beside the one that calls it (MPI_THREAD_FUNNELED); use one "
+        "that was built with threads");
+  }
+}
+
+int run_job(int thread_level, const std::function<int(Transport&)>& body) {
   Job job;
   int status = 0;
   std::optional<InputError> complaint;
   try {
+    check_launch(job.transport(), thread_level);
     status = body(job.transport());
   } catch (const InputError& error) {
     complaint = error;
@@ -108,12 +117,7 @@ int run_session(int argc, char** argv, const std::function<int(Transport&)>& bod
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {
     HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    if (provided < MPI_THREAD_FUNNELED) {
-      throw InputError(
-          "this MPI allows no second thread beside the one that calls it "
-          "(MPI_THREAD_FUNNELED); use one that was built with threads");
-    }
-    return run_job(body);
+    return run_job(provided, body);
   } catch (...) {
     fail_job();
   }
