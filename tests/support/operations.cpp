@@ -16,45 +16,31 @@ namespace {
 
 using Inputs = std::span<const TensorId>;
 
-/// Collects cases; `add` builds the model around the operator.
+OperatorLayers layers_from(const Model& model, std::size_t first) {
+  OperatorLayers result;
+  std::vector<TensorId> inside;
+  for (std::size_t i = first; i < model.layers().size(); ++i) {
+    const Layer& layer = model.layers()[i];
+    result.layers.push_back(LayerId(i));
+    for (const TensorId id : layer.inputs) {
+      if (std::ranges::find(inside, id) == inside.end()) result.inputs.push_back(id);
+    }
+    inside.push_back(layer.output);
+  }
+  result.output = inside.back();
+  return result;
+}
+
+/// Collects cases under construction.
 class CaseList {
  public:
-  /// `channels`: of each tensor that the operator may read; none: it reads the model's input.
-  /// `build(builder, inputs)` adds the operator's layers.
-  template <class Build>
   void add(std::string name, const Shape& input, const std::vector<std::int64_t>& channels,
-           Build build) {
-    ModelBuilder builder(name, input);
-    std::vector<TensorId> inputs;
-    for (std::size_t i = 0; i < channels.size(); ++i) {
-      const Conv feed{.out_channels = channels[i], .kernel = {}, .stride = {}, .padding = {0, 0}};
-      inputs.push_back(builder.conv("feed_" + std::to_string(i), builder.input(), feed));
-    }
-    if (inputs.empty()) inputs.push_back(builder.input());
-    build(builder, Inputs(inputs));
-    Model model = std::move(builder).build();
-    OperatorLayers layers = layers_from(model, channels.size());
-    cases_.push_back({std::move(name), std::move(model), std::move(layers)});
+           const BuildOperator& build) {
+    cases_.push_back(make_operation(std::move(name), input, channels, build));
   }
-
   std::vector<OperationCase> take() { return std::move(cases_); }
 
  private:
-  static OperatorLayers layers_from(const Model& model, std::size_t first) {
-    OperatorLayers result;
-    std::vector<TensorId> inside;
-    for (std::size_t i = first; i < model.layers().size(); ++i) {
-      const Layer& layer = model.layers()[i];
-      result.layers.push_back(LayerId(i));
-      for (const TensorId id : layer.inputs) {
-        if (std::ranges::find(inside, id) == inside.end()) result.inputs.push_back(id);
-      }
-      inside.push_back(layer.output);
-    }
-    result.output = inside.back();
-    return result;
-  }
-
   std::vector<OperationCase> cases_;
 };
 
@@ -223,24 +209,41 @@ constexpr float kGuardValue = -12345.5f;
 
 }  // namespace
 
+OperationCase make_operation(std::string name, const Shape& input,
+                             const std::vector<std::int64_t>& channels,
+                             const BuildOperator& build) {
+  ModelBuilder builder(name, input);
+  std::vector<TensorId> tensors;
+  for (const std::int64_t count : channels) {
+    const Conv feed{.out_channels = count, .kernel = {}, .stride = {}, .padding = {0, 0}};
+    tensors.push_back(
+        builder.conv("feed_" + std::to_string(tensors.size()), builder.input(), feed));
+  }
+  if (tensors.empty()) tensors.push_back(builder.input());
+  build(builder, tensors);
+  Model model = std::move(builder).build();
+  OperatorLayers layers = layers_from(model, channels.size());
+  return {std::move(name), std::move(model), std::move(layers)};
+}
+
 const std::vector<OperationCase>& operation_cases() {
   static const std::vector<OperationCase> cases = all_cases();
   return cases;
 }
 
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
-                                 std::uint64_t seed) {
-  const Model& model = operation_case.model;
+                                 const std::vector<std::vector<float>>& inputs,
+                                 TensorSource& source) {
   std::map<TensorId, std::unique_ptr<Buffer>> tensors;
-  std::vector<const std::byte*> inputs;
+  std::vector<const std::byte*> pointers;
   for (const TensorId id : operation_case.layers.inputs) {
     std::unique_ptr<Buffer>& buffer = tensors[id];
     if (!buffer) {
-      buffer = backend.allocate(model.tensor(id).shape.size_bytes(), "a test's input");
-      Random random(seed, operation_case.name + "/" + model.tensor(id).name);
-      for (float& value : floats(*buffer)) value = static_cast<float>(random.uniform(-2, 2));
+      const std::vector<float>& values = inputs.at(tensors.size() - 1);
+      buffer = backend.allocate(values.size() * sizeof(float), "a test's input");
+      std::ranges::copy(values, floats(*buffer).begin());
     }
-    inputs.push_back(buffer->data());
+    pointers.push_back(buffer->data());
   }
 
   const auto elements = static_cast<std::size_t>(operation_case.output_shape().elements());
@@ -251,9 +254,8 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
   std::ranges::fill(guarded, kGuardValue);
   std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
 
-  SeededSource source(seed);
   const std::vector<Lane> lane = lanes(1, threads);
-  const auto bound = backend.bind(operation_case.operation(), inputs,
+  const auto bound = backend.bind(operation_case.operation(), pointers,
                                   reinterpret_cast<std::byte*>(values.data()), lane[0], source);
   const BoundGroup group{bound.get()};
   backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
@@ -264,6 +266,28 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
     throw std::runtime_error(operation_case.name + ": wrote beside its output");
   }
   return {values.begin(), values.end()};
+}
+
+std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,
+                                              std::uint64_t seed) {
+  std::vector<std::vector<float>> result;
+  std::vector<TensorId> seen;
+  for (const TensorId id : operation_case.layers.inputs) {
+    if (std::ranges::find(seen, id) != seen.end()) continue;
+    seen.push_back(id);
+    const Tensor& tensor = operation_case.model.tensor(id);
+    Random random(seed, operation_case.name + "/" + tensor.name);
+    std::vector<float>& values = result.emplace_back(tensor.shape.elements());
+    for (float& value : values) value = static_cast<float>(random.uniform(-2, 2));
+  }
+  return result;
+}
+
+std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
+                                 std::uint64_t seed) {
+  SeededSource source(seed);
+  return run_operation(backend, operation_case, threads, random_inputs(operation_case, seed),
+                       source);
 }
 
 }  // namespace hios::test

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,13 +23,30 @@ struct OperationCase {
   const Shape& output_shape() const { return model.tensor(layers.output).shape; }
 };
 
+/// Adds an operator's layers to a model; it may read the tensors given.
+using BuildOperator = std::function<void(ModelBuilder&, std::span<const TensorId>)>;
+
+/// The operator made of all layers that `build` adds. It may read tensors of `channels` channels
+/// (with the extent of `input`); none given: the model's input alone.
+OperationCase make_operation(std::string name, const Shape& input,
+                             const std::vector<std::int64_t>& channels, const BuildOperator& build);
+
 /// Every kind of operator that `coarsen` makes, each over odd shapes, strides, padding, groups and
 /// channel counts that fill no vector, some with a batch of two.
 const std::vector<OperationCase>& operation_cases();
 
-/// Binds the case to inputs drawn from `seed` (about half of them negative), weights from a
-/// SeededSource of the same seed, runs it alone on `threads` cores and returns its output.
+/// Binds the case to `inputs` (NHWC; one for each different tensor that it reads, in the order of
+/// their first use), runs it alone on `threads` cores and returns its output.
 /// Throws std::runtime_error if the backend wrote beside the output; what it did not write is NaN.
+std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
+                                 const std::vector<std::vector<float>>& inputs,
+                                 TensorSource& source);
+
+/// Inputs as run_operation wants them, uniform in [-2, 2).
+std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,
+                                              std::uint64_t seed);
+
+/// The same with random inputs and the weights of a SeededSource of the same seed.
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
                                  std::uint64_t seed);
 
