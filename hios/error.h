@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace hios {
 
@@ -30,5 +32,13 @@ class RunError : public Error {
  public:
   explicit RunError(const std::string& text) : Error(ExitCode::kRunFailed, text) {}
 };
+
+/// Text of foreign origin made fit for one line of a message: control characters (those of a
+/// terminal and of text direction included) and bytes that are not UTF-8 are escaped, and what is
+/// longer than `max_characters` is cut and marked "…".
+std::string printable(std::string_view text, std::size_t max_characters = 60);
+
+/// The same in double quotes; quotes and backslashes inside are escaped.
+std::string quote(std::string_view text, std::size_t max_characters = 60);
 
 }  // namespace hios

@@ -23,8 +23,9 @@ struct ReadLimits {
   int max_depth = 64;             ///< deeper nesting is refused while parsing
 };
 
-/// Parses the file. Refuses, with file and JSON path: a missing or unreadable file, an empty or
-/// truncated one, a duplicate key, nesting over the limit, a number that no double holds (1e400).
+/// Parses the file. Refuses, with file and JSON path: a missing or unreadable file, anything but a
+/// regular file (links are followed), an empty or truncated one, a duplicate key, nesting over the
+/// limit, a number that no double holds (1e400).
 Json read_json(const std::filesystem::path& file, const ReadLimits& limits = {});
 
 /// The same for text that came from elsewhere; `name` stands for the file in messages.
@@ -37,10 +38,15 @@ enum class Existing { kRefuse, kReplace };
 /// may not be replaced): asked before any work, so that hours of measuring are not lost at the end.
 void check_writable(const std::filesystem::path& file, Existing existing);
 
-/// Temporary file beside it, fsync, rename: a reader sees the old file or the new one, whole.
+/// Temporary file beside it, fsync, rename: a reader sees the old file or the new one, whole. With
+/// kRefuse of two writers at the same time one gets the InputError. Of a link the file that it
+/// points to is replaced; only regular files are. Throws RunError where the system fails (disk
+/// full).
 void write_text(const std::filesystem::path& file, std::string_view text, Existing existing);
 
-/// Short arrays on one line, objects indented; ends with a newline.
+/// Short arrays and flat records on one line, other objects indented; ends with a newline. Numbers
+/// read back as the same double. Throws RunError for a number that is not finite (JSON has none).
+/// REQUIRES: nesting as a reader would take it.
 std::string to_text(const Json& json);
 void write_json(const std::filesystem::path& file, const Json& json, Existing existing);
 
@@ -58,7 +64,9 @@ class JsonView {
   bool is_array() const;
   bool is_string() const;
   bool is_number() const;
+  bool is_null() const;
 
+  /// One line of text: control characters are refused, and more than 64 KiB.
   std::string string() const;
   bool boolean() const;
   /// Finite and within [min, max].
@@ -69,10 +77,14 @@ class JsonView {
   std::vector<JsonView> array() const;
   /// The members of an object whose keys are data (signatures, device names).
   std::vector<std::pair<std::string, JsonView>> members() const;
+  /// A member and its index among the members. REQUIRES: is_object().
+  std::optional<std::pair<std::size_t, JsonView>> find(std::string_view key) const;
 
  private:
+  JsonView(const Json& value, std::shared_ptr<const std::string> file, std::string path);
+
   const Json* value_;
-  std::string file_;
+  std::shared_ptr<const std::string> file_;
   std::string path_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace hios::log {
@@ -16,8 +18,13 @@ void verbose(std::string_view line);  ///< from kVerbose
 void warning(std::string_view line);  ///< from kNormal, prefixed "warning: "; names its remedy
 void error(std::string_view line);    ///< always, prefixed "error: "
 
-/// A line that overwrites itself: "measuring operators  42/119  3 s left". Shows nothing unless
-/// standard error is a terminal and the level is at least kNormal. Not thread-safe.
+/// "measuring operators  42/119  3 s left", cut to fit a terminal. `seconds_left` < 0: unknown.
+std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
+                          double seconds_left);
+
+/// A progress_line that overwrites itself; the lines above wipe it before they print. Shows nothing
+/// unless standard error is a terminal and the level is at least kNormal. Not thread-safe; one at a
+/// time.
 class Progress {
  public:
   explicit Progress(std::string_view what);
@@ -29,8 +36,8 @@ class Progress {
   void update(std::size_t done, std::size_t total, double seconds_left);
 
  private:
-  std::string_view what_;
-  bool shown_ = false;
+  std::string what_;
+  std::string line_;  ///< as shown last
 };
 
 }  // namespace hios::log

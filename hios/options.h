@@ -19,7 +19,7 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
 struct OptionSpec {
   std::string_view name;
   OptionValue default_value;
-  double min = 0;  ///< numbers only
+  double min = 0;  ///< numbers only, both ends included
   double max = 0;
   std::string_view help;  ///< meaning and unit
 };
@@ -28,12 +28,15 @@ struct OptionSpec {
 class Options {
  public:
   Options() = default;
+  /// REQUIRES: each default within its own bounds (throws std::logic_error: a mistake of ours).
   explicit Options(std::span<const OptionSpec> specs);
 
   /// "window=4". Throws InputError: unknown name (lists the known ones), wrong type, out of range.
   void set(std::string_view key_equals_value);
   bool has(std::string_view name) const;
 
+  /// Getters. REQUIRES: the option exists and has that type (throw std::logic_error and
+  /// std::bad_variant_access: mistakes of ours).
   bool boolean(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
@@ -45,6 +48,7 @@ class Options {
   std::string help() const;
 
  private:
+  std::optional<std::size_t> find(std::string_view name) const;
   const OptionValue& value(std::string_view name) const;
 
   std::vector<OptionSpec> specs_;

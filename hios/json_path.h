@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+/// How messages name a place in a JSON document: "$.devices[0].stages[2]".
+namespace hios::json_path {
+
+/// "$.a" and "b" give "$.a.b"; a key that is no identifier gives `$.a["Conv 64 k3x3"]`.
+std::string member(std::string path, std::string_view key);
+std::string element(std::string path, std::size_t index);
+
+}  // namespace hios::json_path
