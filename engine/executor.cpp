@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/bind.h"
 #include "engine/timing.h"
 #include "hios/error.h"
 
@@ -47,7 +48,7 @@ struct Executor::State {
 
   void allocate(TensorSource& source);
   void bind(TensorSource& source);
-  BoundOperator* bind_operator(OpId op, const Lane& lane, TensorSource& source);
+  BoundOperator* bind_one(OpId op, const Lane& lane, TensorSource& source);
   void open_channel();
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
 
@@ -95,20 +96,13 @@ void Executor::State::allocate(TensorSource& source) {
       model, {reinterpret_cast<float*>(input->data()), static_cast<std::size_t>(shape.elements())});
 }
 
-BoundOperator* Executor::State::bind_operator(OpId op, const Lane& lane, TensorSource& source) {
-  const OperatorLayers& layers = coarse.layers(op);
-  const Operation operation{&model, &layers, coarse.graph.op(op).name,
-                            coarse.graph.op(op).signature};
-  if (const auto reason = backend.unsupported(operation)) {
-    throw InputError("backend " + std::string(backend.name()) + " cannot run " + operation.name +
-                     ": " + *reason + "; choose another with --backend");
-  }
+BoundOperator* Executor::State::bind_one(OpId op, const Lane& lane, TensorSource& source) {
   std::vector<const std::byte*> inputs;
-  for (const TensorId tensor : layers.inputs) {
+  for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
     inputs.push_back(producer ? place(*producer) : input->data());
   }
-  operators.push_back(backend.bind(operation, inputs, place(op), lane, source));
+  operators.push_back(bind_operator(coarse, model, op, backend, inputs, place(op), lane, source));
   return operators.back().get();
 }
 
@@ -119,7 +113,7 @@ void Executor::State::bind(TensorSource& source) {
     for (std::size_t g = 0; g < stage.groups.size(); ++g) {
       BoundGroup group;
       for (const OpId op : stage.groups[g]) {
-        group.push_back(bind_operator(op, bound.lanes[g], source));
+        group.push_back(bind_one(op, bound.lanes[g], source));
       }
       bound.groups.push_back(std::move(group));
     }

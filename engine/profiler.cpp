@@ -1,0 +1,330 @@
+// Operators are measured by the executor itself, running the whole network on this rank alone, one
+// operator a stage: kernels, caches, arena and pinning are those of a run. A hot loop over one
+// operator would keep its weights in cache and promise times that no run reaches.
+//
+// Stages are measured in batches (engine/stage_batch.h), so that primitives and weights of
+// thousands need not be there at once and a time limit can end the work between two batches.
+//
+// All repeated measuring goes through measure(): barrier, sweep, maximum over ranks. The maxima say
+// which sweeps are the fastest quarter, on every rank the same ones: those in which no rank was
+// disturbed. That is the statistic by which a run's latency is judged (best_quarter), so the two
+// can be compared. Tests: tests/engine/profiler_test.cpp.
+#include "engine/profiler.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/bind.h"
+#include "engine/cores.h"
+#include "engine/executor.h"
+#include "engine/machine.h"
+#include "engine/stage_batch.h"
+#include "engine/sweeps.h"
+#include "engine/transfer_times.h"
+#include "hios/cost_model.h"
+#include "hios/log.h"
+
+namespace hios {
+namespace {
+
+// Stages measured together: enough for a sweep of tens of milliseconds, and so for a fastest
+// quarter that means something; few enough to hold their weights at once.
+constexpr std::size_t kStagesInBatch = 64;
+
+// Weights count as cold once this much has been touched. A cache that is much larger keeps them
+// between the iterations of a real run, too.
+constexpr Bytes kMostColdBytes = Bytes{32} << 20;
+
+constexpr int kFewestStageSamples = 10;
+
+// What rank 0 says, on every rank.
+Json agree(mpi::Transport& transport, const Json& mine) {
+  const std::string text = transport.broadcast(transport.rank() == Rank(0) ? mine.dump() : "");
+  return parse_json(text, "rank 0's word", {.max_bytes = text.size()});
+}
+
+}  // namespace
+
+struct Profiler::State {
+  State(const CoarseGraph& coarse_graph, const Model& the_model, Backend& the_backend,
+        mpi::Transport& the_transport, TensorSource& the_source, const Protocol& the_protocol)
+      : coarse(coarse_graph),
+        model(the_model),
+        backend(the_backend),
+        transport(the_transport),
+        source(the_source),
+        protocol(the_protocol) {}
+
+  bool leader() const { return transport.rank() == Rank(0); }
+  std::vector<std::string> missing_signatures(const Configuration& into) const;
+  std::vector<Stage> missing_stages(const std::vector<Stage>& asked,
+                                    const Configuration& into) const;
+  std::vector<std::pair<Rank, Rank>> missing_pairs(const Configuration& into) const;
+  Sweeps sweep_network(std::vector<double>& totals);
+  bool measure_batch(std::span<const Stage> batch, std::size_t batches_left, double time_left_s,
+                     Configuration& into);
+  int affordable_sweeps(double sweep_s, std::size_t batches_left, double time_left_s) const;
+  void describe(Configuration& into, const Stopwatch& stopwatch) const;
+
+  const CoarseGraph& coarse;
+  const Model& model;
+  Backend& backend;
+  mpi::Transport& transport;
+  TensorSource& source;
+  Protocol protocol;
+};
+
+Profiler::Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
+                   mpi::Transport& transport, TensorSource& source, const Protocol& protocol)
+    : state_(std::make_unique<State>(coarse, model, backend, transport, source, protocol)) {
+  for (const OpId op : coarse.graph.topological()) {
+    require_support(backend, operation_of(coarse, model, op));
+  }
+}
+
+Profiler::~Profiler() = default;
+
+// Operators
+
+std::vector<std::string> Profiler::State::missing_signatures(const Configuration& into) const {
+  std::set<std::string> missing;
+  for (const Operator& op : coarse.graph.operators()) {
+    if (!into.operators.contains(op.signature)) missing.insert(op.signature);
+  }
+  return agree(transport, Json(missing)).get<std::vector<std::string>>();
+}
+
+// Times of every operator, by OpId, in every sweep; `totals` are the sweeps' own.
+Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
+  const auto order = coarse.graph.topological();
+  Schedule sequential;
+  sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
+  RankPlan plan = plan_rank(coarse, sequential, Rank(0));
+  plan.rank = transport.rank();  // every rank runs device 0's plan
+  Executor executor(coarse, model, plan, backend, transport, source);
+  executor.record_stages(true);
+
+  Sweeps sweeps(order.size());
+  std::optional<log::Progress> progress;
+  if (leader()) progress.emplace("measuring operators, sweep");
+  const Stopwatch stopwatch;
+  std::size_t done = 0;
+  const std::size_t expected = static_cast<std::size_t>(protocol.warmup + protocol.iterations);
+  totals = measure(transport, protocol, [&] {
+    const double ms = executor.run_once();
+    sweeps.begin_sweep();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const StageClock& clock = executor.stage_clocks()[i];
+      sweeps.add(order[i].index(), clock.end_ms - clock.start_ms);
+    }
+    ++done;
+    const double per_sweep = stopwatch.seconds() / static_cast<double>(done);
+    if (progress && done <= expected) {
+      progress->update(done, expected, per_sweep * static_cast<double>(expected - done));
+    }
+    return ms;
+  });
+  sweeps.drop_first(static_cast<std::size_t>(protocol.warmup));
+  return sweeps;
+}
+
+Measured Profiler::measure_operators(Configuration& into) {
+  State& state = *state_;
+  const Stopwatch stopwatch;
+  const std::vector<std::string> missing = state.missing_signatures(into);
+  if (missing.empty()) return {};
+  std::vector<double> totals;
+  const std::vector<Measurement> by_op = state.sweep_network(totals).merge(state.transport, totals);
+  for (const std::string& signature : missing) {
+    Measurement mean{0, 0, 0};
+    double occurrences = 0;
+    for (std::size_t i = 0; i < by_op.size(); ++i) {
+      if (state.coarse.graph.op(OpId(i)).signature != signature) continue;
+      mean.ms += by_op[i].ms;
+      mean.min_ms = occurrences == 0 ? by_op[i].min_ms : std::min(mean.min_ms, by_op[i].min_ms);
+      mean.samples += by_op[i].samples;
+      ++occurrences;
+    }
+    mean.ms /= occurrences;
+    into.operators[signature] = mean;
+  }
+  state.describe(into, stopwatch);
+  return {missing.size(), missing.size()};
+}
+
+// Stages
+
+std::vector<Stage> Profiler::State::missing_stages(const std::vector<Stage>& asked,
+                                                   const Configuration& into) const {
+  Json lists = Json::array();
+  std::set<StageKey> seen;
+  for (const Stage& stage : asked) {
+    if (stage.groups.size() == 1 && stage.groups.front().size() == 1) continue;
+    const StageKey key = stage_key(coarse.graph, stage);
+    if (into.stages.contains(key) || !seen.insert(key).second) continue;
+    Json groups = Json::array();
+    for (const Group& group : stage.groups) {
+      Json list = Json::array();
+      for (const OpId op : group) list.push_back(op.index());
+      groups.push_back(std::move(list));
+    }
+    lists.push_back(std::move(groups));
+  }
+  std::vector<Stage> missing;
+  for (const Json& groups : agree(transport, lists)) {
+    Stage& stage = missing.emplace_back();
+    for (const Json& list : groups) {
+      Group& group = stage.groups.emplace_back();
+      for (const Json& op : list) group.push_back(OpId(op.get<std::size_t>()));
+    }
+  }
+  return missing;
+}
+
+// How often this batch can be swept if each batch to come takes as long; 0: not often enough.
+int Profiler::State::affordable_sweeps(double sweep_s, std::size_t batches_left,
+                                       double time_left_s) const {
+  const int fewest = std::min(kFewestStageSamples, protocol.iterations);
+  if (time_left_s < sweep_s * fewest) return 0;
+  const double fair = time_left_s / (sweep_s * static_cast<double>(batches_left));
+  return static_cast<int>(std::clamp<double>(fair, fewest, protocol.iterations));
+}
+
+// False: the time would not suffice, and nothing was measured.
+bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t batches_left,
+                                    double time_left_s, Configuration& into) {
+  const Stopwatch stopwatch;
+  const Bytes cold_bytes =
+      std::min<Bytes>(last_level_cache_bytes(), kMostColdBytes) / transport.local_size();
+  StageBatch stages(coarse, model, backend, source, batch, cold_bytes);
+  std::vector<double> ms(batch.size());
+  const double made_s = stopwatch.seconds();
+  transport.barrier();
+  const Stopwatch sweep_stopwatch;
+  stages.sweep(ms);  // warm-up, and how long a sweep takes
+  const double sweep_s = sweep_stopwatch.seconds();
+  const double left_s = time_left_s - made_s * static_cast<double>(batches_left) - sweep_s;
+  const int sweeps_to_do =
+      agree(transport, Json(affordable_sweeps(sweep_s, batches_left, left_s))).get<int>();
+  if (sweeps_to_do == 0) return false;
+
+  Sweeps sweeps(batch.size());
+  const std::vector<double> totals = measure(transport, {0, sweeps_to_do, 0}, [&] {
+    const double total = stages.sweep(ms);
+    sweeps.begin_sweep();
+    for (std::size_t i = 0; i < ms.size(); ++i) sweeps.add(i, ms[i]);
+    return total;
+  });
+  const std::vector<Measurement> merged = sweeps.merge(transport, totals);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    into.stages[stage_key(coarse.graph, batch[i])] = merged[i];
+  }
+  return true;
+}
+
+Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuration& into,
+                                  double time_limit_s) {
+  State& state = *state_;
+  const Stopwatch stopwatch;
+  const std::vector<Stage> missing = state.missing_stages(stages, into);
+  if (missing.empty()) return {};
+  std::optional<log::Progress> progress;
+  if (state.leader()) progress.emplace("measuring stages");
+  Measured measured{missing.size(), 0};
+  while (measured.done < missing.size()) {
+    const std::size_t left = missing.size() - measured.done;
+    if (progress) {
+      const double elapsed = stopwatch.seconds();
+      const double seconds_left = measured.done == 0 ? time_limit_s
+                                                     : elapsed * static_cast<double>(left) /
+                                                           static_cast<double>(measured.done);
+      progress->update(measured.done, missing.size(),
+                       std::min(seconds_left, time_limit_s - elapsed));
+    }
+    const std::size_t size = std::min(left, kStagesInBatch);
+    const std::size_t batches_left = (left + kStagesInBatch - 1) / kStagesInBatch;
+    const std::span<const Stage> batch(missing.data() + measured.done, size);
+    const double time_left_s = time_limit_s - stopwatch.seconds();
+    if (!state.measure_batch(batch, batches_left, time_left_s, into)) break;
+    measured.done += size;
+  }
+  state.describe(into, stopwatch);
+  return measured;
+}
+
+// Transfers
+
+std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(const Configuration& into) const {
+  const auto known = [&](std::size_t from, std::size_t to) {
+    return std::any_of(into.transfers.begin(), into.transfers.end(),
+                       [&](const auto& curve) { return curve.from == from && curve.to == to; });
+  };
+  Json pairs = Json::array();
+  for (std::size_t from = 0; from < transport.size(); ++from) {
+    for (std::size_t to = from + 1; to < transport.size(); ++to) {
+      if (!known(from, to) || !known(to, from)) pairs.push_back({from, to});
+    }
+  }
+  std::vector<std::pair<Rank, Rank>> missing;
+  for (const Json& pair : agree(transport, pairs)) {
+    missing.emplace_back(pair[0].get<std::size_t>(), pair[1].get<std::size_t>());
+  }
+  return missing;
+}
+
+Measured Profiler::measure_transfers(Configuration& into) {
+  State& state = *state_;
+  const Stopwatch stopwatch;
+  const auto missing = state.missing_pairs(into);
+  if (missing.empty()) return {};
+  std::optional<log::Progress> progress;
+  if (state.leader()) progress.emplace("measuring transfers, pair of ranks");
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const auto [from, to] = missing[i];
+    const double left = static_cast<double>(missing.size() - i);
+    if (progress) {
+      progress->update(i, missing.size(),
+                       i == 0 ? -1 : stopwatch.seconds() * left / static_cast<double>(i));
+    }
+    TransferCurve curve = transfer_times(state.transport, state.backend, state.protocol, from, to);
+    std::erase_if(into.transfers, [&](const TransferCurve& old) {
+      return std::minmax(old.from, old.to) == std::minmax(curve.from, curve.to);
+    });
+    into.transfers.push_back(curve);
+    std::swap(curve.from, curve.to);
+    into.transfers.push_back(std::move(curve));
+  }
+  std::sort(into.transfers.begin(), into.transfers.end(),
+            [](const TransferCurve& a, const TransferCurve& b) {
+              return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+            });
+  state.describe(into, stopwatch);
+  return {2 * missing.size(), 2 * missing.size()};
+}
+
+// Provenance, alike on all ranks: what rank 0 sees.
+void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch) const {
+  into.backend = backend.name();
+  into.kind = backend.kind();
+  into.threads = backend.threads();
+  into.ranks = transport.size();
+  into.machine = agree(transport, {{"processor", processor_name()},
+                                   {"allowed_cores", allowed_cores().size()},
+                                   {"backend", backend.describe()},
+                                   {"transport", transport.path()}});
+  into.machine["hosts"] = transport.all_gather(transport.host());
+  into.protocol = protocol.json();
+  into.protocol["statistic"] = Sweeps::statistic();
+  into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
+  into.protocol["cold_bytes"] =
+      std::min<Bytes>(last_level_cache_bytes(), kMostColdBytes) / transport.local_size();
+  into.protocol = agree(transport, into.protocol);
+  double seconds = into.seconds + stopwatch.seconds();
+  transport.all_reduce_max({&seconds, 1});
+  into.seconds = seconds;
+}
+
+}  // namespace hios

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/backend.h"
@@ -12,26 +13,40 @@
 
 /// Measures operators, stages and transfers the way the executor runs them, on all ranks at the
 /// same time, because they share memory and clocks. All functions are collective and give every
-/// rank the same result.
+/// rank the same result; what is missing and when to stop is rank 0's to say, so ranks cannot
+/// disagree about it.
 namespace hios {
 
+/// How many of the things asked for were there to be measured, and how many were.
+struct Measured {
+  std::size_t missing = 0;  ///< not in the profile before, equal ones counted once
+  std::size_t done = 0;     ///< of those
+};
+
+/// Used by the main thread only. The ranks must be alike: one configuration describes them all.
 class Profiler {
  public:
-  /// All arguments outlive the profiler. Binds every operator of the network to buffers of its own.
+  /// All arguments outlive the profiler. Throws InputError where the backend does not support an
+  /// operator (operator and reason).
   Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
            mpi::Transport& transport, TensorSource& source, const Protocol& protocol);
   ~Profiler();
 
-  /// Sweeps over the whole network in topological order, each operator with all cores of the rank;
-  /// writes those signatures that `into` lacks.
-  void measure_operators(Configuration& into);
+  /// Sweeps over the whole network in topological order, run by the executor, each operator with
+  /// all cores of the rank; writes those signatures that `into` lacks. An operator is measured in
+  /// its network, where its inputs are as warm and its weights as cold as in a run.
+  Measured measure_operators(Configuration& into);
 
-  /// Stages with their groups really concurrent, in sweeps over all of them; skips those that
-  /// `into` has. Stops after `time_limit_s` with what is whole.
-  void measure_stages(const std::vector<Stage>& stages, Configuration& into, double time_limit_s);
+  /// Stages with their groups really concurrent (engine/stage_batch.h), first asked, first
+  /// measured; skips those that `into` has, and stages of one operator, which cost what their
+  /// operator costs. Stops before the batch of stages that would not end within `time_limit_s`.
+  /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten.
+  Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
+                          double time_limit_s);
 
-  /// Every ordered pair of ranks, 1 KB to 16 MB by powers of two, through the transport that runs.
-  void measure_transfers(Configuration& into);
+  /// Every ordered pair of ranks, 1 KB to 16 MB by powers of two, through the transport that runs,
+  /// one pair after the other.
+  Measured measure_transfers(Configuration& into);
 
  private:
   struct State;

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hios/profile.h"
+#include "mpi/transport.h"
+
+namespace hios {
+
+/// The times of many things (operators, stages), measured in sweeps over all of them; a thing may
+/// occur several times in a sweep. One on each rank, all with the same sweeps.
+class Sweeps {
+ public:
+  explicit Sweeps(std::size_t things);
+
+  void begin_sweep();
+  /// One occurrence in the current sweep.
+  void add(std::size_t thing, double ms);
+  /// Forgets the first `sweeps`, which were warm-up.
+  void drop_first(std::size_t sweeps);
+
+  /// By thing, the same on every rank. A thing's time in a sweep is the mean over its occurrences;
+  /// on a rank, the median over those sweeps that are in the fastest quarter of `totals`; in all,
+  /// the mean over ranks. `min_ms` is the least of any rank and occurrence, `samples` counts the
+  /// occurrences on all ranks. Collective. REQUIRES: a total, the same on every rank, for each
+  /// sweep; every thing occurs in every sweep.
+  std::vector<Measurement> merge(mpi::Transport& transport, std::span<const double> totals) const;
+
+  /// How these numbers came about, for the profile's protocol.
+  static const char* statistic();
+
+ private:
+  struct Thing {
+    double sum_ms = 0;
+    double min_ms = std::numeric_limits<double>::infinity();
+    std::int64_t occurrences = 0;
+  };
+  std::size_t things_;
+  std::vector<std::vector<Thing>> sweeps_;
+};
+
+}  // namespace hios
