@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hios/graph.h"
@@ -12,12 +13,17 @@
 
 namespace hios {
 
-/// The cost of a stage, and whether somebody measured it. A stage of one operator is as measured as
-/// its operator; a stage of one group costs the sum of its operators unless it was measured.
+/// The cost of a stage, and whether it is known or an estimate. A stage of one group always costs
+/// the sum of its operators and is as measured as they are; costs that a graph brings are its own
+/// words and so never estimates.
 struct StageCost {
   double ms = 0;
   bool measured = true;
 };
+
+/// Whether the graph itself lets a device run an operator: `allowed`, where given, names the
+/// device, and times by device, where there is none for all others, name it or its kind.
+bool may_run(const Operator& op, const Device& device);
 
 /// What a scheduler may ask. Answers come from the graph's own costs or from a profile; nothing is
 /// fitted. All queries are const and thread-safe; the model refers to graph, platform and profile,
@@ -33,18 +39,27 @@ class CostModel {
   static CostModel from_profile(const Graph& graph, const Platform& platform,
                                 const Profile& profile);
 
-  /// Alone, on all cores of the device. Infinity where the device cannot run it.
+  /// Alone, on all cores of the device. Infinity where the device cannot run it or may not.
   double operator_ms(OpId op, DeviceId device) const {
     return operator_ms_[device.index() * operators_ + op.index()];
   }
   bool can_run(OpId op, DeviceId device) const;
 
-  /// REQUIRES: the groups are non-empty and the device can run all.
+  /// The cost by the graph's `stage_cost` rule, or by the profile: what was measured for that
+  /// multiset of groups; else, with more groups than min(streams, cores), those beyond queue:
+  /// batches of that many groups in order, each by what was measured or serially; else the serial
+  /// sum. REQUIRES: the groups are non-empty and the device can run all.
   StageCost stage(const Stage& stage, DeviceId device) const;
   double stage_ms(const Stage& s, DeviceId device) const { return stage(s, device).ms; }
 
   /// 0 on one device.
-  double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const;
+  double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const {
+    if (from == to) return 0;
+    const TransferPrice& price = transfer_price_[edge.index()];
+    if (!price.by_pair) return price.ms;
+    const std::size_t devices = configurations_.size();
+    return pair_ms_[(price.size_class * devices + from.index()) * devices + to.index()];
+  }
 
   /// A device-independent view for priorities: the mean over the devices that can run it, and the
   /// mean over ordered pairs of different devices (0 with one device).
@@ -66,9 +81,27 @@ class CostModel {
   const Platform& platform() const { return *platform_; }
 
  private:
+  struct MeasuredStages;
+  /// What an edge costs between any two devices, or which row of pair_ms_ says so: edges of as many
+  /// bytes share one.
+  struct TransferPrice {
+    bool by_pair = false;
+    std::uint32_t size_class = 0;
+    double ms = 0;
+  };
+
   CostModel(const Graph& graph, const Platform& platform);
+  void fill_transfers();
   void fill_means();
-  StageCost estimated(const Stage& stage, DeviceId device) const;
+  const TransferCurve* curve(DeviceId from, DeviceId to) const;
+  std::optional<double> pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const;
+  void fill_size_class(const Edge& edge, std::vector<double>& row) const;
+  [[noreturn]] void refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const;
+  void number_signatures();
+  double serial_ms(std::span<const Group> groups, DeviceId device) const;
+  double rule_ms(const Stage& stage, DeviceId device) const;
+  StageCost profiled(const Stage& stage, DeviceId device) const;
+  std::optional<double> measured_ms(std::span<const Group> groups, DeviceId device) const;
 
   const Graph* graph_;
   const Platform* platform_;
@@ -76,8 +109,10 @@ class CostModel {
   std::vector<double> operator_ms_;                   // device × operator
   std::vector<const Configuration*> configurations_;  // by device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
-  std::vector<double> transfer_ms_;  // edge, where it is the same for all pairs
-  bool uniform_transfers_ = false;
+  std::vector<TransferPrice> transfer_price_;                    // by edge
+  std::vector<double> pair_ms_;                                  // size class × from × to
+  std::vector<std::uint32_t> signature_;                         // by operator, with a profile
+  std::vector<std::shared_ptr<const MeasuredStages>> measured_;  // by device, with a profile
   std::function<void(const Stage&, DeviceId)> on_unmeasured_;
 };
 

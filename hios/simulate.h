@@ -14,7 +14,8 @@ struct StageTimes {
       0;  ///< when the last input was there; start − max(ready, end of the stage before) = 0
 };
 
-/// One tensor on its way from one device to another (once a tensor and destination).
+/// One tensor on its way from one device to another (once a tensor and destination, for as long as
+/// the slowest of the edges that it serves; a stage waits for its own edges only).
 struct TransferTimes {
   OpId producer;
   DeviceId from, to;
