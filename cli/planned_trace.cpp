@@ -24,12 +24,7 @@ void draw_group(const Graph& graph, const Group& group, const StageTimes& times,
   }
 }
 
-/// Where each operator runs, for the ends of arrows.
-struct Place {
-  DeviceId device;
-  std::size_t stage = 0;
-  std::size_t stream = 0;
-};
+}  // namespace
 
 std::vector<Place> places(const Graph& graph, const Schedule& schedule) {
   std::vector<Place> places(graph.size());
@@ -43,8 +38,6 @@ std::vector<Place> places(const Graph& graph, const Schedule& schedule) {
   }
   return places;
 }
-
-}  // namespace
 
 std::string lane_name(std::size_t rank, std::size_t stream) {
   return "rank " + std::to_string(rank) + " stream " + std::to_string(stream);

@@ -33,6 +33,9 @@ po::options_description profile_flags() {
 
 /// What one call of the program is about, read alike on every rank.
 struct Job {
+  Job(Common the_common, Network the_network)
+      : common(std::move(the_common)), network(std::move(the_network)) {}
+
   Common common;
   Network network;
   Protocol protocol;
@@ -64,7 +67,7 @@ void read_stages(const Flags& flags, Job& job) {
 Job read_job(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   Common common = read_common(flags, !first);
-  Job job{.common = common, .network = load_network(flags, common.limits)};
+  Job job(common, load_network(flags, common.limits));
   job.protocol = read_protocol(flags);
   job.output = flags.text("output");
   job.backends = backends_by_rank(flags, transport.size());

@@ -12,14 +12,20 @@ po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
   group.add_options()("schedule", value("FILE"), "the schedule; rank r is its device r");
   group.add_options()("profile", value("FILE"), "predict by these costs, stage by stage");
-  group.add_options()("percentiles", value("P[,P...]"), "further percentiles of the latency: 50,90,99.9");
+  group.add_options()("percentiles", value("P[,P...]"),
+                      "further percentiles of the latency: 50,90,99.9");
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
-                      "compare with the reference backend, and bit by bit with one rank; =operators: every operator");
+                      "compare with the reference backend, and bit by bit with one rank; "
+                      "=operators: every operator");
   group.add_options()("atol", value("X")->default_value("1e-3"), "|error| allowed ...");
-  group.add_options()("rtol", value("X")->default_value("1e-3"), "... plus this share of the expected value");
-  group.add_options()("max-error", value("PERCENT"), "fail (exit 1) where the prediction is further off");
-  group.add_options()("timeout", value("SECONDS")->default_value("60"), "end the job where a rank stands still that long");
-  group.add_options()("trace", value("FILE"), "write a Chrome trace (Perfetto): planned and measured");
+  group.add_options()("rtol", value("X")->default_value("1e-3"),
+                      "... plus this share of the expected value");
+  group.add_options()("max-error", value("PERCENT"),
+                      "fail (exit 1) where the prediction is further off");
+  group.add_options()("timeout", value("SECONDS")->default_value("60"),
+                      "end the job where a rank stands still that long");
+  group.add_options()("trace", value("FILE"),
+                      "write a Chrome trace (Perfetto): planned and measured");
   group.add_options()("dry-run", "plan and print, run nothing");
   return group;
 }
@@ -57,14 +63,16 @@ std::vector<double> read_percentiles(const Flags& flags) {
 
 void check_schedule(const RunJob& job, const std::string& file, std::size_t ranks) {
   if (job.platform.size() != ranks) {
-    throw InputError(file + ": $.devices: the schedule has " + std::to_string(job.platform.size()) + " devices and the job " +
-                     std::to_string(ranks) + " ranks: start it with mpirun -np " + std::to_string(job.platform.size()));
+    throw InputError(file + ": $.devices: the schedule has " + std::to_string(job.platform.size()) +
+                     " devices and the job " + std::to_string(ranks) +
+                     " ranks: start it with mpirun -np " + std::to_string(job.platform.size()));
   }
   const auto findings = validate(job.network.coarse.graph, job.platform, job.schedule.schedule);
   if (findings.empty()) return;
   std::string line = finding_line(file, findings.front());
   if (findings.size() > 1) {
-    line += " (and " + std::to_string(findings.size() - 1) + " more: hios-schedule --check lists them)";
+    line +=
+        " (and " + std::to_string(findings.size() - 1) + " more: hios-schedule --check lists them)";
   }
   throw InputError(line);
 }
@@ -77,13 +85,15 @@ void check_devices(const Flags& flags, RunJob& job, const std::string& file) {
     const BackendEntry& entry = find_backend(job.backends[r]);
     const std::string where = file + ": $.devices[" + std::to_string(r) + "]: ";
     if (entry.kind != device.kind) {
-      throw InputError(where + "the schedule wants a device of kind " + device.kind + ", and the " + std::string(entry.name) +
-                       " backend is of kind " + std::string(entry.kind) + ": choose another --backend, or schedule for --kind " +
+      throw InputError(where + "the schedule wants a device of kind " + device.kind + ", and the " +
+                       std::string(entry.name) + " backend is of kind " + std::string(entry.kind) +
+                       ": choose another --backend, or schedule for --kind " +
                        std::string(entry.kind));
     }
     if (threads && *threads != device.threads) {
-      throw InputError(where + "made for " + std::to_string(device.threads) + " threads a rank, and --threads says " +
-                       std::to_string(*threads) + ": leave the flag out, or schedule again");
+      throw InputError(where + "made for " + std::to_string(device.threads) +
+                       " threads a rank, and --threads says " + std::to_string(*threads) +
+                       ": leave the flag out, or schedule again");
     }
     job.threads.push_back(std::max(1, device.threads));
   }
@@ -97,7 +107,7 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   const std::string file = flags.text("schedule");
   const Json json = read_json(file, common.limits);
   const JsonView root(json, file);
-  RunJob job{.common = common, .network = load_network(flags, common.limits, schedule_head(root))};
+  RunJob job(common, load_network(flags, common.limits, schedule_head(root)));
   job.schedule = schedule_from_json(root, job.network.coarse.graph);
   job.schedule_digest = Digest().add(json.dump()).hex();
   job.platform = Platform(job.schedule.devices);

@@ -21,6 +21,9 @@ enum class Verify { kNo, kOutputs, kOperators };
 
 /// All that hios-run was told, read and checked on every rank before anything runs.
 struct RunJob {
+  RunJob(Common the_common, Network the_network)
+      : common(std::move(the_common)), network(std::move(the_network)) {}
+
   Common common;
   Network network;
   ScheduleFile schedule;

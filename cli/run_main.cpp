@@ -6,10 +6,11 @@
 #include "cli/rank_setup.h"
 #include "cli/run_inputs.h"
 #include "cli/run_results.h"
+#include "cli/run_trace.h"
 #include "cli/run_verify.h"
 #include "engine/executor.h"
 #include "engine/watchdog.h"
-#include "hios/log.h"
+#include "hios/statistics.h"
 
 namespace hios::cli {
 namespace {
@@ -25,19 +26,24 @@ void check_supported(const RunJob& job, const Backend& backend, const RankPlan& 
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     const Operator& op = job.network.coarse.graph.op(slot.op);
-    const Operation operation{&job.network.model, &job.network.coarse.layers(slot.op), op.name, op.signature};
+    const Operation operation{&job.network.model, &job.network.coarse.layers(slot.op), op.name,
+                              op.signature};
     if (const auto why = backend.unsupported(operation)) {
-      throw InputError("the " + std::string(backend.name()) + " backend cannot run " + op.name + ": " + *why);
+      throw InputError("the " + std::string(backend.name()) + " backend cannot run " + op.name +
+                       ": " + *why);
     }
   }
 }
 
 Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport) {
-  Ready ready{.mine = make_rank_backend(flags, transport, job.backends, job.threads), .plan = {}, .costs = {}};
+  Ready ready{.mine = make_rank_backend(flags, transport, job.backends, job.threads),
+              .plan = {},
+              .costs = {}};
   agreed(transport, [&] {
     ready.plan = plan_rank(job.network.coarse, job.schedule.schedule, transport.rank());
     check_supported(job, *ready.mine.backend, ready.plan);
-    if (job.profile) ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile);
+    if (job.profile)
+      ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile);
     return true;
   });
   return ready;
@@ -47,19 +53,38 @@ Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport
 RecordedRun record_run(mpi::Transport& transport, Executor& executor) {
   executor.record_stages(true);
   RecordedRun best;
+  std::vector<StageClock> clocks;
   std::vector<double> overheads;
   for (int i = 0; i < 7; ++i) {
-    const double latency_ms =
-        measure(transport, {.warmup = 0, .iterations = 1}, [&] { return executor.run_once(); }).front();
+    const double latency_ms = measure(transport, {.warmup = 0, .iterations = 1}, [&] {
+                                return executor.run_once();
+                              }).front();
     overheads.push_back(executor.overhead_ms());
     if (best.latency_ms > 0 && latency_ms >= best.latency_ms) continue;
     best.latency_ms = latency_ms;
-    best.clocks.assign(executor.stage_clocks().begin(), executor.stage_clocks().end());
+    clocks.assign(executor.stage_clocks().begin(), executor.stage_clocks().end());
   }
   executor.record_stages(false);
   best.overhead_ms = summarize(overheads).median;
   transport.all_reduce_max({&best.overhead_ms, 1});
+  best.clocks = gather_clocks(transport, clocks);
   return best;
+}
+
+/// Rank 0 prints and writes; every rank learns the exit status.
+int write_results(const Flags& flags, const RunJob& job, mpi::Transport& transport,
+                  const std::vector<ReportRank>& ranks, const RunResults& results,
+                  const CostModel* costs) {
+  double status = 0;
+  if (transport.rank() == Rank(0)) {
+    const Report report = make_report(flags, job, transport, ranks, results);
+    status = print_results(job, report, results);
+    if (job.common.json) write_json(*job.common.json, to_json(report), job.common.existing);
+    if (job.trace)
+      write_json(*job.trace, run_trace(job, results, costs).json(), job.common.existing);
+  }
+  transport.all_reduce_max({&status, 1});
+  return static_cast<int>(status);
 }
 
 int run(mpi::Transport& transport, int argc, char** argv) {
@@ -72,7 +97,7 @@ int run(mpi::Transport& transport, int argc, char** argv) {
                                   {"the profile", job.profile ? job.profile->digest() : ""},
                                   {"the seed", std::to_string(job.common.seed)}});
   const Ready ready = get_ready(flags, job, transport);
-  const std::vector<RankFacts> ranks = gather_facts(transport, ready.mine, ready.plan);
+  const std::vector<ReportRank> ranks = gather_ranks(transport, ready.mine, ready.plan);
   print_setup(job, transport, ranks);
   if (job.dry_run) {
     print_dry_run(job, transport, ready.plan);
@@ -80,10 +105,12 @@ int run(mpi::Transport& transport, int argc, char** argv) {
   }
 
   SeededSource source(job.common.seed);
-  Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend, transport, source);
+  Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend,
+                    transport, source);
   RunResults results;
   {
-    const std::string who = "rank " + std::to_string(transport.rank().index()) + " on " + transport.host();
+    const std::string who =
+        "rank " + std::to_string(transport.rank().index()) + " on " + transport.host();
     const Watchdog watchdog(watched(executor), {.timeout_s = job.timeout_s, .who = who},
                             [] { std::_Exit(static_cast<int>(ExitCode::kRunFailed)); });
     results.iterations_ms = measure(transport, job.protocol, [&] { return executor.run_once(); });
@@ -91,9 +118,11 @@ int run(mpi::Transport& transport, int argc, char** argv) {
   }
   results.predicted = predicted_timeline(job, ready.costs ? &*ready.costs : nullptr);
   if (job.verify != Verify::kNo) {
-    results.verified = verify_run(job, transport, *ready.mine.backend, source, ready.plan, executor);
+    results.verified =
+        verify_run(job, transport, *ready.mine.backend, source, ready.plan, executor);
   }
-  return finish(flags, job, transport, ranks, results, ready.costs ? &*ready.costs : nullptr);
+  return write_results(flags, job, transport, ranks, results,
+                       ready.costs ? &*ready.costs : nullptr);
 }
 
 }  // namespace

@@ -8,28 +8,16 @@
 #include "cli/run_verify.h"
 #include "engine/executor.h"
 #include "engine/plan.h"
+#include "hios/report.h"
 
-/// What hios-run says: to a person as tables, to scripts as a report, to Perfetto as a trace.
+/// What hios-run says: to a person as tables, to scripts as a report.
 namespace hios::cli {
 
-/// One iteration with its stages' times on this rank.
+/// One iteration with the times of every rank's stages.
 struct RecordedRun {
   double latency_ms = 0;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
-  std::vector<StageClock> clocks;
-};
-
-/// Where a rank runs and what it holds.
-struct RankFacts {
-  std::string host;
-  std::vector<int> cores;  ///< empty: not pinned
-  int threads = 1;
-  Json backend;
-  Bytes arena_bytes = 0;
-  Bytes all_tensors_bytes = 0;
-  std::size_t operators = 0;
-  std::size_t stages = 0;
-  Bytes sent_bytes = 0;  ///< an iteration
+  std::vector<std::vector<StageClock>> clocks;  ///< by rank, by stage
 };
 
 struct RunResults {
@@ -39,18 +27,30 @@ struct RunResults {
   std::optional<Verified> verified;
 };
 
-/// Every rank's facts, by rank, on every rank.
-std::vector<RankFacts> gather_facts(mpi::Transport& transport, const RankBackend& mine, const RankPlan& plan);
+/// Every rank's facts, by rank, on every rank. Collective.
+std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
+                                     const RankPlan& plan);
 
-/// Rank 0 prints what is about to run, and where.
-void print_setup(const RunJob& job, const mpi::Transport& transport, const std::vector<RankFacts>& ranks);
+/// Every rank's stage clocks, by rank, on every rank. Collective.
+std::vector<std::vector<StageClock>> gather_clocks(mpi::Transport& transport,
+                                                   const std::vector<StageClock>& mine);
+
+/// What is about to run, and where.
+void print_setup(const RunJob& job, const mpi::Transport& transport,
+                 const std::vector<ReportRank>& ranks);
 
 /// Every rank's steps, printed by rank 0. Collective.
 void print_dry_run(const RunJob& job, mpi::Transport& transport, const RankPlan& plan);
 
-/// Prints the table, writes report, CSV and trace, and returns the exit status: 1 where verification
-/// or --max-error failed. Collective; rank 0 writes.
-int finish(const Flags& flags, const RunJob& job, mpi::Transport& transport,
-           const std::vector<RankFacts>& ranks, const RunResults& results, const CostModel* costs);
+/// The latency that the run is judged by: the profile's, else the schedule's own; empty where
+/// neither says one.
+std::optional<double> predicted_ms(const RunJob& job, const RunResults& results);
+
+Report make_report(const Flags& flags, const RunJob& job, const mpi::Transport& transport,
+                   const std::vector<ReportRank>& ranks, const RunResults& results);
+
+/// Prints the table and what failed; returns the exit status: 1 where verification or --max-error
+/// failed.
+int print_results(const RunJob& job, const Report& report, const RunResults& results);
 
 }  // namespace hios::cli

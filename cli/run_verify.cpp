@@ -30,12 +30,15 @@ std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, Ten
                                         const std::vector<OpId>& ops, const Executor& executor) {
   const CoarseGraph& coarse = job.network.coarse;
   const auto reference = find_backend("reference").make({});
-  const OneRankRun expected(coarse, job.network.model, *reference, std::vector<int>(coarse.graph.size(), 1), source,
+  const OneRankRun expected(coarse, job.network.model, *reference,
+                            std::vector<int>(coarse.graph.size(), 1), source,
                             "computing the reference");
-  const OneRankRun alone(coarse, job.network.model, backend, threads_of_operators(coarse.graph, job.schedule), source,
+  const OneRankRun alone(coarse, job.network.model, backend,
+                         threads_of_operators(coarse.graph, job.schedule), source,
                          "computing on one rank");
   std::vector<std::size_t> position(coarse.graph.size());
-  for (std::size_t i = 0; i < coarse.graph.size(); ++i) position[coarse.graph.topological()[i].index()] = i;
+  for (std::size_t i = 0; i < coarse.graph.size(); ++i)
+    position[coarse.graph.topological()[i].index()] = i;
   std::vector<OperatorCheck> checks;
   for (const OpId op : ops) {
     const auto values = executor.output(op);
@@ -55,13 +58,14 @@ double finite(double value) {
 std::string to_text(const std::vector<OperatorCheck>& checks) {
   Json list = Json::array();
   for (const OperatorCheck& check : checks) {
-    list.push_back({check.position, check.name, finite(check.reference.max_abs), finite(check.reference.max_rel),
-                    check.reference.outside, check.bitwise});
+    list.push_back({check.position, check.name, finite(check.reference.max_abs),
+                    finite(check.reference.max_rel), check.reference.outside, check.bitwise});
   }
   return list.dump();
 }
 
-std::vector<OperatorCheck> gather(mpi::Transport& transport, const std::vector<OperatorCheck>& mine) {
+std::vector<OperatorCheck> gather(mpi::Transport& transport,
+                                  const std::vector<OperatorCheck>& mine) {
   std::vector<OperatorCheck> all;
   for (const std::string& text : transport.all_gather(to_text(mine))) {
     for (const Json& entry : parse_json(text, "checks of a rank")) {
@@ -72,7 +76,8 @@ std::vector<OperatorCheck> gather(mpi::Transport& transport, const std::vector<O
       all.push_back(std::move(check));
     }
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.position < b.position; });
   return all;
 }
 
@@ -86,7 +91,8 @@ Verified combine(const std::vector<OperatorCheck>& checks) {
     verified.worst.max_abs = std::max(verified.worst.max_abs, check.reference.max_abs);
     verified.worst.max_rel = std::max(verified.worst.max_rel, check.reference.max_rel);
     verified.worst.outside += check.reference.outside;
-    if (check.reference.outside && verified.first_outside.empty()) verified.first_outside = check.name;
+    if (check.reference.outside && verified.first_outside.empty())
+      verified.first_outside = check.name;
     if (!check.bitwise && verified.first_unequal.empty()) verified.first_unequal = check.name;
   }
   return verified;
@@ -94,15 +100,16 @@ Verified combine(const std::vector<OperatorCheck>& checks) {
 
 }  // namespace
 
-Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backend, TensorSource& source,
-                    const RankPlan& plan, const Executor& executor) {
+Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backend,
+                    TensorSource& source, const RankPlan& plan, const Executor& executor) {
   const Executor* checked = &executor;
   std::unique_ptr<RankPlan> whole_plan;
   std::unique_ptr<Executor> whole;
   if (job.verify == Verify::kOperators) {
     whole_plan = std::make_unique<RankPlan>(
         plan_rank(job.network.coarse, job.schedule.schedule, transport.rank(), {.keep_all = true}));
-    whole = std::make_unique<Executor>(job.network.coarse, job.network.model, *whole_plan, backend, transport, source);
+    whole = std::make_unique<Executor>(job.network.coarse, job.network.model, *whole_plan, backend,
+                                       transport, source);
     transport.barrier();
     whole->run_once();
     checked = whole.get();

@@ -21,8 +21,8 @@ struct Verified {
 
 /// Compares what this run computed with the reference backend (within the tolerance) and with one
 /// rank that gives each operator the same number of threads (bit by bit): the graph's outputs as
-/// `executor` left them, or, with Verify::kOperators, every operator of a further run that keeps all
-/// tensors. Collective; every rank gets the same answer.
+/// `executor` left them, or, with Verify::kOperators, every operator of a further run that keeps
+/// all tensors. Collective; every rank gets the same answer.
 Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backend,
                     TensorSource& source, const RankPlan& plan, const Executor& executor);
 

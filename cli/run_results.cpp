@@ -1,0 +1,227 @@
+#include "cli/run_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cli/table.h"
+#include "cli/version.h"
+#include "hios/error.h"
+#include "hios/log.h"
+
+namespace hios::cli {
+
+namespace {
+
+std::string megabytes(Bytes size_bytes) { return fixed(static_cast<double>(size_bytes) / 1e6, 1); }
+
+std::string cores_text(const std::vector<int>& cores) {
+  if (cores.empty()) return "not pinned";
+  std::string text;
+  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
+  return text;
+}
+
+std::string op_name(const RunJob& job, OpId op) { return job.network.coarse.graph.op(op).name; }
+
+std::string step_text(const RunJob& job, const RankPlan& plan, const Step& step) {
+  const auto message = [&](const PlannedMessage& m, const char* way) {
+    return op_name(job, m.op) + " " + way + " rank " + std::to_string(m.peer.index()) + " (" +
+           std::to_string(m.size_bytes) + " bytes)";
+  };
+  if (const auto* s = std::get_if<AwaitReceive>(&step))
+    return "await " + message(plan.receives[s->receive], "from");
+  if (const auto* s = std::get_if<AwaitSend>(&step))
+    return "await the end of sending " + message(plan.sends[s->send], "to");
+  if (const auto* s = std::get_if<StartSend>(&step))
+    return "send " + message(plan.sends[s->send], "to");
+  std::string text = "compute";
+  for (const Group& group : plan.stages[std::get<Compute>(step).stage].groups) {
+    text += " [";
+    for (const OpId op : group) text += (text.back() == '[' ? "" : " ") + op_name(job, op);
+    text += "]";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
+                                     const RankPlan& plan) {
+  Bytes sent = 0;
+  for (const PlannedMessage& message : plan.sends) sent += message.size_bytes;
+  const Json facts = {transport.host(),
+                      mine.cores,
+                      mine.backend->threads(),
+                      mine.backend->describe(),
+                      plan.arena_bytes,
+                      plan.all_tensors_bytes,
+                      sent};
+  std::vector<ReportRank> ranks;
+  for (const std::string& text : transport.all_gather(facts.dump())) {
+    const Json json = parse_json(text, "facts of a rank");
+    ranks.push_back({json[0], json[1], json[2], json[3], json[4], json[5], json[6]});
+  }
+  return ranks;
+}
+
+std::vector<std::vector<StageClock>> gather_clocks(mpi::Transport& transport,
+                                                   const std::vector<StageClock>& mine) {
+  Json list = Json::array();
+  for (const StageClock& clock : mine)
+    list.push_back({clock.awaited_ms, clock.start_ms, clock.end_ms});
+  std::vector<std::vector<StageClock>> all;
+  for (const std::string& text : transport.all_gather(list.dump())) {
+    std::vector<StageClock> clocks;
+    for (const Json& clock : parse_json(text, "clocks of a rank"))
+      clocks.push_back({clock[0], clock[1], clock[2]});
+    all.push_back(std::move(clocks));
+  }
+  return all;
+}
+
+void print_setup(const RunJob& job, const mpi::Transport& transport,
+                 const std::vector<ReportRank>& ranks) {
+  if (transport.rank() != Rank(0) || log::level() == log::Level::kQuiet) return;
+  std::printf("%s, %s schedule, %zu ranks, %s\n\n", describe(job.network.model).c_str(),
+              job.schedule.algorithm.c_str(), ranks.size(), transport.path().c_str());
+  Table table({"rank", "host", "backend", "cores", "stages", "tensors MB", "of all MB", "sent MB"});
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    table.add({std::to_string(r), ranks[r].host, job.backends[r], cores_text(ranks[r].cores),
+               std::to_string(job.schedule.schedule.devices[r].size()),
+               megabytes(ranks[r].arena_bytes), megabytes(ranks[r].all_tensors_bytes),
+               megabytes(ranks[r].sent_bytes)});
+  }
+  std::printf("%s\n", table.text().c_str());
+}
+
+void print_dry_run(const RunJob& job, mpi::Transport& transport, const RankPlan& plan) {
+  std::string text;
+  for (const Step& step : plan.steps) text += "  " + step_text(job, plan, step) + "\n";
+  const std::vector<std::string> all = transport.all_gather(text);
+  if (transport.rank() != Rank(0)) return;
+  for (std::size_t r = 0; r < all.size(); ++r) std::printf("rank %zu\n%s", r, all[r].c_str());
+}
+
+std::optional<double> predicted_ms(const RunJob& job, const RunResults& results) {
+  if (results.predicted) return results.predicted->latency_ms;
+  if (job.schedule.predicted.latency_ms > 0) return job.schedule.predicted.latency_ms;
+  return std::nullopt;
+}
+
+namespace {
+
+std::vector<ReportStage> report_stages(const RunJob& job, const RunResults& results) {
+  std::vector<ReportStage> stages;
+  for (std::size_t r = 0; r < job.schedule.schedule.devices.size(); ++r) {
+    for (std::size_t s = 0; s < job.schedule.schedule.devices[r].size(); ++s) {
+      ReportStage stage;
+      stage.rank = r;
+      stage.stage = s;
+      for (const Group& group : job.schedule.schedule.devices[r][s].groups) {
+        std::vector<std::string> names;
+        for (const OpId op : group) names.push_back(op_name(job, op));
+        stage.operators.push_back(std::move(names));
+      }
+      if (results.predicted) {
+        stage.predicted_start_ms = results.predicted->stages[r][s].start_ms;
+        stage.predicted_end_ms = results.predicted->stages[r][s].end_ms;
+      }
+      stage.measured_start_ms = results.recorded.clocks[r][s].start_ms;
+      stage.measured_end_ms = results.recorded.clocks[r][s].end_ms;
+      stages.push_back(std::move(stage));
+    }
+  }
+  return stages;
+}
+
+ReportVerification report_verification(const RunJob& job, const Verified& verified) {
+  ReportVerification report;
+  report.reference = "reference";
+  report.operators = verified.operators;
+  report.max_abs = verified.worst.max_abs;
+  report.max_rel = verified.worst.max_rel;
+  report.atol = job.tolerance.atol;
+  report.rtol = job.tolerance.rtol;
+  report.outside = verified.worst.outside;
+  report.worst_operator = verified.worst_operator;
+  report.bitwise = verified.bitwise();
+  report.first_unequal = verified.first_unequal;
+  report.passed = verified.passed();
+  return report;
+}
+
+}  // namespace
+
+Report make_report(const Flags& flags, const RunJob& job, const mpi::Transport& transport,
+                   const std::vector<ReportRank>& ranks, const RunResults& results) {
+  Report report;
+  report.arguments = flags.arguments();
+  report.versions = versions();
+  report.ranks = ranks;
+  report.transfer_path = transport.path();
+  report.graph_digest = job.network.coarse.graph.digest();
+  report.schedule_digest = job.schedule_digest;
+  if (job.profile) report.profile_digest = job.profile->digest();
+  report.model = job.network.model.name();
+  report.batch = job.network.model.batch();
+  report.height = job.network.model.height();
+  report.width = job.network.model.width();
+  report.algorithm = job.schedule.algorithm;
+  report.seed = job.common.seed;
+  report.protocol = job.protocol.json();
+  report.iterations_ms = results.iterations_ms;
+  report.percentiles = job.percentiles;
+  report.predicted_ms = predicted_ms(job, results);
+  report.overhead_ms = results.recorded.overhead_ms;
+  if (results.verified) report.verified = report_verification(job, *results.verified);
+  report.stages = report_stages(job, results);
+  return report;
+}
+
+namespace {
+
+std::string verification_text(const Verified& verified) {
+  char text[256];
+  std::snprintf(
+      text, sizeof text, "%zu operators compared: largest error %.3g (relative %.3g) in %s, %s; %s",
+      verified.operators, verified.worst.max_abs, verified.worst.max_rel,
+      verified.worst_operator.c_str(),
+      verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
+      verified.bitwise() ? "bit for bit what one rank computes" : "NOT WHAT ONE RANK COMPUTES");
+  return text;
+}
+
+}  // namespace
+
+int print_results(const RunJob& job, const Report& report, const RunResults& results) {
+  const Statistics latency = summarize(report.iterations_ms);
+  Table table({"latency ms", "min", "best quarter", "median", "p95", "p99", "mean", "runs",
+               "predicted", "error"});
+  const bool predicted = report.predicted_ms.has_value();
+  const double error = predicted ? prediction_error(latency.best_quarter, *report.predicted_ms) : 0;
+  table.add({job.schedule.algorithm, fixed(latency.min, 3), fixed(latency.best_quarter, 3),
+             fixed(latency.median, 3), fixed(latency.p95, 3), fixed(latency.p99, 3),
+             fixed(latency.mean, 3), std::to_string(latency.samples),
+             predicted ? fixed(*report.predicted_ms, 3) : "-", predicted ? percent(error) : "-"});
+  if (job.common.csv) write_text(*job.common.csv, table.csv(), job.common.existing);
+  std::fputs(table.text().c_str(), stdout);
+  std::printf("executor outside kernels and waits: %.3f ms (%.2f %%)\n", report.overhead_ms,
+              100 * report.overhead_ms / latency.best_quarter);
+  for (const double p : report.percentiles)
+    std::printf("p%g: %.3f ms\n", p, percentile(report.iterations_ms, p));
+  int status = 0;
+  if (results.verified) {
+    std::printf("%s\n", verification_text(*results.verified).c_str());
+    if (!results.verified->passed() || !results.verified->bitwise())
+      status = static_cast<int>(ExitCode::kCheckFailed);
+  }
+  if (job.max_error && predicted && 100 * std::abs(error) > *job.max_error) {
+    log::error("the prediction is off by " + percent(error) + ", more than --max-error " +
+               fixed(*job.max_error, 1));
+    status = static_cast<int>(ExitCode::kCheckFailed);
+  }
+  return status;
+}
+
+}  // namespace hios::cli
