@@ -28,7 +28,8 @@ StageKey canonical(StageKey groups);
 struct TransferCurve {
   std::size_t from = 0, to = 0;
   std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
-  /// Linear between points; below the first as the first; beyond the last by the last two's slope.
+  /// Linear between points; below the first as the first; beyond the last by the last two's slope,
+  /// or as the last where that slope is negative or there is but one. REQUIRES: points not empty.
   double transfer_ms(Bytes size_bytes) const;
 };
 
@@ -46,6 +47,7 @@ struct Configuration {
   std::vector<TransferCurve> transfers;
   double seconds = 0;  ///< what measuring it took, in all
 
+  /// Equal backend, kind, threads, math and ranks: their measurements belong together.
   bool same_way(const Configuration& other) const;
 };
 
@@ -53,17 +55,20 @@ struct Configuration {
 struct Profile {
   std::vector<Configuration> configurations;
 
-  /// nullptr where none was measured. `kind` is the devices' kind.
+  /// nullptr where none was measured. `kind` is the devices' kind. With no `backend` given: the
+  /// first of any, the reference backend's only where there is no other.
   const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                            std::string_view math = "fp32") const;
+                            std::string_view math = "fp32", std::string_view backend = {}) const;
   Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                      std::string_view math = "fp32");
-  /// Adds what `other` knows and this does not; what both know is replaced by `other`'s.
+                      std::string_view math = "fp32", std::string_view backend = {});
+  /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
+  /// seconds that both took add up.
   void merge(const Profile& other);
   /// Of the whole content, for reports.
   std::string digest() const;
 };
 
+/// Throws InputError with file and JSON path.
 Profile profile_from_json(const JsonView& root);
 Json to_json(const Profile& profile);
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hios/graph.h"
@@ -58,13 +59,16 @@ struct ScheduleFile {
   std::string objective = "latency";
   std::vector<Device> devices;
   Schedule schedule;
+  bool has_prediction = true;  ///< false: the author of the file predicted nothing
   Prediction predicted;
 };
 
 /// `hios-schedule` version 1. The text names operators; `graph` gives them ids and must have the
 /// digest that the file names (an InputError tells both otherwise). Structural complaints (unknown
-/// operator) carry the JSON path; the rules of a schedule are `validate`'s.
+/// operator) carry the JSON path; the rules of a schedule are `validate`'s. Only "graph" (name,
+/// digest) and "devices" are needed; the rest has the defaults of ScheduleFile.
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);
+/// REQUIRES: as many lists of stages as devices.
 Json to_json(const ScheduleFile& file, const Graph& graph);
 
 /// The model that a schedule file was made for, readable before any graph is.
