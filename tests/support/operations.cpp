@@ -234,12 +234,16 @@ const std::vector<OperationCase>& operation_cases() {
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
                                  const std::vector<std::vector<float>>& inputs,
                                  TensorSource& source) {
+  const Model& model = operation_case.model;
   std::map<TensorId, std::unique_ptr<Buffer>> tensors;
   std::vector<const std::byte*> pointers;
   for (const TensorId id : operation_case.layers.inputs) {
     std::unique_ptr<Buffer>& buffer = tensors[id];
     if (!buffer) {
       const std::vector<float>& values = inputs.at(tensors.size() - 1);
+      if (values.size() != static_cast<std::size_t>(model.tensor(id).shape.elements())) {
+        throw std::runtime_error(operation_case.name + ": an input of the wrong size");
+      }
       buffer = backend.allocate(values.size() * sizeof(float), "a test's input");
       std::ranges::copy(values, floats(*buffer).begin());
     }

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/backend.h"
+#include "hios/error.h"
+
+namespace hios {
+namespace {
+
+std::string complaint(std::string_view name) {
+  try {
+    find_backend(name);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
+  for (const BackendEntry& entry : backends()) {
+    SCOPED_TRACE(std::string(entry.name));
+    EXPECT_FALSE(entry.description.empty());
+    if (entry.make == nullptr) {
+      EXPECT_FALSE(entry.missing.empty());
+      EXPECT_THAT(complaint(entry.name), testing::HasSubstr(std::string(entry.missing)));
+      continue;
+    }
+    EXPECT_EQ(&find_backend(entry.name), &entry);
+    const auto backend = entry.make({.threads = 1, .cores = {}});
+    EXPECT_EQ(backend->name(), entry.name);
+    EXPECT_EQ(backend->kind(), entry.kind);
+    EXPECT_EQ(backend->threads(), 1);
+    EXPECT_TRUE(backend->describe().is_object());
+  }
+}
+
+TEST(Backends, ReferenceIsAlwaysThere) { EXPECT_NE(find_backend("reference").make, nullptr); }
+
+TEST(Backends, AutoIsTheFirstThatThisBuildHas) {
+  const BackendEntry& chosen = find_backend("auto");
+  ASSERT_NE(chosen.make, nullptr);
+  for (const BackendEntry& entry : backends()) {
+    if (&entry == &chosen) break;
+    EXPECT_EQ(entry.make, nullptr) << entry.name;
+  }
+}
+
+TEST(Backends, AnUnknownNameListsTheKnownOnes) {
+  const std::string text = complaint("tpu");
+  EXPECT_THAT(text, testing::HasSubstr("'tpu'"));
+  for (const BackendEntry& entry : backends()) {
+    EXPECT_THAT(text, testing::HasSubstr(std::string(entry.name)));
+  }
+  EXPECT_THAT(complaint(""), testing::HasSubstr("known are"));
+}
+
+TEST(Backends, CudaIsListedAndPointsToTheCpu) {
+  EXPECT_THAT(complaint("cuda"), testing::HasSubstr("--backend cpu"));
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/backend.h"
+
+namespace hios {
+namespace {
+
+Lane lane(std::size_t stream, int threads, int first_core) {
+  return {StreamIndex(stream), threads, first_core};
+}
+
+TEST(Lanes, OneGroupHasAllCores) { EXPECT_EQ(lanes(1, 4), (std::vector{lane(0, 4, 0)})); }
+
+TEST(Lanes, FirstGroupsGetTheRemainder) {
+  EXPECT_EQ(lanes(2, 4), (std::vector{lane(0, 2, 0), lane(1, 2, 2)}));
+  EXPECT_EQ(lanes(3, 4), (std::vector{lane(0, 2, 0), lane(1, 1, 2), lane(2, 1, 3)}));
+  EXPECT_EQ(lanes(3, 8), (std::vector{lane(0, 3, 0), lane(1, 3, 3), lane(2, 2, 6)}));
+}
+
+TEST(Lanes, LaterGroupsShareCoresWhereThereAreTooFew) {
+  EXPECT_EQ(lanes(3, 2), (std::vector{lane(0, 1, 0), lane(1, 1, 1), lane(2, 1, 0)}));
+  EXPECT_EQ(lanes(3, 1), (std::vector{lane(0, 1, 0), lane(1, 1, 0), lane(2, 1, 0)}));
+}
+
+TEST(Lanes, ADeviceWithoutCoresHasStreamsOnly) {
+  EXPECT_EQ(lanes(2, 0), (std::vector{lane(0, 1, 0), lane(1, 1, 0)}));
+}
+
+TEST(Lanes, NoGroupNoLane) { EXPECT_TRUE(lanes(0, 4).empty()); }
+
+TEST(Lanes, EveryCoreIsUsedOnceWhileTheyLast) {
+  for (int threads = 1; threads <= 9; ++threads) {
+    for (std::size_t groups = 1; groups <= 9; ++groups) {
+      SCOPED_TRACE(std::to_string(groups) + " groups, " + std::to_string(threads) + " threads");
+      std::vector<int> users(static_cast<std::size_t>(threads));
+      const std::vector<Lane> result = lanes(groups, threads);
+      ASSERT_EQ(result.size(), groups);
+      for (std::size_t g = 0; g < groups; ++g) {
+        EXPECT_EQ(result[g].stream, StreamIndex(g));
+        ASSERT_GE(result[g].threads, 1);
+        ASSERT_LE(result[g].first_core + result[g].threads, threads);
+        for (int i = 0; i < result[g].threads; ++i) {
+          ++users[static_cast<std::size_t>(result[g].first_core + i)];
+        }
+      }
+      const auto [least, most] = std::ranges::minmax(users);
+      EXPECT_GE(least, 1);
+      EXPECT_LE(most - least, groups > static_cast<std::size_t>(threads) ? 1 : 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hios
