@@ -78,7 +78,7 @@ std::string cycle_text(const Graph& graph, const std::vector<OpId>& cycle) {
   for (std::size_t i = 0; i < cycle.size(); ++i) {
     if (cycle.size() > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
       const std::size_t left_out = cycle.size() - 2 * kShownAtEachEnd;
-      text += "(" + std::to_string(left_out) + " more) -> ";
+      text.append("(").append(std::to_string(left_out)).append(" more) -> ");
       i += left_out;
     }
     text += graph.op(cycle[i]).name + " -> ";

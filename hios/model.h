@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "hios/ids.h"
@@ -66,7 +67,8 @@ class Model {
 };
 
 /// Builds a Model layer by layer, checking each as it comes: a layer that cannot be (an empty
-/// output, channels that do not divide, a name used twice) is an InputError that names it.
+/// output, channels that do not divide, a name used twice) is an InputError that names it. The name
+/// "input" is the input's.
 class ModelBuilder {
  public:
   ModelBuilder(std::string name, const Shape& input);
@@ -101,6 +103,7 @@ class ModelBuilder {
  private:
   Model model_;
   std::string block_;
+  std::unordered_set<std::string> names_;
 };
 
 /// `hios-model` version 1: the Model written out. Reading it back gives an equal Model.
