@@ -1,0 +1,175 @@
+// Bad input: exit 2, one line that names the place and the remedy, nothing written, no rank
+// waiting.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/programs.h"
+
+namespace hios::test {
+namespace {
+
+// Five operators and one second's work: v0 feeds v1 and v2, both feed v3; v4 stands alone.
+constexpr const char* kGraph = R"({"format": "hios-graph", "version": 1, "name": "small",
+ "operators": [{"name": "v0", "time_ms": 1}, {"name": "v1", "time_ms": 2}, {"name": "v2", "time_ms": 3},
+               {"name": "v3", "time_ms": 1}, {"name": "v4", "time_ms": 2}],
+ "edges": [{"from": "v0", "to": "v1", "transfer_ms": 0.5}, {"from": "v0", "to": "v2", "transfer_ms": 0.5},
+           {"from": "v1", "to": "v3", "transfer_ms": 0.5}, {"from": "v2", "to": "v3", "transfer_ms": 0.5}]})";
+
+void expect_refused(const ProcessResult& result, const std::string& part) {
+  EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+  const auto errors = lines_with(result.err, "error: ");
+  ASSERT_EQ(errors.size(), 1u) << result.err;
+  EXPECT_NE(errors.front().find(part), std::string::npos) << errors.front();
+}
+
+class BadInput : public testing::Test {
+ protected:
+  BadInput() {
+    place_.write("graph.json", kGraph);
+    schedule_ = place_.file("squeezenet.json");
+  }
+
+  /// A valid schedule of a small SqueezeNet for `devices` ranks, made without measuring anything.
+  void make_schedule(std::size_t devices) {
+    const auto measured =
+        hios_profile(devices,
+                     {"--model", "squeezenet", "--height", "48", "--warmup", "0", "--iterations",
+                      "1", "--backend", "reference", "--output", place_.file("profile.json")},
+                     {.limit_s = 120});
+    ASSERT_EQ(measured.exit_status, 0) << measured.err;
+    const auto planned = hios_schedule(
+        {"--model", "squeezenet", "--height", "48", "--profile", place_.file("profile.json"),
+         "--devices", std::to_string(devices), "--algorithm", "inter-lp", "--output", schedule_});
+    ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  }
+
+  Words run_flags() const {
+    return {"--model", "squeezenet", "--schedule", schedule_, "--backend", "reference"};
+  }
+
+  Workplace place_;
+  std::string schedule_;
+};
+
+TEST_F(BadInput, FlagsOfTheScheduler) {
+  const std::string graph = place_.file("graph.json");
+  const std::vector<std::pair<Words, const char*>> cases = {
+      {{}, "--model, --graph and --random"},
+      {{"--graph", graph}, "--algorithm"},
+      {{"--graph", graph, "--model", "squeezenet", "--algorithm", "all"}, "one of --model"},
+      {{"--graph", graph, "--algorithm", "magic"}, "magic"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--option", "window=0"}, "window"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--option", "widow=3"}, "widow"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--devices", "0"}, "--devices"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--devices", "4294967297"}, "--devices"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--devices", "3.9"}, "--devices"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--time-limit", "1e400"}, "--time-limit"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--time-limit", "nan"}, "--time-limit"},
+      {{"--graph", graph, "--algorithm", "all", "--output", place_.file("s.json")},
+       "one algorithm"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--output", graph}, "graph.json"},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--output", place_.file("no/such/folder.json")},
+       "folder"},
+      {{"--graph", place_.file("missing.json"), "--algorithm", "hios-lp"}, "missing.json"},
+      {{"--model", "squeezenet", "--algorithm", "hios-lp"}, "--profile"},
+      {{"--model", "alexnet", "--algorithm", "hios-lp"}, "squeezenet"},
+      {{"--model", "inception_v3", "--height", "20", "--algorithm", "hios-lp"}, "layer"},
+      {{"--random", "n=0", "--algorithm", "hios-lp"}, "n"},
+      {{"--random", "n=20,n=30", "--algorithm", "hios-lp"}, "n"},
+      {{"--max-input", "10", "--graph", graph, "--algorithm", "hios-lp"}, "--max-input"},
+      {{"--nonsense"}, "--help"},
+  };
+  for (const auto& [flags, part] : cases) {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_refused(hios_schedule(flags), part);
+  }
+  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"}) << "nothing is left behind";
+}
+
+// The corpus files say themselves how they are fed and what must be complained about.
+TEST_F(BadInput, EveryFileOfTheCorpus) {
+  const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";
+  const Json expected = read((corpus / "expected.json").string());
+  std::size_t seen = 0;
+  for (const Json& entry : expected["files"]) {
+    const std::string file = (corpus / entry["file"].get<std::string>()).string();
+    const std::string kind = entry["kind"];
+    SCOPED_TRACE(file);
+    const std::string graph = (corpus / "graph_ok.json").string();
+    Words flags;
+    if (kind == "graph") flags = {"--graph", file, "--algorithm", "inter-lp"};
+    if (kind == "platform")
+      flags = {"--graph", graph, "--platform", file, "--algorithm", "inter-lp"};
+    if (kind == "schedule") flags = {"--graph", graph, "--check", file};
+    if (kind == "model") flags = {"--model", file, "--export-graph", place_.file("g.json")};
+    if (kind == "profile")
+      flags = {"--model", "squeezenet", "--profile", file, "--algorithm", "inter-lp"};
+    ASSERT_FALSE(flags.empty()) << "unknown kind " << kind;
+    const ProcessResult result = hios_schedule(flags);
+    EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+    EXPECT_NE((result.out + result.err).find(entry["message"].get<std::string>()),
+              std::string::npos)
+        << result.out << result.err;
+    ++seen;
+  }
+  EXPECT_GT(seen, 20u);
+}
+
+TEST_F(BadInput, AFileOfAHundredMegabytesIsRefusedBySize) {
+  place_.write("huge.json", "{");
+  std::filesystem::resize_file(place_.file("huge.json"), 100 << 20);
+  expect_refused(hios_schedule({"--graph", place_.file("huge.json"), "--algorithm", "inter-lp"}),
+                 "--max-input");
+}
+
+TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
+  make_schedule(1);
+  const std::vector<std::pair<Words, const char*>> cases = {
+      {{"--threads", "2"}, "--threads"},
+      {{"--height", "64"}, "digest"},
+      {{"--percentiles", "50,101"}, "--percentiles"},
+      {{"--verify=everything"}, "--verify"},
+      {{"--timeout", "-1"}, "--timeout"},
+      {{"--iterations", "0"}, "--iterations"},
+      {{"--backend", "cuda"}, "cuda"},
+      {{"--backend", "reference,reference"}, "--backend"},
+      {{"--json", schedule_}, "--force"},
+      {{"--profile", schedule_}, "hios-profile"},
+  };
+  for (const auto& [flags, part] : cases) {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_refused(hios_run(1, run_flags() + flags), part);
+  }
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(BadInput, MoreOrFewerRanksThanDevices) {
+  make_schedule(2);
+  expect_refused(hios_run(1, run_flags()), "mpirun -np 2");
+  expect_refused(hios_run(3, run_flags()), "mpirun -np 2");
+}
+
+TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
+  make_schedule(2);
+  const std::string program = HIOS_BIN_DIR "/hios-run";
+  const Words first = Words{program} + run_flags() + Words{"--oversubscribe", "--seed", "1"};
+  const Words second =
+      Words{":", "-np", "1", program} + run_flags() + Words{"--oversubscribe", "--seed", "2"};
+  const ProcessResult result = run_mpi(1, first + second);
+  EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+  ASSERT_EQ(lines_with(result.err, "error: ").size(), 1u) << result.err;
+  EXPECT_NE(lines_with(result.err, "error: ").front().find("arguments"), std::string::npos)
+      << result.err;
+}
+#endif
+
+TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {
+  const auto result = run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet",
+                                   "--threads", "4096", "--output", place_.file("p.json")});
+  expect_refused(result, "--oversubscribe");
+}
+
+}  // namespace
+}  // namespace hios::test

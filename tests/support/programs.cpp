@@ -1,0 +1,69 @@
+#include "support/programs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "hios/error.h"
+
+namespace hios::test {
+
+namespace fs = std::filesystem;
+
+Workplace::Workplace() {
+  std::string name = (fs::temp_directory_path() / "hios-test-XXXXXX").string();
+  if (!mkdtemp(name.data())) throw RunError("no folder for the test: " + name);
+  folder_ = name;
+}
+
+Workplace::~Workplace() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void Workplace::write(const std::string& name, const std::string& text) const {
+  write_text(folder_ / name, text, Existing::kReplace);
+}
+
+std::vector<std::string> Workplace::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+namespace {
+
+ProcessResult on_ranks(std::size_t ranks, Words command, const ProcessOptions& options) {
+  command.push_back("--oversubscribe");
+#ifdef HIOS_MPIEXEC
+  if (ranks > 1) return run_mpi(ranks, command, options);
+#endif
+  if (ranks != 1) throw RunError("this build has no MPI");
+  return run_process(command, options);
+}
+
+}  // namespace
+
+ProcessResult hios_schedule(const Words& flags) {
+  return run_process(Words{HIOS_BIN_DIR "/hios-schedule"} + flags);
+}
+
+ProcessResult hios_profile(std::size_t ranks, Words flags, ProcessOptions options) {
+  return on_ranks(ranks, Words{HIOS_BIN_DIR "/hios-profile"} + flags, options);
+}
+
+ProcessResult hios_run(std::size_t ranks, Words flags, ProcessOptions options) {
+  return on_ranks(ranks, Words{HIOS_BIN_DIR "/hios-run"} + flags, options);
+}
+
+Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+Json read(const std::string& file) { return read_json(file); }
+
+}  // namespace hios::test
