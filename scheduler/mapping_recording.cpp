@@ -1,0 +1,163 @@
+#include "scheduler/mapping_recording.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "scheduler/priorities.h"
+#include "scheduler/timeline.h"
+
+// Alg. 3 of paper 001 (HIOS-MR without its intra-GPU part). Row i of a table has for each device j
+// the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives it. So an
+// entry stands for a whole history: its device, then that of v_{i-1}, … back to v_1, each with the
+// finish time that its own entry holds. v_i on j is tried after each of the histories that end in
+// row i−1: it starts once j is free and every predecessor's output is there, wherever that
+// predecessor went.
+//
+// A history is read back once a row and device and then serves all j: O(n·M·(n + M·degree)) in all,
+// where the paper's loops take O(n²·M²). On devices that price all operators alike, v_i is tried on
+// the first i devices only (the paper's min(M, i)): the others would be equal by symmetry.
+//
+// Where the paper takes the history with the earliest finish of v_n, this one takes the least
+// latency, then the earliest finish: the same in a graph with one output, and right in others,
+// where v_n need not end last. Valid by construction: every operator has one device, and the order
+// on a device is that of the priorities, which is topological.
+//
+// Not optimal: one history a device survives each row. Tests: mapping_recording_test, oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Entry {
+  double finish_ms = kInfinity;
+  DeviceId previous;  ///< of v_{i−1}; REQUIRES: finish_ms is finite and i > 0
+};
+
+/// What was decided for v_1 … v_i, read back from the entry of v_i.
+struct History {
+  std::vector<DeviceId> device;  // by operator
+  std::vector<double> finish_ms;
+  std::vector<double> free_ms;  // by device: the last finish there
+};
+
+class MappingTable {
+ public:
+  MappingTable(const Graph& graph, const CostModel& costs)
+      : graph_(graph),
+        costs_(costs),
+        devices_(costs.platform().size()),
+        order_(priority_order(graph, costs)),
+        table_(graph.size() * devices_) {
+    history_.device.resize(graph.size());
+    history_.finish_ms.resize(graph.size());
+    alike_ = devices_alike();
+  }
+
+  std::size_t rows() const { return order_.size(); }
+
+  void fill_row(std::size_t i) {
+    const OpId op = order_[i];
+    const std::size_t tried = alike_ ? std::min(devices_, i + 1) : devices_;
+    if (i == 0) {
+      for (std::size_t j = 0; j < tried; ++j) {
+        entry(0, j).finish_ms = costs_.operator_ms(op, DeviceId(j));
+      }
+      return;
+    }
+    for (std::size_t k = 0; k < devices_; ++k) {
+      if (entry(i - 1, k).finish_ms == kInfinity) continue;
+      read_back(i - 1, DeviceId(k));
+      for (std::size_t j = 0; j < tried; ++j) {
+        if (!costs_.can_run(op, DeviceId(j))) continue;
+        const double finish =
+            earliest_start_ms(op, DeviceId(j)) + costs_.operator_ms(op, DeviceId(j));
+        if (finish < entry(i, j).finish_ms) entry(i, j) = {finish, DeviceId(k)};
+      }
+    }
+  }
+
+  /// The devices of the first `count` operators of the order in the best history of its last row.
+  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) {
+    std::vector<std::optional<DeviceId>> mapping(graph_.size());
+    if (count == 0) return mapping;
+    std::pair<double, double> least{kInfinity, kInfinity};
+    DeviceId best;
+    for (std::size_t j = 0; j < devices_; ++j) {
+      const double finish = entry(count - 1, j).finish_ms;
+      if (finish == kInfinity) continue;
+      read_back(count - 1, DeviceId(j));
+      const double latency = *std::max_element(history_.free_ms.begin(), history_.free_ms.end());
+      if (std::pair(latency, finish) < least) {
+        least = {latency, finish};
+        best = DeviceId(j);
+      }
+    }
+    read_back(count - 1, best);
+    for (std::size_t i = 0; i < count; ++i) {
+      mapping[order_[i].index()] = history_.device[order_[i].index()];
+    }
+    return mapping;
+  }
+
+  const std::vector<OpId>& order() const { return order_; }
+
+ private:
+  Entry& entry(std::size_t i, std::size_t j) { return table_[i * devices_ + j]; }
+
+  bool devices_alike() const {
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      for (std::size_t d = 1; d < devices_; ++d) {
+        if (costs_.operator_ms(OpId(i), DeviceId(d)) != costs_.operator_ms(OpId(i), DeviceId(0))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  void read_back(std::size_t last, DeviceId device) {
+    history_.free_ms.assign(devices_, 0);
+    for (std::size_t i = last + 1; i-- > 0;) {
+      const Entry& decided = entry(i, device.index());
+      history_.device[order_[i].index()] = device;
+      history_.finish_ms[order_[i].index()] = decided.finish_ms;
+      double& free = history_.free_ms[device.index()];
+      free = std::max(free, decided.finish_ms);
+      device = decided.previous;
+    }
+  }
+
+  double earliest_start_ms(OpId op, DeviceId device) const {
+    double start = history_.free_ms[device.index()];
+    for (EdgeId e : graph_.in_edges(op)) {
+      const std::size_t input = graph_.edge(e).from.index();
+      start = std::max(
+          start, history_.finish_ms[input] + costs_.transfer_ms(e, history_.device[input], device));
+    }
+    return start;
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  std::size_t devices_;
+  std::vector<OpId> order_;
+  std::vector<Entry> table_;  // row × device
+  History history_;
+  bool alike_ = false;
+};
+
+}  // namespace
+
+MappingRecordingResult record_mappings(const Graph& graph, const CostModel& costs,
+                                       const std::function<bool()>& out_of_time) {
+  MappingTable table(graph, costs);
+  std::size_t rows = 0;
+  while (rows < table.rows() && !(out_of_time && out_of_time())) table.fill_row(rows++);
+  const auto mapping = table.best_mapping(rows);
+  return {list_schedule(graph, costs, table.order(), mapping), rows < table.rows()};
+}
+
+}  // namespace hios::scheduler

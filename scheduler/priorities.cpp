@@ -1,0 +1,40 @@
+#include "scheduler/priorities.h"
+
+#include <algorithm>
+
+// p(u) = t(u) + max over edges e = (u, v) of t(e) + p(v), from the end of the topological order to
+// its beginning: O(V + E). Since times are not negative and rounding is monotone, p(u) >= p(v)
+// along every edge in floating point as well; a stable sort of the topological order then leaves u
+// before v where they are equal. tests/scheduler/priorities_test.cpp.
+
+namespace hios::scheduler {
+
+std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs) {
+  std::vector<double> ranks(graph.size(), 0);
+  const auto topological = graph.topological();
+  for (std::size_t i = topological.size(); i-- > 0;) {
+    const OpId op = topological[i];
+    double rest = 0;
+    for (EdgeId e : graph.out_edges(op)) {
+      rest = std::max(rest, costs.mean_transfer_ms(e) + ranks[graph.edge(e).to.index()]);
+    }
+    ranks[op.index()] = costs.mean_operator_ms(op) + rest;
+  }
+  return ranks;
+}
+
+std::vector<OpId> priority_order(const Graph& graph, const CostModel& costs) {
+  const std::vector<double> ranks = upward_ranks(graph, costs);
+  std::vector<OpId> order(graph.topological().begin(), graph.topological().end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](OpId a, OpId b) { return ranks[a.index()] > ranks[b.index()]; });
+  return order;
+}
+
+std::vector<std::size_t> positions(const std::vector<OpId>& order) {
+  std::vector<std::size_t> position(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].index()] = i;
+  return position;
+}
+
+}  // namespace hios::scheduler

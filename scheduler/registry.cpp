@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "hios/error.h"
+#include "hios/simulate.h"
+#include "scheduler/bounds.h"
+#include "scheduler/intra_gpu.h"
+#include "scheduler/ios.h"
+#include "scheduler/longest_path.h"
+#include "scheduler/mapping_recording.h"
+#include "scheduler/requirements.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sequential.h"
+
+// The table of algorithms, and their one shape: what each refuses, the paper's algorithms composed
+// (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and hios-mr are those, then Alg. 2), and the result
+// with its simulated latency and the graph's lower bound.
+
+namespace hios::scheduler {
+namespace {
+
+const OptionSpec kInsertion{"insertion", false, 0, 0,
+                            "true: an operator may go into a gap of its device's list; the paper "
+                            "puts it after what is already there"};
+const OptionSpec kWindow{"window", std::int64_t{4}, 1, 64,
+                         "w of Alg. 2: the most operators that one window merges into a stage"};
+
+const std::array<OptionSpec, 1> kInterLpOptions{kInsertion};
+const std::array<OptionSpec, 2> kHiosLpOptions{kInsertion, kWindow};
+const std::array<OptionSpec, 1> kHiosMrOptions{kWindow};
+const std::array<OptionSpec, 3> kIosOptions{
+    OptionSpec{"max_group", std::int64_t{3}, 1, 32, "r: the most operators of a group"},
+    OptionSpec{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"},
+    OptionSpec{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
+               "the most endings tried for a piece of the graph; then the best found"}};
+
+ScheduleResult complete(Schedule schedule, bool out_of_time, const Graph& graph,
+                        const CostModel& costs, const Options& options) {
+  constexpr double kRounding = 1e-12;  // sums of the same times in another order
+  ScheduleResult result;
+  const Timeline timeline = simulate(graph, schedule, costs);
+  result.schedule = std::move(schedule);
+  result.options = options;
+  result.outcome = out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
+  result.latency_ms = timeline.latency_ms;
+  result.estimated_stages = timeline.estimated_stages;
+  LowerBound bound = lower_bound(graph, costs);
+  const bool rounded =
+      bound.ms > result.latency_ms && bound.ms <= result.latency_ms * (1 + kRounding);
+  result.lower_bound_ms = rounded ? result.latency_ms : bound.ms;
+  result.bound = std::move(bound.name);
+  return result;
+}
+
+ScheduleResult run_sequential(const Graph& graph, const CostModel& costs, const Platform&,
+                              const Options& options, const Context&) {
+  const DeviceId device = single_device(graph, costs, "sequential");
+  return complete(sequential(graph, costs, device), false, graph, costs, options);
+}
+
+ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platform& platform,
+                       const Options& options, const Context& context) {
+  const DeviceId device = single_device(graph, costs, "ios");
+  IosOptions limits;
+  limits.max_group = static_cast<std::size_t>(options.integer("max_group"));
+  limits.max_groups = static_cast<std::size_t>(options.integer("max_groups"));
+  limits.max_endings = options.integer("max_endings");
+  IosResult found =
+      schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
+  Schedule schedule;
+  schedule.devices.resize(platform.size());
+  schedule.devices[device.index()] = std::move(found.stages);
+  ScheduleResult result = complete(std::move(schedule), found.out_of_time, graph, costs, options);
+  if (found.optimal) result.outcome = Outcome::kOptimal;
+  return result;
+}
+
+/// Alg. 1, then Alg. 2 where `window` is not empty.
+ScheduleResult longest_path(std::string_view name, std::optional<std::int64_t> window,
+                            const Graph& graph, const CostModel& costs, const Options& options,
+                            const Context& context) {
+  require_free_placement(graph, costs, name);
+  const LongestPathOptions how{options.boolean("insertion")};
+  LongestPathResult inter = map_longest_paths(graph, costs, how, context.out_of_time);
+  if (!window) return complete(std::move(inter.schedule), inter.out_of_time, graph, costs, options);
+  IntraGpuResult merged = parallelize(graph, costs, inter.schedule,
+                                      static_cast<std::size_t>(*window), context.out_of_time);
+  return complete(std::move(merged.schedule), inter.out_of_time || merged.out_of_time, graph, costs,
+                  options);
+}
+
+/// Alg. 3, then Alg. 2 where `window` is not empty.
+ScheduleResult mapping_recording(std::string_view name, std::optional<std::int64_t> window,
+                                 const Graph& graph, const CostModel& costs, const Options& options,
+                                 const Context& context) {
+  require_free_placement(graph, costs, name);
+  MappingRecordingResult inter = record_mappings(graph, costs, context.out_of_time);
+  if (!window) return complete(std::move(inter.schedule), inter.out_of_time, graph, costs, options);
+  IntraGpuResult merged = parallelize(graph, costs, inter.schedule,
+                                      static_cast<std::size_t>(*window), context.out_of_time);
+  return complete(std::move(merged.schedule), inter.out_of_time || merged.out_of_time, graph, costs,
+                  options);
+}
+
+ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
+                            const Options& options, const Context& context) {
+  return longest_path("inter-lp", {}, graph, costs, options, context);
+}
+
+ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
+                           const Options& options, const Context& context) {
+  return longest_path("hios-lp", options.integer("window"), graph, costs, options, context);
+}
+
+ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
+                            const Options& options, const Context& context) {
+  return mapping_recording("inter-mr", {}, graph, costs, options, context);
+}
+
+ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
+                           const Options& options, const Context& context) {
+  return mapping_recording("hios-mr", options.integer("window"), graph, costs, options, context);
+}
+
+// name, description, options, function, many devices, streams
+const std::array<Algorithm, 6> kAlgorithms{{
+    {"sequential", "one operator after the other on one device", {}, run_sequential, false, false},
+    {"ios", "dynamic programming over the stages of one device (IOS)", kIosOptions, run_ios, false,
+     true},
+    {"inter-lp", "longest paths over devices (HIOS, Alg. 1)", kInterLpOptions, run_inter_lp, true,
+     false},
+    {"hios-lp", "longest paths over devices, then stages on each (HIOS, Alg. 1 and 2)",
+     kHiosLpOptions, run_hios_lp, true, true},
+    {"inter-mr", "mapping recording over devices (HIOS, Alg. 3)", {}, run_inter_mr, true, false},
+    {"hios-mr", "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
+     kHiosMrOptions, run_hios_mr, true, true},
+}};
+
+}  // namespace
+
+std::span<const Algorithm> all() { return kAlgorithms; }
+
+const Algorithm& find(std::string_view name) {
+  const auto found = std::find_if(kAlgorithms.begin(), kAlgorithms.end(),
+                                  [name](const Algorithm& a) { return a.name == name; });
+  if (found != kAlgorithms.end()) return *found;
+  std::string names;
+  for (const Algorithm& algorithm : kAlgorithms) {
+    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
+  }
+  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + names);
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,97 @@
+#include "scheduler/timeline.h"
+
+#include <algorithm>
+#include <limits>
+
+// Without insertion the slots of a device end one after the other, so its last slot says when it is
+// free, and placing is O(in-edges). With insertion the first gap is searched from the front and the
+// slot inserted: O(operators on the device).
+//
+// Why no cyclic wait: let each operator have the key (start, finish, place in the list). Along an
+// edge the key grows: the consumer starts no earlier than the producer ends, and comes later in the
+// list. Slots of a device are kept in the order of their keys, so it grows along a device as well.
+// A cycle of waits would need a key larger than itself.
+
+namespace hios::scheduler {
+
+ListTimeline::ListTimeline(const Graph& graph, const CostModel& costs, bool insertion)
+    : graph_(&graph),
+      costs_(&costs),
+      insertion_(insertion),
+      device_of_(graph.size()),
+      start_ms_(graph.size(), 0),
+      finish_ms_(graph.size(), 0),
+      slots_(costs.platform().size()) {}
+
+void ListTimeline::clear() {
+  std::fill(device_of_.begin(), device_of_.end(), std::nullopt);
+  for (auto& slots : slots_) slots.clear();
+  latency_ms_ = 0;
+}
+
+double ListTimeline::earliest_start_ms(OpId op, DeviceId device) const {
+  double ready = 0;
+  for (EdgeId e : graph_->in_edges(op)) {
+    const OpId input = graph_->edge(e).from;
+    const auto& from = device_of_[input.index()];
+    if (!from) continue;
+    ready = std::max(ready, finish_ms_[input.index()] + costs_->transfer_ms(e, *from, device));
+  }
+  const auto& slots = slots_[device.index()];
+  if (slots.empty()) return ready;
+  if (!insertion_) return std::max(ready, slots.back().finish_ms);
+  const double length = costs_->operator_ms(op, device);
+  for (const Slot& slot : slots) {
+    if (ready + length <= slot.start_ms) break;
+    ready = std::max(ready, slot.finish_ms);
+  }
+  return ready;
+}
+
+void ListTimeline::place_at(OpId op, DeviceId device, double start_ms) {
+  const double finish = start_ms + costs_->operator_ms(op, device);
+  device_of_[op.index()] = device;
+  start_ms_[op.index()] = start_ms;
+  finish_ms_[op.index()] = finish;
+  latency_ms_ = std::max(latency_ms_, finish);
+  auto& slots = slots_[device.index()];
+  auto at = slots.end();
+  while (insertion_ && at != slots.begin()) {
+    const Slot& before = *(at - 1);
+    if (std::pair(before.start_ms, before.finish_ms) <= std::pair(start_ms, finish)) break;
+    --at;
+  }
+  slots.insert(at, {start_ms, finish, op});
+}
+
+Schedule ListTimeline::schedule() const {
+  Schedule schedule;
+  for (const auto& slots : slots_) {
+    std::vector<OpId> order;
+    for (const Slot& slot : slots) order.push_back(slot.op);
+    schedule.devices.push_back(one_operator_stages(order));
+  }
+  return schedule;
+}
+
+Schedule list_schedule(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
+                       const std::vector<std::optional<DeviceId>>& device_of) {
+  ListTimeline timeline(graph, costs);
+  for (OpId op : order) {
+    std::optional<DeviceId> best = device_of[op.index()];
+    double best_finish = std::numeric_limits<double>::infinity();
+    for (std::size_t d = 0; d < costs.platform().size() && !device_of[op.index()]; ++d) {
+      const DeviceId device(d);
+      if (!costs.can_run(op, device)) continue;
+      const double finish = timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
+      if (!best || finish < best_finish) {
+        best = device;
+        best_finish = finish;
+      }
+    }
+    timeline.place(op, *best);
+  }
+  return timeline.schedule();
+}
+
+}  // namespace hios::scheduler
