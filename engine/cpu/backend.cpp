@@ -1,0 +1,145 @@
+#include "engine/cpu/backend.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/operators.h"
+#include "engine/cpu/streams.h"
+#include "hios/error.h"
+
+namespace hios::cpu {
+namespace {
+
+class HostBuffer final : public Buffer {
+ public:
+  HostBuffer(Bytes size_bytes, std::string_view what) : size_bytes_(size_bytes) {
+    try {
+      data_ = aligned_bytes(size_bytes);
+    } catch (const std::bad_alloc&) {
+      throw RunError("no memory for " + std::string(what) + ": " + std::to_string(size_bytes) +
+                     " bytes");
+    }
+    std::fill_n(data_.get(), size_bytes, std::byte{0});  // pages are touched here, not in a run
+  }
+  std::byte* data() override { return data_.get(); }
+  Bytes size_bytes() const override { return size_bytes_; }
+
+ private:
+  AlignedBytes data_;
+  Bytes size_bytes_;
+};
+
+std::string isa_name() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::sse41:
+      return "sse41";
+    default:
+      return "other";
+  }
+}
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(const BackendOptions& options)
+      : threads_(options.threads),
+        cores_(options.cores),
+        engine_(dnnl::engine::kind::cpu, 0),
+        weights_(engine_),
+        streams_(options.threads, options.cores) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::string_view kind() const override { return "cpu"; }
+  int threads() const override { return threads_; }
+  Json describe() const override;
+
+  /// The kinds of layers are a closed set; oneDNN or a kernel of ours runs each, whatever its
+  /// extents, strides, padding and groups.
+  std::optional<std::string> unsupported(const Operation&) const override { return {}; }
+
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
+    return std::make_unique<HostBuffer>(size_bytes, what);
+  }
+
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const Lane& lane, TensorSource& source) override;
+
+  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                 void (*poll)(void*), void* poll_argument) override {
+    streams_.run(groups, lanes, poll, poll_argument);
+  }
+
+ private:
+  /// What the operators of one stream share.
+  struct StreamState {
+    explicit StreamState(const dnnl::engine& engine) : stream(engine) {}
+    dnnl::stream stream;
+    Scratch scratch;
+  };
+
+  int threads_;
+  std::vector<int> cores_;
+  dnnl::engine engine_;
+  WeightsCache weights_;
+  std::map<StreamIndex, StreamState> stream_states_;  // nodes stay where they are
+  Streams streams_;
+};
+
+Json CpuBackend::describe() const {
+  const dnnl::version_t* version = dnnl::version();
+  const char* spins = std::getenv("GOMP_SPINCOUNT");  // for the record; nothing depends on it
+  return {{"library", "oneDNN " + std::to_string(version->major) + "." +
+                          std::to_string(version->minor) + "." + std::to_string(version->patch)},
+          {"isa", isa_name()},
+          {"kernels", kernels().name},
+          {"layout", "NHWC"},
+          {"threads", threads_},
+          {"cores", cores_},
+          {"gomp_spincount", spins != nullptr ? spins : "default"}};
+}
+
+std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,
+                                                std::span<const std::byte* const> inputs,
+                                                std::byte* output, const Lane& lane,
+                                                TensorSource& source) {
+  StreamState& state = stream_states_.try_emplace(lane.stream, engine_).first->second;
+  const Binding binding{
+      operation,    reinterpret_cast<float*>(output), lane, source, engine_, state.stream, weights_,
+      state.scratch};
+  try {
+    auto bound = bind_operator(binding, inputs);
+    streams_.prepare(lane);
+    return bound;
+  } catch (const std::bad_alloc&) {
+    throw RunError("no memory for the weights and scratch of " + operation.name);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  return with_dnnl([] { return "starting"; },
+                   [&] { return std::make_unique<CpuBackend>(options); });
+}
+
+}  // namespace hios::cpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/backend.h"
+
+namespace hios::cpu {
+
+/// CPU cores through oneDNN. Activations are NHWC fp32 everywhere; weights take the layout that
+/// oneDNN picks; conv + bias + relu is one primitive, and what stands in front of a pointwise
+/// convolution is done in blocks that stay in cache (separable.cpp). Every operation is supported.
+///
+/// An operator gives the same bits in every run, on every stream, and whatever else runs beside it;
+/// for another number of threads oneDNN may choose another order of summation.
+std::unique_ptr<Backend> make_backend(const BackendOptions& options);
+
+}  // namespace hios::cpu

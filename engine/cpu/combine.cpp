@@ -1,0 +1,75 @@
+// Sums, relus and concats of sums: each term is read once and each output written once, in its
+// channel range of the result, so that a concat of sums needs no sum of its own in memory.
+#include <limits>
+#include <utility>
+
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/operators.h"
+#include "engine/cpu/parallel.h"
+
+namespace hios::cpu {
+namespace {
+
+/// Pixels are done in runs of about this many output values, all channel ranges of a run before the
+/// next, so that the lines that two ranges share are still in cache.
+constexpr std::size_t kRunValues = 8 * 1024;
+
+class CombineOperator final : public BoundOperator {
+ public:
+  CombineOperator(const Binding& binding, const CombineForm& form)
+      : threads_(binding.lane.threads),
+        output_(binding.output),
+        floor_(form.relu ? 0.0f : -std::numeric_limits<float>::infinity()) {
+    const Shape& shape = binding.output_shape();
+    pixels_ = static_cast<std::size_t>(shape.n * shape.h * shape.w);
+    channels_ = static_cast<std::size_t>(shape.c);
+    run_pixels_ = std::max<std::size_t>(1, kRunValues / channels_);
+    std::size_t first_channel = 0;
+    for (const std::vector<Source>& terms : form.ranges) {
+      Range& range = ranges_.emplace_back();
+      for (const Source& term : terms) range.terms.push_back(term.data);
+      range.first_channel = first_channel;
+      range.channels = static_cast<std::size_t>(terms.front().shape.c);
+      first_channel += range.channels;
+    }
+  }
+
+  void run() override {
+    parallel_shares(threads_, pixels_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t first = begin; first < end; first += run_pixels_) {
+        const std::size_t pixels = std::min(run_pixels_, end - first);
+        for (const Range& range : ranges_) {
+          kernels().combine({.terms = range.terms.data(),
+                             .term_count = range.terms.size(),
+                             .term_offset = first * range.channels,
+                             .term_stride = range.channels,
+                             .output = output_ + first * channels_ + range.first_channel,
+                             .output_stride = channels_,
+                             .pixels = pixels,
+                             .channels = range.channels,
+                             .floor = floor_});
+        }
+      }
+    });
+  }
+
+ private:
+  struct Range {
+    std::vector<const float*> terms;
+    std::size_t first_channel = 0, channels = 0;
+  };
+
+  int threads_;
+  float* output_;
+  float floor_;
+  std::size_t pixels_ = 0, channels_ = 0, run_pixels_ = 0;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form) {
+  return std::make_unique<CombineOperator>(binding, form);
+}
+
+}  // namespace hios::cpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <dnnl.hpp>
+#include <dnnl_debug.h>
+
+#include "hios/error.h"
+#include "hios/tensor.h"
+
+namespace hios::cpu {
+
+/// Calls into oneDNN; its error becomes a RunError: what we were doing, oneDNN's own name for the
+/// failure. `doing` is only called when it is needed: it returns a std::string.
+template <class Doing, class Call>
+decltype(auto) with_dnnl(Doing&& doing, Call&& call) {
+  try {
+    return call();
+  } catch (const dnnl::error& error) {
+    throw RunError("oneDNN, " + std::string(doing()) + ": " + error.message + " (" +
+                   dnnl_status2str(error.status) + ")");
+  }
+}
+
+/// Memory that begins on a cache line, owned.
+struct AlignedDelete {
+  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t(64)); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
+
+/// Throws std::bad_alloc.
+inline AlignedBytes aligned_bytes(std::size_t size) {
+  return AlignedBytes(
+      static_cast<std::byte*>(::operator new[](size > 0 ? size : 1, std::align_val_t(64))));
+}
+
+/// A tensor as it lies on this device.
+inline dnnl::memory::desc nhwc(const Shape& shape) {
+  return {{shape.n, shape.c, shape.h, shape.w},
+          dnnl::memory::data_type::f32,
+          dnnl::memory::format_tag::nhwc};
+}
+
+}  // namespace hios::cpu

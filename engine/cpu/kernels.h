@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+
+/// Loops of our own over NHWC fp32 data, for what oneDNN does in more passes over memory than
+/// needed. Each exists once as text (kernels_body.h) and three times as code: for AVX-512, for AVX2
+/// with FMA, and for any processor. kernels() is the best that this processor runs.
+///
+/// This header is compiled with the instruction sets of those three, so it must hold no inline
+/// function that another file might end up calling.
+namespace hios::cpu {
+
+/// The geometry of a window that slides over each channel by itself: depthwise convolution, pool.
+struct Window {
+  std::ptrdiff_t channels;
+  std::ptrdiff_t in_height, in_width;
+  std::ptrdiff_t kernel_height, kernel_width;
+  std::ptrdiff_t stride_height, stride_width;
+  std::ptrdiff_t pad_height, pad_width;
+  std::ptrdiff_t out_height, out_width;
+};
+
+/// One output row of a window, for some of its channels.
+struct WindowTask {
+  const float* rows;         ///< input rows `first_row` and following, as far as the row needs them
+  std::ptrdiff_t first_row;  ///< of the image; rows outside the image are padding
+  std::ptrdiff_t row;        ///< of the output
+  std::ptrdiff_t first_chunk, last_chunk;  ///< [first, last) in chunks of `lanes` channels
+  float* output;                           ///< pixel 0 of this output row, channel 0
+  /// Depthwise: per chunk kernel_height × kernel_width × lanes weights, and lanes biases; both are
+  /// padded to whole chunks and 64-byte aligned.
+  const float* weights;
+  const float* bias;
+  /// Depthwise: inputs below it count as it: 0 is a relu in front, −infinity is none.
+  float floor;
+};
+
+using WindowRow = void (*)(const Window&, const WindowTask&);
+
+/// output[p · output_stride + c] = Σ terms[t][term_offset + p · term_stride + c], at least `floor`.
+struct CombineTask {
+  const float* const* terms;
+  std::size_t term_count;  ///< ≥ 1; summed from the first to the last
+  std::size_t term_offset;
+  std::size_t term_stride;
+  float* output;
+  std::size_t output_stride;
+  std::size_t pixels, channels;
+  float floor;
+};
+
+/// output[c] = scale · Σ over pixels of input[p · channels + c], for c in [first, last).
+struct MeanTask {
+  const float* input;
+  std::size_t pixels, channels;
+  std::size_t first_channel, last_channel;
+  float scale;
+  float* output;
+};
+
+/// Functions allocate nothing, keep no state, and give every output the same value however the
+/// rows, chunks, pixels and channels are divided among calls.
+struct Kernels {
+  const char* name;      ///< "avx512", "avx2", "baseline"
+  std::ptrdiff_t lanes;  ///< channels in a chunk
+  bool (*runs_here)();   ///< does this processor have the instructions?
+  WindowRow (*depthwise)(const Window&);
+  WindowRow (*max_pool)(const Window&);
+  WindowRow (*average_pool)(const Window&);  ///< padding does not count
+  void (*combine)(const CombineTask&);
+  void (*channel_means)(const MeanTask&);
+};
+
+extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;
+
+/// The best for this processor.
+const Kernels& kernels();
+
+}  // namespace hios::cpu

@@ -1,0 +1,45 @@
+// For any processor: vectors of four in the compiler's own terms.
+#include <cstddef>
+
+#define HIOS_KERNELS kBaselineKernels
+#define HIOS_KERNELS_NAME "baseline"
+
+namespace hios::cpu {
+namespace {
+
+using Vec = float __attribute__((vector_size(16)));
+using Mask = std::ptrdiff_t;  // how many lanes count
+constexpr std::ptrdiff_t kLanes = 4;
+/// Pixels that a block of outputs may have: accumulators fit 16 registers.
+constexpr int kBlockSizes[] = {8, 7, 4, 1};
+
+inline Mask mask_of(std::ptrdiff_t lanes) { return lanes < kLanes ? lanes : kLanes; }
+inline Vec load(const float* p) {
+  Vec v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+inline Vec load(const float* p, Mask m) {
+  if (m == kLanes) return load(p);
+  Vec v = {};
+  for (std::ptrdiff_t i = 0; i < m; ++i) v[i] = p[i];
+  return v;
+}
+inline void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof(v)); }
+inline void store(float* p, Vec v, Mask m) {
+  if (m == kLanes) return store(p, v);
+  for (std::ptrdiff_t i = 0; i < m; ++i) p[i] = v[i];
+}
+inline Vec broadcast(float value) { return Vec{value, value, value, value}; }
+inline Vec add(Vec a, Vec b) { return a + b; }
+inline Vec mul(Vec a, Vec b) { return a * b; }
+inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+/// `value` where either is not a number.
+inline Vec at_least(Vec floor, Vec value) { return floor > value ? floor : value; }
+
+bool runs_here() { return true; }
+
+}  // namespace
+}  // namespace hios::cpu
+
+#include "engine/cpu/kernels_body.h"

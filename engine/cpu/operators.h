@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cpu/pattern.h"
+#include "engine/cpu/scratch.h"
+#include "engine/cpu/weights.h"
+
+/// The operators of this backend, one file a family. Each is made from the form that was read from
+/// an operation and from what its stream lends it.
+namespace hios::cpu {
+
+/// What an operator is bound with. The references outlive the operator, except `operation` and
+/// `source`, which serve the making only.
+struct Binding {
+  const Operation& operation;
+  float* output;
+  Lane lane;
+  TensorSource& source;
+  const dnnl::engine& engine;
+  const dnnl::stream& stream;
+  WeightsCache& weights;
+  Scratch& scratch;
+
+  const Shape& output_shape() const {
+    return operation.model->tensor(operation.layers->output).shape;
+  }
+};
+
+/// Any operation: reads its form and calls one of those below.
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
+                                             std::span<const std::byte* const> inputs);
+
+/// conv + bias + relu in one oneDNN primitive. REQUIRES: one term, no relu before, no depthwise.
+std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,
+                                                const ConvolutionChain& chain);
+/// Everything in front of a pointwise convolution. REQUIRES: the convolution is pointwise.
+std::unique_ptr<BoundOperator> bind_separable(const Binding& binding,
+                                              const ConvolutionChain& chain);
+std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form);
+std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
+                                                   const GlobalAverageForm& form);
+std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
+/// Layer by layer, through buffers of its own.
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
+                                            std::span<const std::byte* const> inputs);
+
+}  // namespace hios::cpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace hios::cpu {
+
+/// A share of an even division: [begin, end) of `items` for worker `worker` of `workers`.
+struct Share {
+  std::size_t begin = 0, end = 0;
+};
+
+inline Share share_of(std::size_t items, int worker, int workers) {
+  const auto w = static_cast<std::size_t>(worker), n = static_cast<std::size_t>(workers);
+  return {items * w / n, items * (w + 1) / n};
+}
+
+/// Calls function(context, worker, workers) on a team of `threads` OpenMP threads, the calling one
+/// among them as worker 0. Allocates nothing once the team exists. REQUIRES: the function does not
+/// throw.
+void run_team(int threads, void (*function)(void* context, int worker, int workers), void* context);
+
+/// The same for a callable body(worker, workers); with one thread a plain call.
+template <class Body>
+void parallel(int threads, Body&& body) {
+  if (threads <= 1) {
+    body(0, 1);
+    return;
+  }
+  run_team(
+      threads,
+      [](void* context, int worker, int workers) {
+        (*static_cast<std::remove_reference_t<Body>*>(context))(worker, workers);
+      },
+      &body);
+}
+
+/// body(begin, end) on each worker's even share of `items`.
+template <class Body>
+void parallel_shares(int threads, std::size_t items, Body&& body) {
+  parallel(threads, [&](int worker, int workers) {
+    const Share share = share_of(items, worker, workers);
+    if (share.begin < share.end) body(share.begin, share.end);
+  });
+}
+
+}  // namespace hios::cpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/cpu/dnnl_handles.h"
+
+namespace hios::cpu {
+
+/// Working memory of one stream. Its operators run one after the other, so they share one block, as
+/// large as the neediest wants, which stays in cache between them. Operators say at bind what they
+/// need and ask where it lies when they run, for a later bind may move it. Nothing in it survives
+/// an operator.
+class Scratch {
+ public:
+  void reserve(std::size_t size_bytes) {
+    if (size_bytes <= size_bytes_) return;
+    block_ = aligned_bytes(size_bytes);
+    size_bytes_ = size_bytes;
+    std::fill_n(block_.get(), size_bytes, std::byte{0});  // pages are touched here, not in a run
+  }
+  std::byte* data() const { return block_.get(); }
+
+ private:
+  AlignedBytes block_;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace hios::cpu

@@ -1,0 +1,245 @@
+// How the groups of a stage meet the cores.
+//
+// One thread more than cores is enough to lose what streams gain: a thread of an idle OpenMP team
+// spins for work on the core that another stream's thread needs. So there is one team of as many
+// threads as cores wherever that can be: a stage of one group runs its operators on the whole team,
+// and a stage of k groups of one core each is one parallel region, in which member j runs group j
+// (then j + T, where there are more groups than cores: queueing beats sharing a core in slices).
+// Inside the region oneDNN and our kernels see lanes of one thread and open no team.
+//
+// Groups of several cores each need teams of their own sizes. libgomp keeps one pool of threads for
+// each thread that opens teams, and ends those that a smaller team leaves over; so each such lane
+// has a crew: a thread of its own, which sleeps between stages and whose teams always have one
+// size. The main thread waits and polls meanwhile.
+//
+// Fork and join of a region: about 2 µs while the members spin (GOMP_SPINCOUNT), a wake-up by futex
+// of some 10 to 50 µs after that. A crew is told by an atomic counter: a short bounded spin, then
+// std::atomic::wait. Nothing is allocated, and nothing locked, in run(). Tests:
+// cpu_streams_test.cpp.
+#include "engine/cpu/streams.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/cpu/parallel.h"
+
+namespace hios::cpu {
+namespace {
+
+void pin_this_thread(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  // A core that was taken away in the meantime leaves the thread where it is: slower, not wrong.
+  pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+/// The members of this thread's team of `threads` to cores first, first + 1, … of `cores`.
+void pin_members(const std::vector<int>& cores, int first, int threads) {
+  if (cores.empty()) return;
+  parallel(threads, [&](int worker, int) {
+    pin_this_thread(cores[static_cast<std::size_t>(first + worker) % cores.size()]);
+  });
+}
+
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Returns when `counter` is no longer `seen`.
+void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen) {
+  constexpr int kSpins = 500;  // about 20 µs
+  for (int i = 0; i < kSpins; ++i) {
+    if (counter.load(std::memory_order_acquire) != seen) return;
+    pause_briefly();
+  }
+  while (counter.load(std::memory_order_acquire) == seen) counter.wait(seen);
+}
+
+void announce(std::atomic<std::uint32_t>& counter) {
+  counter.fetch_add(1, std::memory_order_release);
+  counter.notify_one();
+}
+
+/// `between` is called between two operators.
+template <class Between>
+void run_group(const BoundGroup& group, Between&& between) {
+  bool first = true;
+  for (BoundOperator* op : group) {
+    if (!first) between();
+    first = false;
+    op->run();
+  }
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 1> kOpenMpEnvironment{
+    {{"GOMP_SPINCOUNT", "2000"}}};
+
+}  // namespace
+
+std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment() {
+  return kOpenMpEnvironment;
+}
+
+struct Streams::Affinity {
+  cpu_set_t set;
+};
+
+/// A lane's own thread, with a team of the lane's size.
+class Streams::Crew {
+ public:
+  Crew(const Lane& lane, const std::vector<int>& cores)
+      : first_core_(lane.first_core), threads_(lane.threads), thread_([this, &cores] {
+          pin_members(cores, first_core_, threads_);
+          announce(progress_);
+          work();
+        }) {
+    await_change(progress_, 0);
+  }
+  ~Crew() {
+    group_ = nullptr;
+    announce(orders_);
+    thread_.join();
+  }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  bool serves(const Lane& lane) const {
+    return lane.first_core == first_core_ && lane.threads == threads_;
+  }
+
+  void start(const BoundGroup& group) {
+    group_ = &group;
+    finished_.store(false, std::memory_order_relaxed);
+    announce(orders_);
+  }
+
+  /// Returns when the group has ended; calls `poll` after each of its operators.
+  template <class Between>
+  void await(Between&& poll) {
+    for (;;) {
+      const std::uint32_t seen = progress_.load(std::memory_order_acquire);
+      if (finished_.load(std::memory_order_acquire)) return;
+      await_change(progress_, seen);
+      poll();
+    }
+  }
+
+  std::exception_ptr take_error() { return std::exchange(error_, nullptr); }
+
+ private:
+  void work() {
+    for (std::uint32_t done = 0;; ++done) {
+      await_change(orders_, done);
+      if (group_ == nullptr) return;
+      try {
+        run_group(*group_, [this] { announce(progress_); });
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      finished_.store(true, std::memory_order_release);
+      announce(progress_);
+    }
+  }
+
+  int first_core_, threads_;
+  std::atomic<std::uint32_t> orders_ = 0, progress_ = 0;
+  const BoundGroup* group_ = nullptr;  // null: end
+  std::exception_ptr error_;
+  std::atomic<bool> finished_ = true;
+  std::thread thread_;  // last: it starts when all others are there
+};
+
+Streams::Streams(int threads, std::vector<int> cores)
+    : threads_(threads), cores_(std::move(cores)), errors_(static_cast<std::size_t>(threads)) {
+  if (cores_.empty()) return;
+  original_ = std::make_unique<Affinity>();
+  pthread_getaffinity_np(pthread_self(), sizeof(original_->set), &original_->set);
+  pin_team();
+}
+
+Streams::~Streams() {
+  crews_.clear();
+  if (original_) {
+    pthread_setaffinity_np(pthread_self(), sizeof(original_->set), &original_->set);
+  }
+}
+
+void Streams::pin_team() { pin_members(cores_, 0, threads_); }
+
+bool Streams::on_main(const Lane& lane) const {
+  return lane.threads == 1 || lane.threads == threads_;
+}
+
+void Streams::prepare(const Lane& lane) {
+  pin_team();
+  if (on_main(lane)) return;
+  for (const auto& known : crews_) {
+    if (known->serves(lane)) return;
+  }
+  crews_.push_back(std::make_unique<Crew>(lane, cores_));
+}
+
+Streams::Crew& Streams::crew(const Lane& lane) {
+  for (const auto& known : crews_) {
+    if (known->serves(lane)) return *known;
+  }
+  throw std::logic_error("a stage runs on a lane for which nothing was bound");
+}
+
+void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                  void (*poll)(void*), void* poll_argument) {
+  const Poll between{poll, poll_argument};
+  if (groups.size() == 1 && on_main(lanes[0])) {
+    run_group(groups[0], between);
+    return;
+  }
+  bool single_cores = true;
+  for (const Lane& lane : lanes) single_cores = single_cores && lane.threads == 1;
+  if (single_cores) {
+    run_in_team(groups, between);
+  } else {
+    run_in_crews(groups, lanes, between);
+  }
+}
+
+void Streams::run_in_team(std::span<const BoundGroup> groups, const Poll& poll) {
+  parallel(threads_, [&](int worker, int workers) {
+    const auto first = static_cast<std::size_t>(worker);
+    try {
+      for (std::size_t g = first; g < groups.size(); g += static_cast<std::size_t>(workers)) {
+        run_group(groups[g], [&] {
+          if (worker == 0) poll();
+        });
+      }
+    } catch (...) {
+      errors_[first] = std::current_exception();
+    }
+  });
+  std::exception_ptr first_error;
+  for (std::exception_ptr& error : errors_) {
+    if (error && !first_error) first_error = error;
+    error = nullptr;
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+void Streams::run_in_crews(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                           const Poll& poll) {
+  for (std::size_t g = 0; g < groups.size(); ++g) crew(lanes[g]).start(groups[g]);
+  std::exception_ptr first_error;
+  for (const Lane& lane : lanes) {
+    crew(lane).await(poll);
+    if (std::exception_ptr error = crew(lane).take_error(); error && !first_error) {
+      first_error = error;
+    }
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+}  // namespace hios::cpu

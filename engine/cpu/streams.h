@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/backend.h"
+
+namespace hios::cpu {
+
+/// What a program should have in its environment before its first instruction (libgomp reads it
+/// when it is loaded, so a main sets what is missing and executes itself again): names and values.
+///
+/// GOMP_SPINCOUNT: how often an OpenMP thread looks for work before it sleeps. libgomp's own
+/// default is about 15 ms of spinning on a core that another stream may need by then; ours is about
+/// 100 µs, longer than any gap between two operators of a stage, shorter than most waits between
+/// stages.
+std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment();
+
+/// The cores of this rank as streams. A lane of all cores is the calling (main) thread with its
+/// OpenMP team; so are lanes of one core each, which run as that team's members: the threads that
+/// serve the parallelism within operators serve that between them, and nobody spins against
+/// anybody. A lane of several cores, but not all, has a thread with an OpenMP team of its own,
+/// because libgomp ends and starts threads whenever a team changes its size.
+///
+/// Main thread only. While it lives, the main thread and all others are pinned, each to its core
+/// (if cores were given); the main thread gets its old affinity back at the end.
+class Streams {
+ public:
+  /// `cores`: as the operating system numbers them, one a thread; empty: pin nothing.
+  Streams(int threads, std::vector<int> cores);
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  /// Makes what run() will need for a lane. Call it after anything else has used OpenMP on this
+  /// thread: it also puts the team's threads back on their cores.
+  void prepare(const Lane& lane);
+
+  /// As Backend::run_stage. REQUIRES: prepare() of every lane.
+  void run(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*poll)(void*),
+           void* poll_argument);
+
+ private:
+  class Crew;
+  struct Poll {
+    void (*function)(void*);
+    void* argument;
+    void operator()() const {
+      if (function != nullptr) function(argument);
+    }
+  };
+
+  bool on_main(const Lane& lane) const;
+  Crew& crew(const Lane& lane);
+  void run_in_team(std::span<const BoundGroup> groups, const Poll& poll);
+  void run_in_crews(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                    const Poll& poll);
+  void pin_team();
+
+  int threads_;
+  std::vector<int> cores_;
+  struct Affinity;
+  std::unique_ptr<Affinity> original_;  // of the main thread
+  std::vector<std::exception_ptr> errors_;
+  std::vector<std::unique_ptr<Crew>> crews_;
+};
+
+}  // namespace hios::cpu

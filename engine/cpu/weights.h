@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/cpu/dnnl_handles.h"
+#include "engine/tensor_source.h"
+#include "hios/model.h"
+
+namespace hios::cpu {
+
+/// A convolution's weights and bias in the layout of the code that reads them.
+struct PackedWeights {
+  dnnl::memory::desc layout;  ///< of oneDNN; zero for our own kernels
+  AlignedBytes weights;
+  AlignedBytes bias;  ///< null where the convolution has none and the reader needs none
+};
+
+/// Weights, drawn from their source once and shared by all who want them in the same layout: a
+/// profiler binds an operator again for every stage in which it measures it. They live as long as
+/// an operator that holds them. Main thread only.
+class WeightsCache {
+ public:
+  explicit WeightsCache(dnnl::engine engine) : engine_(std::move(engine)) {}
+
+  /// In the layout that a oneDNN primitive has chosen.
+  std::shared_ptr<const PackedWeights> for_primitive(const Model& model, const Layer& layer,
+                                                     TensorSource& source,
+                                                     const dnnl::memory::desc& layout);
+  /// As WindowTask describes; a bias of zeros where the layer has none. REQUIRES: depthwise.
+  std::shared_ptr<const PackedWeights> for_window(const Model& model, const Layer& layer,
+                                                  TensorSource& source);
+
+ private:
+  using Key = std::tuple<const TensorSource*, const Model*, std::string>;
+  template <class Pack>
+  std::shared_ptr<const PackedWeights> find_or(const Model& model, const Layer& layer,
+                                               TensorSource& source,
+                                               const dnnl::memory::desc& layout, Pack&& pack);
+
+  dnnl::engine engine_;
+  std::map<Key, std::vector<std::weak_ptr<const PackedWeights>>> known_;
+};
+
+/// The dimensions of a Conv's weights as oneDNN counts them: five with groups, else four.
+dnnl::memory::dims weight_dims(const Conv& conv, std::int64_t in_channels);
+
+}  // namespace hios::cpu
