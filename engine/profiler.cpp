@@ -162,7 +162,7 @@ std::vector<Stage> Profiler::State::missing_stages(const std::vector<Stage>& ask
   Json lists = Json::array();
   std::set<StageKey> seen;
   for (const Stage& stage : asked) {
-    if (stage.groups.size() == 1 && stage.groups.front().size() == 1) continue;
+    if (stage.groups.size() == 1) continue;
     const StageKey key = stage_key(coarse.graph, stage);
     if (into.stages.contains(key) || !seen.insert(key).second) continue;
     Json groups = Json::array();

@@ -38,8 +38,8 @@ class Profiler {
   Measured measure_operators(Configuration& into);
 
   /// Stages with their groups really concurrent (engine/stage_batch.h), first asked, first
-  /// measured; skips those that `into` has, and stages of one operator, which cost what their
-  /// operator costs. Stops before the batch of stages that would not end within `time_limit_s`.
+  /// measured; skips those that `into` has, and stages of one group, which cost the sum of their
+  /// operators. Stops before the batch of stages that would not end within `time_limit_s`.
   /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten.
   Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
                           double time_limit_s);

@@ -1,6 +1,7 @@
 #include "engine/transfer_times.h"
 
 #include <cstring>
+#include <memory>
 
 #include "hios/statistics.h"
 
@@ -63,9 +64,10 @@ TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const 
     std::memset(in->data(), 0, sizes.back());
   }
   for (const Bytes size : sizes) {
-    std::optional<PingPong> ping_pong;
+    std::unique_ptr<PingPong> ping_pong;
     if (takes_part) {
-      ping_pong.emplace(transport, out->data(), in->data(), size, first ? to : from, first);
+      ping_pong = std::make_unique<PingPong>(transport, out->data(), in->data(), size,
+                                             first ? to : from, first);
     }
     const Protocol rounds{protocol.warmup, protocol.iterations, 0};
     const std::vector<double> half_ms =
