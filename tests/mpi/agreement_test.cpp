@@ -1,0 +1,97 @@
+#include "mpi/agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hios/error.h"
+#include "mpi/session.h"
+#include "support/thread_transport.h"
+
+namespace hios::test {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// Every rank's InputError of a step, by rank; empty: none.
+template <class Step>
+std::vector<std::string> complaints(std::size_t ranks, const Step& step) {
+  std::vector<std::string> texts(ranks);
+  run_ranks(ranks, [&](mpi::Transport& transport) {
+    try {
+      step(transport);
+    } catch (const InputError& error) {
+      texts[transport.rank().index()] = error.what();
+    }
+  });
+  return texts;
+}
+
+std::vector<std::string> facts_complaints(const std::vector<Facts>& facts) {
+  return complaints(facts.size(), [&](mpi::Transport& transport) {
+    mpi::agree_on_facts(transport, facts[transport.rank().index()]);
+  });
+}
+
+std::vector<std::string> all_say(std::size_t ranks, const std::string& text) {
+  return std::vector<std::string>(ranks, text);
+}
+
+TEST(JointComplaint, IsEmptyWhenNobodyComplains) {
+  EXPECT_EQ(mpi::joint_complaint({"", "", ""}), "");
+}
+
+TEST(JointComplaint, NamesNoRankWhenAllSayTheSame) {
+  EXPECT_EQ(mpi::joint_complaint({"bad", "bad"}), "bad");
+  EXPECT_EQ(mpi::joint_complaint({"bad"}), "bad");
+}
+
+TEST(JointComplaint, NamesTheFirstRankWhenTheyDiffer) {
+  EXPECT_EQ(mpi::joint_complaint({"", "bad", "worse"}), "rank 1: bad");
+  EXPECT_EQ(mpi::joint_complaint({"bad", "bad", ""}), "rank 0: bad");
+}
+
+TEST(AgreeOnInput, ThrowsTheSameOnEveryRank) {
+  EXPECT_EQ(complaints(3, [](mpi::Transport& t) { mpi::agree_on_input(t, ""); }), all_say(3, ""));
+  EXPECT_EQ(complaints(3, [](mpi::Transport& t) { mpi::agree_on_input(t, "no file"); }),
+            all_say(3, "no file"));
+  EXPECT_EQ(complaints(3,
+                       [](mpi::Transport& t) {
+                         mpi::agree_on_input(t, t.rank() == Rank(2) ? "no file" : "");
+                       }),
+            all_say(3, "rank 2: no file"));
+}
+
+TEST(AgreeOnFacts, AcceptsEqualFacts) {
+  const Facts facts = {{"seed", "3"}, {"a:b", "7:x\n"}, {"", ""}};
+  EXPECT_EQ(facts_complaints({facts, facts, facts}), all_say(3, ""));
+  EXPECT_EQ(facts_complaints({{}, {}}), all_say(2, ""));
+}
+
+TEST(AgreeOnFacts, SaysWhatDiffersAndWhere) {
+  EXPECT_EQ(facts_complaints({{{"model", "m"}, {"seed", "3"}}, {{"model", "m"}, {"seed", "4"}}}),
+            all_say(2,
+                    "seed differs: rank 0 has 3, rank 1 has 4 (give every rank the same "
+                    "arguments)"));
+}
+
+TEST(AgreeOnFacts, GroupsRanksByWhatTheySay) {
+  EXPECT_EQ(facts_complaints({{{"s", "1"}}, {{"s", "2"}}, {{"s", "1"}}, {{"s", "1"}}}),
+            all_say(4,
+                    "s differs: ranks 0, 2 and 3 have 1, rank 1 has 2 (give every rank the same "
+                    "arguments)"));
+}
+
+TEST(AgreeOnFacts, ListsEveryDifferenceAndFactsThatOneRankLacks) {
+  EXPECT_EQ(facts_complaints({{{"a", "1"}, {"b", ""}, {"c", "9"}},
+                              {{"b", "5"}, {"a", "2"}, {"c", "9"}, {"d", "0"}}}),
+            all_say(2,
+                    "a differs: rank 0 has 1, rank 1 has 2; b differs: rank 0 has an empty one, "
+                    "rank 1 has 5; d differs: rank 0 has none, rank 1 has 0 (give every rank "
+                    "the same arguments)"));
+}
+
+}  // namespace
+}  // namespace hios::test

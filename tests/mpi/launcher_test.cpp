@@ -1,0 +1,117 @@
+#include "mpi/launcher.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace hios::test {
+namespace {
+
+/// Clears what a launcher may have set, and puts it back.
+class Launcher : public testing::Test {
+ protected:
+  static constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE",
+                                        "OMPI_COMM_WORLD_LOCAL_RANK",
+                                        "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "PMIX_RANK",
+                                        "PMI_RANK",
+                                        "PMI_SIZE",
+                                        "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_LOCALID",
+                                        "SLURM_PROCID",
+                                        "SLURM_NTASKS",
+                                        "OMPI_MCA_orte_bound_at_launch",
+                                        "OMPI_MCA_mpi_yield_when_idle"};
+
+  void SetUp() override {
+    for (const char* name : kNames) {
+      const char* value = std::getenv(name);
+      saved_[name] = value == nullptr ? std::nullopt : std::optional<std::string>(value);
+      unsetenv(name);
+    }
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : saved_) {
+      if (value) {
+        setenv(name.c_str(), value->c_str(), 1);
+      } else {
+        unsetenv(name.c_str());
+      }
+    }
+  }
+  static void set(const char* name, const char* value) { setenv(name, value, 1); }
+  static std::string yield_when_idle() {
+    mpi::prepare_launch_environment();
+    const char* value = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+    return value == nullptr ? "unset" : value;
+  }
+
+ private:
+  std::map<std::string, std::optional<std::string>> saved_;
+};
+
+TEST_F(Launcher, IsAbsentFromAShell) {
+  EXPECT_FALSE(mpi::launched());
+  EXPECT_EQ(mpi::launched_ranks(), std::nullopt);
+  EXPECT_EQ(mpi::launched_local_rank(), std::nullopt);
+}
+
+TEST_F(Launcher, IsAbsentFromABatchScript) {
+  set("SLURM_PROCID", "0");
+  set("SLURM_LOCALID", "0");
+  set("SLURM_NTASKS", "8");
+  EXPECT_FALSE(mpi::launched());
+}
+
+TEST_F(Launcher, IsMpirunEvenForOneRank) {
+  set("OMPI_COMM_WORLD_SIZE", "1");
+  EXPECT_TRUE(mpi::launched());
+  EXPECT_EQ(mpi::launched_ranks(), 1u);
+}
+
+TEST_F(Launcher, IsSrun) {
+  set("SLURM_STEP_NUM_TASKS", "4");
+  set("SLURM_LOCALID", "2");
+  EXPECT_TRUE(mpi::launched());
+  EXPECT_EQ(mpi::launched_ranks(), 4u);
+  EXPECT_EQ(mpi::launched_local_rank(), 2u);
+}
+
+TEST_F(Launcher, OfOpenMpiKnowsBetterThanSlurm) {
+  set("SLURM_LOCALID", "0");  // that of the daemon that mpirun started
+  set("OMPI_COMM_WORLD_LOCAL_RANK", "3");
+  EXPECT_EQ(mpi::launched_local_rank(), 3u);
+}
+
+TEST_F(Launcher, IsNotBelievedWhenItSaysNoNumber) {
+  set("OMPI_COMM_WORLD_LOCAL_RANK", "3x");
+  EXPECT_EQ(mpi::launched_local_rank(), std::nullopt);
+  set("SLURM_LOCALID", "1");
+  EXPECT_EQ(mpi::launched_local_rank(), 1u);
+}
+
+TEST_F(Launcher, RanksThatOutnumberTheirCoresGiveWay) {
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1000000");
+  EXPECT_EQ(yield_when_idle(), "1");
+}
+
+TEST_F(Launcher, RanksWithACoreEachDoNotGiveWay) {
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+  EXPECT_EQ(yield_when_idle(), "unset");
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1000000");
+  set("OMPI_MCA_orte_bound_at_launch", "1");
+  EXPECT_EQ(yield_when_idle(), "unset");
+}
+
+TEST_F(Launcher, TheUsersWordOnGivingWayStands) {
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1000000");
+  set("OMPI_MCA_mpi_yield_when_idle", "0");
+  EXPECT_EQ(yield_when_idle(), "0");
+}
+
+}  // namespace
+}  // namespace hios::test

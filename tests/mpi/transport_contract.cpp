@@ -1,0 +1,422 @@
+#include "transport_contract.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hios/error.h"
+#include "hios/random.h"
+#include "mpi/session.h"
+
+namespace hios::test {
+namespace {
+
+using mpi::Channel;
+using mpi::Message;
+using mpi::Transport;
+
+/// A message of the job, as all ranks know it.
+struct Post {
+  std::size_t from;
+  std::size_t to;
+  int tag;
+  Bytes size_bytes;
+};
+
+/// What the byte at `offset` is: different for every message and iteration.
+std::byte content(const Post& post, std::size_t iteration, std::size_t offset) {
+  const std::size_t mixed = offset * 31 + offset / 251 + post.from * 17 + post.to * 59 +
+                            static_cast<std::size_t>(post.tag) * 101 + iteration * 7;
+  return static_cast<std::byte>(mixed);
+}
+
+void fill(const Post& post, std::size_t iteration, std::vector<std::byte>& buffer) {
+  for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = content(post, iteration, i);
+}
+
+/// The number of bytes that are not what they should be.
+std::size_t wrong_bytes(const Post& post, std::size_t iteration,
+                        const std::vector<std::byte>& buffer) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < buffer.size(); ++i) wrong += buffer[i] != content(post, iteration, i);
+  return wrong;
+}
+
+/// One rank's side of a list of posts: buffers, and a channel over them.
+class Exchange {
+ public:
+  Exchange(Transport& transport, const std::vector<Post>& posts) {
+    std::vector<Message> sends, receives;
+    for (const Post& post : posts) {
+      Side side{post};
+      if (post.from == transport.rank().index()) {
+        side.send = sends.size();
+        side.sent.resize(post.size_bytes);
+        sends.push_back({Rank(post.to), post.tag, side.sent.data(), post.size_bytes});
+      }
+      if (post.to == transport.rank().index()) {
+        side.receive = receives.size();
+        side.received.resize(post.size_bytes);
+        receives.push_back({Rank(post.from), post.tag, side.received.data(), post.size_bytes});
+      }
+      sides_.push_back(std::move(side));
+    }
+    channel_ = transport.open_channel(sends, receives);
+  }
+
+  Channel& channel() { return *channel_; }
+  std::size_t size() const { return sides_.size(); }
+  bool sends(std::size_t post) const { return sides_[post].send != kNone; }
+  bool receives(std::size_t post) const { return sides_[post].receive != kNone; }
+
+  void start_receives() {
+    for (Side& side : sides_)
+      std::fill(side.received.begin(), side.received.end(), std::byte{0xee});
+    channel_->start_receives();
+  }
+  void start_send(std::size_t post, std::size_t iteration) {
+    fill(sides_[post].post, iteration, sides_[post].sent);
+    channel_->start_send(sides_[post].send);
+  }
+  /// Spoils the buffer afterwards, which the contract allows.
+  void await_send(std::size_t post) {
+    channel_->await_send(sides_[post].send);
+    std::fill(sides_[post].sent.begin(), sides_[post].sent.end(), std::byte{0xdd});
+  }
+  void await_receive(std::size_t post, std::size_t iteration) {
+    Side& side = sides_[post];
+    channel_->await_receive(side.receive);
+    EXPECT_EQ(wrong_bytes(side.post, iteration, side.received), 0u)
+        << side.post.size_bytes << " bytes from " << side.post.from << " to " << side.post.to
+        << ", tag " << side.post.tag << ", iteration " << iteration;
+  }
+
+ private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+  struct Side {
+    Post post;
+    std::size_t send = kNone, receive = kNone;
+    std::vector<std::byte> sent = {}, received = {};
+  };
+  std::vector<Side> sides_;
+  std::unique_ptr<Channel> channel_;
+};
+
+/// Every ordered pair of different ranks sends one message of each size.
+std::vector<Post> all_pairs(std::size_t ranks, const std::vector<Bytes>& sizes) {
+  std::vector<Post> posts;
+  for (std::size_t from = 0; from < ranks; ++from) {
+    for (std::size_t to = 0; to < ranks; ++to) {
+      int tag = 0;
+      for (const Bytes size : sizes) {
+        if (from != to) posts.push_back({from, to, tag++, size});
+      }
+    }
+  }
+  return posts;
+}
+
+template <class T>
+void shuffle(std::vector<T>& values, Random& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
+}
+
+std::vector<std::size_t> shuffled_indices(std::size_t count, Random& random) {
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  shuffle(order, random);
+  return order;
+}
+
+void ranks_know_their_place(Transport& transport) {
+  EXPECT_LT(transport.rank().index(), transport.size());
+  EXPECT_LT(transport.local_rank(), transport.local_size());
+  EXPECT_LE(transport.local_size(), transport.size());
+  EXPECT_FALSE(transport.host().empty());
+  const std::vector<std::string> ranks =
+      transport.all_gather(std::to_string(transport.rank().index()));
+  ASSERT_EQ(ranks.size(), transport.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) EXPECT_EQ(ranks[i], std::to_string(i));
+}
+
+void path_is_the_same_on_all_ranks(Transport& transport) {
+  EXPECT_FALSE(transport.path().empty());
+  for (const std::string& path : transport.all_gather(transport.path())) {
+    EXPECT_EQ(path, transport.path());
+  }
+}
+
+void gathers_texts_of_any_length(Transport& transport) {
+  const auto text_of = [](std::size_t rank, std::size_t round) {
+    const std::size_t length = round == 0 ? rank * 1000 : round == 1 ? 0 : (3u << 20) / (rank + 1);
+    std::string text(length, static_cast<char>('a' + rank));
+    if (!text.empty()) text[text.size() / 2] = '\0';  // bytes, not C strings
+    return text;
+  };
+  for (std::size_t round = 0; round < 3; ++round) {
+    const std::vector<std::string> texts =
+        transport.all_gather(text_of(transport.rank().index(), round));
+    EXPECT_EQ(texts.size(), transport.size());
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+      EXPECT_TRUE(texts[rank] == text_of(rank, round)) << "rank " << rank << ", round " << round;
+    }
+  }
+}
+
+void broadcasts_what_rank_0_says(Transport& transport) {
+  const std::string own = "not from rank 0, " + std::to_string(transport.rank().index());
+  const bool first = transport.rank() == Rank(0);
+  EXPECT_EQ(transport.broadcast(first ? "hello" : own), "hello");
+  EXPECT_EQ(transport.broadcast(first ? "" : own), "");
+  const std::string large(2u << 20, 'x');
+  EXPECT_TRUE(transport.broadcast(first ? large : own) == large);
+}
+
+void reduces_to_the_maximum(Transport& transport) {
+  const double rank = static_cast<double>(transport.rank().index());
+  const double last = static_cast<double>(transport.size() - 1);
+  std::vector<double> values = {rank, -rank, 1e-300, -5 - rank, rank * 1e300};
+  transport.all_reduce_max(values);
+  EXPECT_EQ(values, (std::vector<double>{last, 0, 1e-300, -5, last * 1e300}));
+  transport.all_reduce_max({});
+}
+
+void moves_messages_of_all_sizes(Transport& transport) {
+  const std::vector<Bytes> sizes = {0,     1,     7,      64,      4095,         4096,
+                                    65535, 65537, 262144, 1 << 20, (4 << 20) + 3};
+  Exchange exchange(transport, all_pairs(transport.size(), sizes));
+  for (std::size_t iteration = 0; iteration < 3; ++iteration) {
+    Random random(iteration * 64 + transport.rank().index());
+    exchange.start_receives();
+    for (const std::size_t post : shuffled_indices(exchange.size(), random)) {
+      if (exchange.sends(post)) exchange.start_send(post, iteration);
+    }
+    for (const std::size_t post : shuffled_indices(exchange.size(), random)) {
+      if (exchange.receives(post)) exchange.await_receive(post, iteration);
+      if (exchange.sends(post)) exchange.await_send(post);
+    }
+    exchange.channel().finish();
+  }
+}
+
+/// One order of starting, the opposite order of waiting: nothing may depend on either.
+void matches_by_tag_not_by_order(Transport& transport) {
+  const std::vector<Bytes> sizes(40, 24);
+  Exchange exchange(transport, all_pairs(transport.size(), sizes));
+  exchange.start_receives();
+  for (std::size_t post = exchange.size(); post-- > 0;) {
+    if (exchange.sends(post)) exchange.start_send(post, 0);
+  }
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.receives(post)) exchange.await_receive(post, 0);
+  }
+  exchange.channel().finish();
+}
+
+void keeps_persistent_requests_for_many_iterations(Transport& transport) {
+  std::vector<Post> ring;
+  for (std::size_t rank = 0; transport.size() > 1 && rank < transport.size(); ++rank) {
+    ring.push_back({rank, (rank + 1) % transport.size(), 5, 3000});
+    ring.push_back({rank, (rank + 1) % transport.size(), 6, 100000});
+  }
+  Exchange exchange(transport, ring);
+  for (std::size_t iteration = 0; iteration < 150; ++iteration) {
+    exchange.start_receives();
+    for (std::size_t post = 0; post < ring.size(); ++post) {
+      if (exchange.sends(post)) exchange.start_send(post, iteration);
+      exchange.channel().poll();
+    }
+    for (std::size_t post = 0; post < ring.size(); ++post) {
+      if (exchange.receives(post)) exchange.await_receive(post, iteration);
+    }
+    exchange.channel().finish();
+    exchange.channel().finish();  // nothing left to do
+  }
+}
+
+/// What a plan does: each rank goes through one global order of messages, starts those it sends,
+/// awaits those it receives, sometimes awaits the end of a send, and polls in between.
+void follows_random_schedules(Transport& transport) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    std::vector<Post> posts;
+    for (int tag = 0; transport.size() > 1 && tag < 30; ++tag) {
+      const std::size_t from = random.below(transport.size());
+      const std::size_t to = (from + 1 + random.below(transport.size() - 1)) % transport.size();
+      const Bytes bound = random.below(4) == 0 ? 300000 : 3000;
+      posts.push_back({from, to, tag, random.below(bound)});
+    }
+    Exchange exchange(transport, posts);
+    Random own(seed * 64 + transport.rank().index());
+    for (std::size_t iteration = 0; iteration < 3; ++iteration) {
+      exchange.start_receives();
+      for (std::size_t post = 0; post < posts.size(); ++post) {
+        if (exchange.sends(post)) exchange.start_send(post, iteration);
+        if (exchange.receives(post)) exchange.await_receive(post, iteration);
+        if (own.below(3) == 0) exchange.channel().poll();
+        const std::size_t earlier = own.below(post + 1);
+        if (own.below(3) == 0 && exchange.sends(earlier)) exchange.await_send(earlier);
+      }
+      exchange.channel().finish();
+    }
+  }
+}
+
+void lets_sends_start_before_receives_are_posted(Transport& transport) {
+  Exchange exchange(transport, all_pairs(transport.size(), {16, 1 << 20}));
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.sends(post)) exchange.start_send(post, 0);
+  }
+  transport.barrier();
+  exchange.start_receives();
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.receives(post)) exchange.await_receive(post, 0);
+  }
+  exchange.channel().finish();
+}
+
+void ends_sends_that_nobody_awaits_yet(Transport& transport) {
+  Exchange exchange(transport, all_pairs(transport.size(), {16, 2 << 20}));
+  exchange.start_receives();
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.sends(post)) exchange.start_send(post, 0);
+  }
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.sends(post)) exchange.await_send(post);
+  }
+  transport.barrier();
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.receives(post)) exchange.await_receive(post, 0);
+  }
+  exchange.channel().finish();
+}
+
+void awaits_twice_without_harm(Transport& transport) {
+  Exchange exchange(transport, all_pairs(transport.size(), {100}));
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    // Nothing was started: nothing to wait for.
+    if (exchange.sends(post)) exchange.await_send(post);
+  }
+  exchange.start_receives();
+  for (std::size_t post = 0; post < exchange.size(); ++post) {
+    if (exchange.sends(post)) exchange.start_send(post, 0);
+  }
+  for (int time = 0; time < 2; ++time) {
+    for (std::size_t post = 0; post < exchange.size(); ++post) {
+      if (exchange.receives(post)) exchange.await_receive(post, 0);
+      if (exchange.sends(post)) exchange.await_send(post);
+    }
+  }
+  exchange.channel().finish();
+}
+
+void serves_two_channels_at_once(Transport& transport) {
+  const std::vector<Post> posts = all_pairs(transport.size(), {50, 70000});
+  std::vector<Post> others = posts;
+  for (Post& post : others) post.tag += 1000;
+  Exchange first(transport, posts);
+  Exchange second(transport, others);
+  first.start_receives();
+  second.start_receives();
+  for (std::size_t post = 0; post < posts.size(); ++post) {
+    if (second.sends(post)) second.start_send(post, 1);
+    if (first.sends(post)) first.start_send(post, 0);
+  }
+  transport.barrier();
+  for (std::size_t post = 0; post < posts.size(); ++post) {
+    if (first.receives(post)) first.await_receive(post, 0);
+    if (second.receives(post)) second.await_receive(post, 1);
+  }
+  first.channel().finish();
+  second.channel().finish();
+}
+
+void opens_channels_again_and_again(Transport& transport) {
+  for (std::size_t round = 0; round < 20; ++round) {
+    Exchange exchange(transport, all_pairs(transport.size(), {8, 9000}));
+    if (round % 2 == 0) continue;  // opened and never used
+    exchange.start_receives();
+    for (std::size_t post = 0; post < exchange.size(); ++post) {
+      if (exchange.sends(post)) exchange.start_send(post, round);
+    }
+    for (std::size_t post = 0; post < exchange.size(); ++post) {
+      if (exchange.receives(post)) exchange.await_receive(post, round);
+    }
+    exchange.channel().finish();
+  }
+  const std::unique_ptr<Channel> empty = transport.open_channel({}, {});
+  empty->start_receives();
+  empty->poll();
+  empty->finish();
+}
+
+/// What every rank was told by a step that may throw: its InputError's text, or nothing.
+template <class Step>
+std::string complaint_of(const Step& step) {
+  try {
+    step();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+void agrees_on_input(Transport& transport) {
+  const auto agree = [&](const std::string& text) {
+    return complaint_of([&] { mpi::agree_on_input(transport, text); });
+  };
+  EXPECT_EQ(agree(""), "");
+  EXPECT_EQ(agree("no such file"), "no such file");
+  const bool last = transport.rank().index() + 1 == transport.size();
+  const std::string rank = "rank " + std::to_string(transport.size() - 1) + ": ";
+  EXPECT_EQ(agree(last ? "disk full" : ""),
+            transport.size() == 1 ? "disk full" : rank + "disk full");
+  transport.barrier();  // the ranks are still together
+}
+
+void agrees_on_facts(Transport& transport) {
+  const auto agree = [&](const std::string& seed) {
+    return complaint_of([&] { mpi::agree_on_facts(transport, {{"model", "m"}, {"seed", seed}}); });
+  };
+  EXPECT_EQ(agree("3"), "");
+  const std::string text = agree(transport.rank() == Rank(0) ? "3" : "4");
+  if (transport.size() == 1) {
+    EXPECT_EQ(text, "");
+  } else {
+    EXPECT_TRUE(text.starts_with("seed differs: rank 0 has 3, rank")) << text;
+  }
+  transport.barrier();
+}
+
+constexpr std::array kCases = {
+    ContractCase{"RanksKnowTheirPlace", ranks_know_their_place},
+    ContractCase{"PathIsTheSameOnAllRanks", path_is_the_same_on_all_ranks},
+    ContractCase{"GathersTextsOfAnyLength", gathers_texts_of_any_length},
+    ContractCase{"BroadcastsWhatRank0Says", broadcasts_what_rank_0_says},
+    ContractCase{"ReducesToTheMaximum", reduces_to_the_maximum},
+    ContractCase{"MovesMessagesOfAllSizes", moves_messages_of_all_sizes},
+    ContractCase{"MatchesByTagNotByOrder", matches_by_tag_not_by_order},
+    ContractCase{"KeepsPersistentRequestsForManyIterations",
+                 keeps_persistent_requests_for_many_iterations},
+    ContractCase{"FollowsRandomSchedules", follows_random_schedules},
+    ContractCase{"LetsSendsStartBeforeReceivesArePosted",
+                 lets_sends_start_before_receives_are_posted},
+    ContractCase{"EndsSendsThatNobodyAwaitsYet", ends_sends_that_nobody_awaits_yet},
+    ContractCase{"AwaitsTwiceWithoutHarm", awaits_twice_without_harm},
+    ContractCase{"ServesTwoChannelsAtOnce", serves_two_channels_at_once},
+    ContractCase{"OpensChannelsAgainAndAgain", opens_channels_again_and_again},
+    ContractCase{"AgreesOnInput", agrees_on_input},
+    ContractCase{"AgreesOnFacts", agrees_on_facts},
+};
+
+}  // namespace
+
+std::span<const ContractCase> transport_contract() { return kCases; }
+
+}  // namespace hios::test

@@ -1,0 +1,49 @@
+#include "support/mpi_main.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <iostream>
+
+#include "mpi/session.h"
+
+namespace hios::test {
+namespace {
+
+mpi::Transport* the_job = nullptr;
+
+/// What ranks other than the first print: nothing but failures.
+class FailurePrinter final : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::cout << "rank " << job().rank().index() << ": " << result.file_name() << ":"
+              << result.line_number() << ": " << result.message() << std::endl;
+  }
+};
+
+int run_tests(mpi::Transport& transport) {
+  the_job = &transport;
+  if (transport.rank() == Rank(0)) {
+    std::cout << transport.size() << " ranks, " << transport.path() << std::endl;
+  } else {
+    testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter);
+  }
+  std::array<double, 1> worst = {RUN_ALL_TESTS() == 0 ? 0.0 : 1.0};
+  transport.all_reduce_max(worst);
+  return worst[0] > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+mpi::Transport& job() { return *the_job; }
+
+}  // namespace hios::test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  // Caught by the session instead, which ends the job: the other ranks would wait for this one.
+  GTEST_FLAG_SET(catch_exceptions, false);
+  return hios::mpi::run_session(argc, argv, hios::test::run_tests);
+}

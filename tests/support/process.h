@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Programs as their users run them.
+namespace hios::test {
+
+struct ProcessOptions {
+  /// After this the whole process group is killed. It only keeps a hang from blocking the tests.
+  double limit_s = 60;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< added to this process's
+  std::string directory;                                         ///< empty: this process's
+};
+
+struct ProcessResult {
+  int exit_status = 0;  ///< 128 + n after signal n
+  bool timed_out = false;
+  std::string out, err;
+};
+
+/// Runs command[0], looked up in PATH, with no standard input, and returns when it has ended and
+/// both its outputs are closed. Throws RunError if it cannot be started.
+ProcessResult run_process(const std::vector<std::string>& command,
+                          const ProcessOptions& options = {});
+
+#ifdef HIOS_MPIEXEC
+/// Runs the command on `ranks` ranks of this host: unbound, oversubscribed, over loopback.
+ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
+                      ProcessOptions options = {});
+#endif
+
+/// The lines of `text` that contain `part`.
+std::vector<std::string> lines_with(const std::string& text, const std::string& part);
+
+}  // namespace hios::test
