@@ -22,7 +22,9 @@ class TensorSource {
 
 /// Values from a seed and the layer's name, scaled so that activations keep about unit variance
 /// through hundreds of layers and differ between channels and inputs (verification would mean
-/// nothing otherwise). The same on every machine.
+/// nothing otherwise). The scale is a closed formula of the layers and extents in front of a layer,
+/// so weights change with the model's height and width, not with its batch. The same bits on every
+/// machine. Stateless: any thread may call it.
 class SeededSource final : public TensorSource {
  public:
   explicit SeededSource(std::uint64_t seed) : seed_(seed) {}
