@@ -17,6 +17,7 @@ struct Measurement {
   double ms = 0;
   double min_ms = 0;
   std::int64_t samples = 0;
+  bool operator==(const Measurement&) const = default;
 };
 
 /// The groups of a stage as signatures; `canonical` sorts the groups, so that equal multisets of

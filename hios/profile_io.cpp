@@ -11,7 +11,7 @@ namespace hios {
 namespace {
 
 constexpr double kMaxMs = 1e9;
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
 constexpr std::int64_t kMaxCount = 1'000'000'000;
 constexpr int kMaxThreads = 65536;
 constexpr std::int64_t kMaxRanks = 65536;

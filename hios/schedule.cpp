@@ -4,6 +4,7 @@
 #include "hios/schedule.h"
 
 #include <array>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -13,10 +14,10 @@ namespace hios {
 namespace {
 
 constexpr double kMaxMs = 1e12;
-constexpr std::int64_t kMaxExtent = 1'000'000;  // as a Model's input
+constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();  // as a Model's
 constexpr std::int64_t kMaxCores = 65536;
 constexpr std::int64_t kMaxStreams = 65536;
-constexpr std::int64_t kMaxMemory = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxMemory = std::int64_t{1} << 53;
 constexpr std::int64_t kMaxStages = 1'000'000'000;
 
 constexpr std::array<std::pair<Outcome, std::string_view>, 4> kOutcomes = {{

@@ -17,6 +17,12 @@ double nearest_rank(std::span<const double> sorted, double percent) {
   return sorted[std::min(position, sorted.size()) - 1];
 }
 
+/// The middle sample, or the mean of the two in the middle.
+double middle(std::span<const double> sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
 std::vector<double> sorted_copy(std::span<const double> samples) {
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
@@ -30,8 +36,8 @@ Statistics summarize(std::span<const double> samples_ms) {
   const std::span<const double> all(sorted);
   Statistics statistics;
   statistics.min = sorted.front();
-  statistics.best_quarter = nearest_rank(all.first(quarter(all.size())), 50);
-  statistics.median = nearest_rank(all, 50);
+  statistics.best_quarter = middle(all.first(quarter(all.size())));
+  statistics.median = middle(all);
   statistics.p95 = nearest_rank(all, 95);
   statistics.p99 = nearest_rank(all, 99);
   statistics.mean =

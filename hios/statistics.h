@@ -18,7 +18,8 @@ struct Statistics {
   std::size_t samples = 0;
 };
 
-/// REQUIRES: samples not empty. Percentiles by the nearest rank.
+/// REQUIRES: samples not empty. A median is the middle sample or the mean of the two there;
+/// percentiles are by the nearest rank.
 Statistics summarize(std::span<const double> samples_ms);
 double percentile(std::span<const double> samples_ms, double percent);
 

@@ -20,8 +20,9 @@ constexpr double kInsideMs = 1e-5;
 
 std::size_t Trace::process_index(const std::string& process) {
   const auto at = std::find(processes_.begin(), processes_.end(), process);
-  if (at == processes_.end()) processes_.push_back(process);
-  return static_cast<std::size_t>(at - processes_.begin());
+  const auto index = static_cast<std::size_t>(at - processes_.begin());
+  if (index == processes_.size()) processes_.push_back(process);
+  return index;
 }
 
 std::size_t Trace::lane_index(const std::string& process, const std::string& lane) {
@@ -30,7 +31,7 @@ std::size_t Trace::lane_index(const std::string& process, const std::string& lan
     return known.process == owner && known.name == lane;
   });
   const auto index = static_cast<std::size_t>(at - lanes_.begin());
-  if (at == lanes_.end()) lanes_.push_back({owner, lane, {}});
+  if (index == lanes_.size()) lanes_.push_back({owner, lane, {}});
   return index;
 }
 

@@ -19,14 +19,14 @@ TEST(Statistics, OfOneSampleAreThatSample) {
   EXPECT_EQ(s.samples, 1U);
 }
 
-TEST(Statistics, TakeTheNearestRank) {
+TEST(Statistics, TakeMediansAndNearestRanks) {
   std::vector<double> samples(100);
   std::iota(samples.begin(), samples.end(), 1.0);
   std::reverse(samples.begin(), samples.end());
   const Statistics s = summarize(samples);
   EXPECT_EQ(s.min, 1);
   EXPECT_EQ(s.best_quarter, 13);  // the median of 1 … 25
-  EXPECT_EQ(s.median, 50);
+  EXPECT_EQ(s.median, 50.5);
   EXPECT_EQ(s.p95, 95);
   EXPECT_EQ(s.p99, 99);
   EXPECT_EQ(s.mean, 50.5);
@@ -46,7 +46,6 @@ TEST(Statistics, AreSamplesInOrder) {
     EXPECT_LE(s.best_quarter, s.median);
     EXPECT_LE(s.median, s.p95);
     EXPECT_LE(s.p95, s.p99);
-    EXPECT_EQ(std::count(samples.begin(), samples.end(), s.best_quarter), 1);
   }
 }
 
@@ -62,7 +61,7 @@ TEST(Statistics, AreWrittenWithTheirNames) {
   const std::vector<double> samples = {1, 2};
   EXPECT_EQ(
       to_json(summarize(samples)).dump(),
-      R"({"min":1.0,"best_quarter":1.0,"median":1.0,"p95":2.0,"p99":2.0,"mean":1.5,"samples":2})");
+      R"({"min":1.0,"best_quarter":1.0,"median":1.5,"p95":2.0,"p99":2.0,"mean":1.5,"samples":2})");
 }
 
 }  // namespace

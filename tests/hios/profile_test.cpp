@@ -1,0 +1,173 @@
+#include "hios/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+#include "support/schema.h"
+
+namespace hios {
+namespace {
+
+using test::expect_error;
+
+Configuration configuration(std::string backend, int threads, std::size_t ranks) {
+  Configuration made;
+  made.backend = std::move(backend);
+  made.kind = "cpu";
+  made.threads = threads;
+  made.ranks = ranks;
+  return made;
+}
+
+Profile sample() {
+  Configuration made = configuration("cpu", 2, 3);
+  made.machine = {{"processor", "some"}, {"cores", 4}};
+  made.protocol = {{"warmup", 3}};
+  made.operators["Conv 64 k3x3 | 1x3x8x8"] = {1.25, 1.0, 30};
+  made.operators["Relu | 1x3x8x8"] = {0.1, 0.05, 30};
+  made.stages[canonical({{"b", "c"}, {"a"}, {"a"}})] = {3.5, 3.25, 12};
+  made.transfers.push_back({0, 2, {{1024, 0.01}, {4096, 0.04}}});
+  made.transfers.push_back({2, 0, {{1024, 0.02}}});
+  made.seconds = 1.5;
+  return {{made, configuration("reference", 1, 1)}};
+}
+
+Profile read(const Json& json) { return profile_from_json(JsonView(json, "p.json")); }
+
+TEST(StageKey, IsTheSameForEqualMultisets) {
+  EXPECT_EQ(canonical({{"b"}, {"a", "c"}, {"b"}}), canonical({{"b"}, {"b"}, {"a", "c"}}));
+  EXPECT_NE(canonical({{"a", "c"}}), canonical({{"c", "a"}}));
+  EXPECT_NE(canonical({{"b"}, {"b"}}), canonical({{"b"}}));
+}
+
+TEST(TransferCurve, IsLinearBetweenPoints) {
+  const TransferCurve curve{0, 1, {{1000, 1}, {2000, 3}, {4000, 4}}};
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(0), 1);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(1000), 1);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(1500), 2);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(2000), 3);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(3000), 3.5);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(4000), 4);
+  EXPECT_DOUBLE_EQ(curve.transfer_ms(8000), 6);
+}
+
+TEST(TransferCurve, NeverFallsBeyondTheLastPoint) {
+  const TransferCurve falling{0, 1, {{1000, 3}, {2000, 2}}};
+  EXPECT_DOUBLE_EQ(falling.transfer_ms(1500), 2.5);
+  EXPECT_DOUBLE_EQ(falling.transfer_ms(1'000'000), 2);
+  const TransferCurve single{0, 1, {{1000, 3}}};
+  EXPECT_DOUBLE_EQ(single.transfer_ms(10), 3);
+  EXPECT_DOUBLE_EQ(single.transfer_ms(100'000), 3);
+}
+
+TEST(Profile, ReadsBackTheSame) {
+  const Profile profile = sample();
+  const Json json = to_json(profile);
+  test::expect_meets_schema(json);
+  const Profile again = read(json);
+  EXPECT_EQ(to_json(again), json);
+  EXPECT_EQ(again.digest(), profile.digest());
+  EXPECT_EQ(to_json(read(parse_json(to_text(json), "p.json"))), json);
+
+  const Configuration& first = again.configurations.front();
+  EXPECT_EQ(first.operators.at("Conv 64 k3x3 | 1x3x8x8").min_ms, 1.0);
+  EXPECT_EQ(first.stages.at(canonical({{"a"}, {"b", "c"}, {"a"}})).samples, 12);
+  EXPECT_EQ(first.transfers[0].points[1].second, 0.04);
+  EXPECT_TRUE(first.same_way(profile.configurations.front()));
+}
+
+TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
+  Json json = to_json(sample());
+  Json& groups = json["configurations"][0]["stages"][0]["groups"];
+  groups = {{"a"}, {"b", "c"}, {"a"}};
+  EXPECT_EQ(read(json).configurations[0].stages, sample().configurations[0].stages);
+}
+
+TEST(Profile, DigestTellsContentsApart) {
+  Profile other = sample();
+  other.configurations[0].operators["Relu | 1x3x8x8"].ms += 1e-9;
+  EXPECT_NE(other.digest(), sample().digest());
+  EXPECT_EQ(sample().digest().size(), 32U);
+}
+
+TEST(Profile, FindsAConfiguration) {
+  Profile profile;
+  profile.configurations = {configuration("reference", 1, 2), configuration("cpu", 1, 2),
+                            configuration("reference", 2, 2)};
+  EXPECT_EQ(profile.find("cpu", 1, 2)->backend, "cpu");
+  EXPECT_EQ(profile.find("cpu", 1, 2, "fp32", "reference")->backend, "reference");
+  EXPECT_EQ(profile.find("cpu", 2, 2)->backend, "reference");
+  EXPECT_EQ(profile.find("cpu", 2, 2, "fp32", "cpu"), nullptr);
+  EXPECT_EQ(profile.find("cpu", 1, 1), nullptr);
+  EXPECT_EQ(profile.find("gpu", 1, 2), nullptr);
+  EXPECT_EQ(profile.find("cpu", 1, 2, "bf16"), nullptr);
+  profile.find("cpu", 1, 2)->seconds = 7;
+  EXPECT_EQ(profile.configurations[1].seconds, 7);
+}
+
+TEST(Profile, MergeAddsAndReplaces) {
+  Profile mine = sample();
+  Profile other;
+  other.configurations = {configuration("cpu", 2, 3), configuration("cpu", 4, 1)};
+  Configuration& update = other.configurations[0];
+  update.operators["Relu | 1x3x8x8"] = {0.2, 0.1, 60};
+  update.operators["new"] = {9, 8, 7};
+  update.stages[{{"a"}, {"d"}}] = {2, 1, 3};
+  update.transfers = {{0, 2, {{1024, 0.5}}}, {1, 2, {{1, 1}}}};
+  update.protocol = {{"warmup", 9}};
+  update.seconds = 2;
+  mine.merge(other);
+
+  ASSERT_EQ(mine.configurations.size(), 3U);
+  const Configuration& merged = mine.configurations[0];
+  EXPECT_EQ(merged.operators.size(), 3U);
+  EXPECT_EQ(merged.operators.at("Relu | 1x3x8x8").samples, 60);
+  EXPECT_EQ(merged.operators.at("Conv 64 k3x3 | 1x3x8x8").samples, 30);
+  EXPECT_EQ(merged.stages.size(), 2U);
+  ASSERT_EQ(merged.transfers.size(), 3U);
+  EXPECT_EQ(merged.transfers[0].transfer_ms(1), 0.5);
+  EXPECT_EQ(merged.protocol["warmup"], 9);
+  EXPECT_EQ(merged.machine["cores"], 4);
+  EXPECT_EQ(merged.seconds, 3.5);
+}
+
+TEST(Profile, RefusesWhatCannotBe) {
+  const auto refused = [](const char* pointer, const Json& value,
+                          std::initializer_list<std::string_view> parts) {
+    SCOPED_TRACE(pointer);
+    Json json = to_json(sample());
+    json[Json::json_pointer(pointer)] = value;
+    expect_error([&] { read(json); }, parts);
+  };
+  const std::string first = "/configurations/0";
+  refused("/version", 2, {"p.json: $.version", "version 2 is unknown"});
+  refused("/configurations", 7, {"$.configurations: must be an array"});
+  refused((first + "/threads").c_str(), -1, {"$.configurations[0].threads"});
+  refused((first + "/ranks").c_str(), 4294967297, {".ranks: must be a whole number"});
+  refused((first + "/operators/x").c_str(), 3, {".operators.x: must be an object"});
+  refused((first + "/stages/0/groups/0").c_str(), Json::array(), {"groups[0]: a group of no"});
+  refused((first + "/stages/0/groups").c_str(), Json::array(), {"groups: a stage of no groups"});
+  refused((first + "/stages/0/ms").c_str(), -1, {"stages[0].ms: must be a number from 0"});
+  refused((first + "/stages/0/samples").c_str(), 1.5, {"stages[0].samples: must be a whole"});
+  refused((first + "/transfers/0/to").c_str(), 3, {"transfers[0].to: must be a whole number"});
+  refused((first + "/transfers/0/to").c_str(), 0, {"transfers[0]: from and to are one rank"});
+  refused((first + "/transfers/0/points/1/0").c_str(), 1024, {"points[1]: points must stand by"});
+  refused((first + "/transfers/0/points/1").c_str(), {1}, {"points[1]: a point is [bytes, ms]"});
+  refused((first + "/transfers/0/points").c_str(), Json::array(), {"points: one point at least"});
+  refused((first + "/machine").c_str(), "x", {"machine: must be an object"});
+  refused((first + "/colour").c_str(), "x", {"$.configurations[0]: unknown key \"colour\""});
+
+  Json twice = to_json(sample());
+  twice["configurations"].push_back(twice["configurations"][0]);
+  expect_error([&] { read(twice); }, {"$.configurations[2]: backend, kind, threads"});
+  Json stages = to_json(sample());
+  stages["configurations"][0]["stages"].push_back(stages["configurations"][0]["stages"][0]);
+  expect_error([&] { read(stages); }, {"stages[1]: the same groups are there twice"});
+  Json transfers = to_json(sample());
+  transfers["configurations"][0]["transfers"][1]["from"] = 0;
+  transfers["configurations"][0]["transfers"][1]["to"] = 2;
+  expect_error([&] { read(transfers); }, {"transfers[1]: the same two ranks are there twice"});
+}
+
+}  // namespace
+}  // namespace hios

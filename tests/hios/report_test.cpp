@@ -1,0 +1,96 @@
+#include "hios/report.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "support/schema.h"
+
+namespace hios {
+namespace {
+
+Report sample() {
+  Report report;
+  report.arguments = {"hios-run", "--model", "inception_v3"};
+  report.versions = {{"hios", "0.1.0"}};
+  ReportRank rank;
+  rank.host = "n1";
+  rank.cores = {0, 1};
+  rank.threads = 2;
+  rank.backend = {{"library", "some"}};
+  rank.arena_bytes = 100;
+  rank.all_tensors_bytes = 1000;
+  report.ranks = {rank, rank};
+  report.transfer_path = "threads";
+  report.graph_digest = std::string(32, 'a');
+  report.schedule_digest = std::string(32, 'b');
+  report.model = "inception_v3";
+  report.batch = 1;
+  report.height = report.width = 299;
+  report.algorithm = "hios-lp";
+  report.seed = std::numeric_limits<std::uint64_t>::max();
+  report.iterations_ms = {4, 2, 3, 5};
+  report.overhead_ms = 0.01;
+  ReportStage stage;
+  stage.rank = 1;
+  stage.operators = {{"conv_1", "conv_2"}, {"pool_3"}};
+  stage.measured_end_ms = 1.5;
+  report.stages = {stage};
+  return report;
+}
+
+TEST(Report, SaysLittleWhereLittleWasAsked) {
+  const Json json = to_json(sample());
+  test::expect_meets_schema(json);
+  EXPECT_TRUE(json["predicted_ms"].is_null());
+  EXPECT_TRUE(json["prediction_error"].is_null());
+  EXPECT_TRUE(json["verified"].is_null());
+  EXPECT_FALSE(json["digests"].contains("profile"));
+  EXPECT_FALSE(json["latency_ms"].contains("percentiles"));
+  EXPECT_TRUE(json["stages"][0]["predicted_start_ms"].is_null());
+  EXPECT_EQ(json["ranks"][1]["rank"], 1);
+}
+
+TEST(Report, SaysAllThatIsKnown) {
+  Report report = sample();
+  report.profile_digest = std::string(32, 'c');
+  report.percentiles = {99.9, 50};
+  report.predicted_ms = 1;
+  report.stages[0].predicted_start_ms = 0.5;
+  report.stages[0].predicted_end_ms = 1;
+  ReportVerification verified;
+  verified.reference = "reference";
+  verified.max_abs = 1e-6;
+  verified.bitwise = true;
+  report.verified = verified;
+  const Json json = to_json(report);
+  test::expect_meets_schema(json);
+  EXPECT_EQ(json["latency_ms"]["best_quarter"], 2);
+  EXPECT_EQ(json["prediction_error"], 0.5);
+  EXPECT_EQ(json["latency_ms"]["percentiles"].dump(), R"({"p99.9":5.0,"p50":3.0})");
+  EXPECT_EQ(json["verified"]["bitwise"], true);
+  EXPECT_EQ(json["digests"]["profile"], std::string(32, 'c'));
+  EXPECT_EQ(parse_json(to_text(json), "r.json"), json);
+}
+
+TEST(Report, WritesNullForANumberThatIsNone) {
+  Report report = sample();
+  ReportVerification verified;
+  verified.max_abs = std::numeric_limits<double>::infinity();
+  verified.max_rel = std::numeric_limits<double>::quiet_NaN();
+  verified.passed = false;
+  report.verified = verified;
+  const Json json = to_json(report);
+  test::expect_meets_schema(json);
+  EXPECT_TRUE(json["verified"]["max_abs"].is_null());
+  EXPECT_TRUE(json["verified"]["bitwise"].is_null());
+  to_text(json);
+}
+
+TEST(PredictionError, IsSigned) {
+  EXPECT_DOUBLE_EQ(prediction_error(10, 9), 0.1);
+  EXPECT_DOUBLE_EQ(prediction_error(10, 11), -0.1);
+}
+
+}  // namespace
+}  // namespace hios
