@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "hios/simulate.h"
+#include "hios/validate.h"
+#include "scheduler/bounds.h"
+#include "scheduler/ios.h"
+#include "scheduler/scheduler.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+#include "support/slow_simulator.h"
+
+// One oracle judges every algorithm of the table: brute force over all schedules of small graphs.
+
+namespace hios::scheduler {
+namespace {
+
+using test::CostStyle;
+
+constexpr double kRounding = 1e-8;
+
+std::string first_finding(const Graph& graph, const Platform& platform, const Schedule& schedule) {
+  const auto findings = validate(graph, platform, schedule);
+  return findings.empty() ? "" : findings.front().text;
+}
+
+/// Checks every algorithm and bound on one problem.
+void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
+           const test::Prices& prices) {
+  const double best = test::brute_force(graph, platform, prices).latency_ms;
+  EXPECT_LE(critical_path_bound(graph, costs).ms, best * (1 + kRounding));
+  EXPECT_LE(work_bound(graph, costs).ms, best * (1 + kRounding));
+  for (const Algorithm& algorithm : all()) {
+    SCOPED_TRACE(algorithm.name);
+    const ScheduleResult result =
+        algorithm.run(graph, costs, platform, Options(algorithm.options), {});
+    ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
+    const auto slow = test::slow_latency_ms(graph, result.schedule, prices);
+    ASSERT_TRUE(slow.has_value());
+    EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
+    EXPECT_DOUBLE_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
+    EXPECT_GE(result.latency_ms, best * (1 - kRounding));
+    EXPECT_LE(result.lower_bound_ms, best * (1 + kRounding));
+    EXPECT_LE(result.lower_bound_ms, result.latency_ms);
+  }
+}
+
+void judge(const Graph& graph, const Platform& platform) {
+  judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+}
+
+CostStyle style_by_number(std::uint64_t number) {
+  CostStyle style;
+  style.overlap = number % 4 != 0;
+  style.small_integers = number % 3 == 0;
+  return style;
+}
+
+TEST(Oracle, EveryDagOfUpToFiveOperatorsOnTwoDevices) {
+  for (std::size_t n = 1; n <= 5; ++n) {
+    const std::uint64_t edge_sets = std::uint64_t{1} << (n * (n - 1) / 2);
+    for (std::uint64_t edge_set = 0; edge_set < edge_sets; ++edge_set) {
+      SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
+      Random random(edge_set, "five");
+      const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
+      judge(graph, test::devices(2, static_cast<int>(n)));
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(Oracle, DagsOfSixOperatorsOnTwoDevices) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "six");
+    const Graph graph = test::dag(6, random.below(1 << 15), style_by_number(seed), random);
+    judge(graph, test::devices(2, 1 + static_cast<int>(seed % 6)));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Oracle, DagsOfSevenOperatorsOnThreeDevices) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "seven");
+    const Graph graph = test::dag(7, random.below(1 << 21), style_by_number(seed), random);
+    judge(graph, test::devices(3, 7));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Oracle, DevicesOfDifferentAbilitiesAndStreams) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "different");
+    CostStyle style = style_by_number(seed);
+    style.by_device = true;
+    const Graph graph = test::dag(5, random.below(1 << 10), style, random);
+    const Platform platform(
+        {{"gpu0", "gpu", 0, 2, 0, ""}, {"gpu1", "gpu", 0, 3, 0, ""}, {"gpu2", "gpu", 0, 1, 0, ""}});
+    judge(graph, platform);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Oracle, MeasuredStagesOfAnyCost) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "measured");
+    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
+    const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 4));
+    const Profile profile = test::random_profile(graph, platform, random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    judge(graph, platform, costs, test::prices_of(costs));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Oracle, IosIsOptimalOnOneDevice) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "ios");
+    const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
+    const Platform platform = test::devices(1, 5);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    IosOptions options;
+    options.max_group = 5;
+    const IosResult found = schedule_endings(graph, costs, DeviceId(0), options);
+    EXPECT_TRUE(found.optimal);
+    const double best =
+        test::brute_force(graph, platform, test::prices_of(graph, platform)).latency_ms;
+    EXPECT_NEAR(simulate(graph, {{found.stages}}, costs).latency_ms, best, best * kRounding);
+  }
+}
+
+// The oracle itself: its pruning loses nothing, its answer is a schedule with that latency.
+TEST(Oracle, PruningLosesNothing) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "pruning");
+    CostStyle style = style_by_number(seed);
+    style.by_device = seed % 2 == 0;
+    Graph graph = test::dag(4, random.below(1 << 6), style, random);
+    const Platform platform = test::devices(2, 4);
+    const Profile profile = test::random_profile(graph, platform, random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    const test::Prices prices = test::prices_of(costs);
+    const auto all_of_them = test::brute_force(graph, platform, prices, test::Pruning::kNone);
+    const auto pruned = test::brute_force(graph, platform, prices);
+    EXPECT_NEAR(pruned.latency_ms, all_of_them.latency_ms, pruned.latency_ms * kRounding);
+    EXPECT_LT(pruned.visited, all_of_them.visited);
+    EXPECT_EQ(first_finding(graph, platform, pruned.schedule), "");
+    EXPECT_NEAR(*test::slow_latency_ms(graph, pruned.schedule, prices), pruned.latency_ms,
+                pruned.latency_ms * kRounding);
+  }
+}
+
+}  // namespace
+}  // namespace hios::scheduler

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+#include "hios/platform.h"
+#include "hios/schedule.h"
+
+/// A second opinion on schedules, written apart from hios/: prices, timeline and deadlock.
+namespace hios::test {
+
+/// What a stage and a transfer cost.
+struct Prices {
+  std::function<double(const Stage&, DeviceId)> stage_ms;
+  std::function<double(const Edge&, DeviceId from, DeviceId to)> transfer_ms;
+};
+
+/// By the graph's own costs; every edge must have its transfer_ms. Infinity where a device cannot
+/// run an operator.
+Prices prices_of(const Graph& graph, const Platform& platform);
+/// By the cost model, for profiles.
+Prices prices_of(const CostModel& costs);
+
+/// The latency by raising starts and ends until nothing moves: O(V·E) rounds. Nothing, where ends
+/// still rise after as many rounds as there are stages.
+std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
+                                      const Prices& prices);
+
+/// Whether the engine would come to its end: each device runs the first stage that it has left as
+/// soon as every input is there, from an ended stage or from earlier in the same group.
+/// REQUIRES: every operator is in the schedule once.
+bool runs_to_its_end(const Graph& graph, const Schedule& schedule);
+
+}  // namespace hios::test
