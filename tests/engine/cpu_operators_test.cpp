@@ -1,0 +1,58 @@
+// Every kind of operator on the CPU backend: right (against the reference backend), and the same
+// bits however it is run.
+#include <gtest/gtest.h>
+
+#include "engine/cpu/backend.h"
+#include "engine/reference/backend.h"
+#include "engine/verify.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+
+using Operator = const test::OperationCase*;
+
+std::unique_ptr<Backend> cpu_backend(int threads) {
+  return cpu::make_backend({.threads = threads, .cores = {}});
+}
+
+class CpuOperator : public testing::TestWithParam<Operator> {};
+
+TEST_P(CpuOperator, AgreesWithTheReference) {
+  const auto reference = reference::make_backend({});
+  const auto expected = test::run_operation(*reference, *GetParam(), 1, kSeed);
+  for (const int threads : {1, 2, 3}) {
+    SCOPED_TRACE(threads);
+    const auto backend = cpu_backend(threads);
+    const auto values = test::run_operation(*backend, *GetParam(), threads, kSeed);
+    const Comparison comparison = compare(values, expected, {.atol = 1e-4, .rtol = 1e-4});
+    EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
+  }
+}
+
+TEST_P(CpuOperator, GivesTheSameBitsAgain) {
+  for (const int threads : {1, 2}) {
+    SCOPED_TRACE(threads);
+    const auto first = cpu_backend(threads), second = cpu_backend(threads);
+    const auto values = test::run_operation(*first, *GetParam(), threads, kSeed);
+    EXPECT_TRUE(compare(test::run_operation(*first, *GetParam(), threads, kSeed), values, {}).bitwise);
+    EXPECT_TRUE(compare(test::run_operation(*second, *GetParam(), threads, kSeed), values, {}).bitwise);
+  }
+}
+
+std::vector<Operator> all_operators() {
+  std::vector<Operator> result;
+  for (const test::OperationCase& operation_case : test::operation_cases()) {
+    result.push_back(&operation_case);
+  }
+  return result;
+}
+
+std::string name_of(const testing::TestParamInfo<Operator>& info) { return info.param->name; }
+
+INSTANTIATE_TEST_SUITE_P(All, CpuOperator, testing::ValuesIn(all_operators()), name_of);
+
+}  // namespace
+}  // namespace hios
