@@ -1,0 +1,226 @@
+#include "engine/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "hios/error.h"
+#include "support/fake_backend.h"
+#include "support/random_network.h"
+#include "support/thread_transport.h"
+
+namespace hios {
+namespace {
+
+using test::FakeBackend;
+using test::FakeSource;
+using test::random_network;
+using test::random_schedule;
+using test::RandomNetwork;
+using test::run_ranks;
+
+Schedule sequential(const Graph& graph) {
+  const auto order = graph.topological();
+  return {{one_operator_stages({order.begin(), order.end()})}};
+}
+
+test::ThreadOptions delays(std::uint64_t seed, double max_delay_ms) {
+  test::ThreadOptions options;
+  options.seed = seed;
+  options.max_delay_ms = max_delay_ms;
+  return options;
+}
+
+bool equal(std::span<const float> values, const std::vector<std::byte>& expected) {
+  return values.size_bytes() == expected.size() &&
+         std::memcmp(values.data(), expected.data(), expected.size()) == 0;
+}
+
+// Runs a schedule on ranks as threads and compares what is there at the end, in every iteration,
+// with each operator evaluated alone.
+void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
+                     const PlanOptions& options, const test::ThreadOptions& threads) {
+  FakeBackend oracle;
+  FakeSource source;
+  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
+    FakeBackend backend(2, threads.seed + transport.rank().index());
+    FakeSource mine;
+    Executor executor(network.coarse, network.model, plan, backend, transport, mine);
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      backend.poison_tensors();
+      transport.barrier();
+      executor.run_once();
+      for (const Slot& slot : plan.slots) {
+        if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
+        EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()]))
+            << network.coarse.graph.op(slot.op).name << " on rank " << transport.rank().index()
+            << " in iteration " << iteration;
+      }
+    }
+  };
+  run_ranks(schedule.devices.size(), body, threads);
+}
+
+TEST(Executor, RandomSchedulesGiveWhatOneOperatorAtATimeGives) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(5 + seed % 30, seed);
+    const std::size_t ranks = 1 + seed % 4;
+    const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
+    expect_as_alone(network, schedule, {.keep_all = seed % 4 == 3}, delays(seed, 0));
+  }
+}
+
+TEST(Executor, LateMessagesChangeNothing) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(20, seed);
+    const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, seed);
+    expect_as_alone(network, schedule, {}, delays(seed, 0.5));
+  }
+}
+
+TEST(Executor, ARankWithoutWorkTakesPart) {
+  const RandomNetwork network = random_network(6, 1);
+  Schedule schedule = sequential(network.coarse.graph);
+  schedule.devices.resize(3);
+  expect_as_alone(network, schedule, {}, {});
+}
+
+TEST(Executor, BindsEachGroupOnItsLane) {
+  const RandomNetwork network = random_network(20, 3);
+  const Schedule schedule = random_schedule(network.coarse.graph, 1, 3, 3);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    FakeBackend backend(2);
+    FakeSource source;
+    const Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    std::size_t next = 0;
+    for (const Stage& stage : schedule.devices[0]) {
+      const std::vector<Lane> expected = lanes(stage.groups.size(), 2);
+      for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+        for (const OpId op : stage.groups[g]) {
+          EXPECT_EQ(backend.bound[next].first, network.coarse.graph.op(op).name);
+          EXPECT_EQ(backend.bound[next++].second, expected[g]);
+        }
+      }
+    }
+    EXPECT_EQ(next, backend.bound.size());
+  };
+  run_ranks(1, body);
+}
+
+TEST(Executor, AnOperatorThatTheBackendRefusesIsBadInput) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = sequential(network.coarse.graph);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    FakeBackend backend;
+    backend.refused = "op_4";
+    FakeSource source;
+    try {
+      Executor executor(network.coarse, network.model, plan, backend, transport, source);
+      FAIL() << "it was accepted";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("op_4"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("told to refuse"), std::string::npos);
+    }
+  };
+  run_ranks(1, body);
+}
+
+TEST(Executor, AFailureNamesRankHostAndOperator) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = sequential(network.coarse.graph);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    FakeBackend backend;
+    backend.failing = "op_4";
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    try {
+      executor.run_once();
+      FAIL() << "it ran";
+    } catch (const RunError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("rank 0 on " + transport.host()), std::string::npos) << text;
+      EXPECT_NE(text.find("op_4"), std::string::npos) << text;
+      EXPECT_NE(text.find("arithmetic"), std::string::npos) << text;
+    }
+  };
+  run_ranks(1, body);
+}
+
+TEST(Executor, TellsWhichStepRunsAndThatItMoves) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = sequential(network.coarse.graph);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    FakeBackend backend;
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    std::uint64_t last = executor.progress();
+    backend.on_run = [&](const std::string& name) {
+      EXPECT_GT(executor.progress(), last);
+      last = executor.progress();
+      const std::string step = executor.current_step();
+      EXPECT_TRUE(step.starts_with("stage ") && step.ends_with(": " + name)) << step;
+    };
+    for (int i = 0; i < 2; ++i) {
+      executor.run_once();
+      EXPECT_EQ(executor.current_step(), "between two iterations, where ranks wait for each other");
+    }
+    EXPECT_EQ(backend.ran.size(), 2 * network.coarse.graph.size());
+  };
+  run_ranks(1, body);
+}
+
+TEST(Executor, StageClocksFollowEachOther) {
+  const RandomNetwork network = random_network(25, 5);
+  const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    FakeBackend backend;
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    executor.record_stages(true);
+    transport.barrier();
+    const double total = executor.run_once();
+    ASSERT_EQ(executor.stage_clocks().size(), plan.stages.size());
+    double before = 0;
+    for (const StageClock& clock : executor.stage_clocks()) {
+      EXPECT_LE(before, clock.awaited_ms);
+      EXPECT_LE(clock.awaited_ms, clock.start_ms);
+      EXPECT_LT(clock.start_ms, clock.end_ms);
+      before = clock.end_ms;
+    }
+    EXPECT_LE(before, total);
+    EXPECT_GT(executor.overhead_ms(), 0);
+    EXPECT_LT(executor.overhead_ms(), total);
+  };
+  run_ranks(2, body);
+}
+
+TEST(Executor, ARankThatDiesTakesTheOthersWithIt) {
+  const RandomNetwork network = random_network(20, 2);
+  const Schedule schedule = random_schedule(network.coarse.graph, 3, 1, 2);
+  const auto body = [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    FakeBackend backend;
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    for (int i = 0; i < 3; ++i) {
+      transport.barrier();
+      executor.run_once();
+    }
+  };
+  test::ThreadOptions options;
+  options.death = test::Death{Rank(1), 5};
+  EXPECT_THROW(run_ranks(3, body, options), RunError);
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "hios/random.h"
+
+namespace hios::test {
+
+/// A backend whose operators mean nothing and forgive nothing: every value of an output depends on
+/// the operator's name and on every bit of every input. Before an operator may write, its output is
+/// poisoned: in a stage of several groups all outputs at the start, since groups run in no known
+/// order (here: interleaved at random). So a place that is reused too early shows in the result.
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(int threads = 1, std::uint64_t seed = 0)
+      : threads_(threads), random_(seed) {}
+
+  /// An operator that `unsupported` refuses; one that throws when it runs.
+  std::string refused, failing;
+  /// Called when an operator runs, before it does.
+  std::function<void(const std::string& name)> on_run;
+  /// The operators run so far, and the lanes on which they were bound.
+  std::vector<std::string> ran;
+  std::vector<std::pair<std::string, Lane>> bound;
+
+  /// Fills the buffers that hold tensors, so that nothing is left of an iteration.
+  void poison_tensors();
+
+  std::string_view name() const override { return "fake"; }
+  std::string_view kind() const override { return "cpu"; }
+  int threads() const override { return threads_; }
+  Json describe() const override { return {{"library", "none"}}; }
+  std::optional<std::string> unsupported(const Operation& operation) const override;
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const Lane& lane, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                 void (*poll)(void*), void* poll_argument) override;
+
+ private:
+  int threads_;
+  Random random_;
+  std::vector<std::span<std::byte>> tensors_;
+};
+
+/// The input is its position, weights are not asked for.
+class FakeSource final : public TensorSource {
+ public:
+  void weights(const Model&, const Layer&, std::span<float> out) override;
+  void bias(const Model&, const Layer&, std::span<float> out) override;
+  void input(const Model&, std::span<float> out) override;
+};
+
+/// Every operator's output, by OpId, each in memory of its own, one after the other.
+std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
+                                                   Backend& backend, TensorSource& source);
+
+}  // namespace hios::test
