@@ -46,6 +46,7 @@ class TreeBuilder {
   bool key(std::string& key) {
     Frame& frame = frames_.back();
     frame.key = std::move(key);
+    frame.has_key = true;
     if (!frame.keys.insert(frame.key).second) {
       fail(path(frames_.size()) + ": the key is there twice; remove one of the two");
     }
@@ -64,14 +65,15 @@ class TreeBuilder {
            path(frames_.size()) + "; write or copy it again");
     }
     fail(line_and_column(position == 0 ? 0 : position - 1) + ": not valid JSON at " +
-         path(frames_.size()) + ": " + reason(exception.what()));
+         path(frames_.size()) + ": " + reason(exception.what()) + "; correct it there");
   }
 
  private:
   /// An array or object that is not closed yet.
   struct Frame {
     Json value;
-    std::string key;                       ///< of the member that is being read
+    bool has_key = false;                  ///< a member is being read, not looked for
+    std::string key;                       ///< its key
     std::unordered_set<std::string> keys;  ///< read so far
   };
 
@@ -89,6 +91,7 @@ class TreeBuilder {
       frame.value.push_back(std::move(value));
     } else {
       frame.value.get_ref<Json::object_t&>().emplace_back(std::move(frame.key), std::move(value));
+      frame.has_key = false;
     }
     return true;
   }
@@ -98,7 +101,7 @@ class TreeBuilder {
       fail(line_and_column_of_depth() + "nested more than " + std::to_string(max_depth_) +
            " levels deep; no file of ours is");
     }
-    frames_.push_back({std::move(container), {}, {}});
+    frames_.push_back({std::move(container), false, {}, {}});
     return true;
   }
 
@@ -113,8 +116,11 @@ class TreeBuilder {
     std::string text = "$";
     for (std::size_t i = 0; i < frames; ++i) {
       const Frame& frame = frames_[i];
-      text = frame.value.is_array() ? json_path::element(std::move(text), frame.value.size())
-                                    : json_path::member(std::move(text), frame.key);
+      if (frame.value.is_array()) {
+        text = json_path::element(std::move(text), frame.value.size());
+      } else if (frame.has_key) {
+        text = json_path::member(std::move(text), frame.key);
+      }
     }
     return text;
   }
@@ -133,10 +139,11 @@ class TreeBuilder {
            std::to_string(before.size() - line_start + 1);
   }
 
-  /// The library's words without its prefix, which says the position again.
+  /// The library's words without what stands before them, which says the position again.
   static std::string reason(std::string_view what) {
-    const std::size_t start = what.find(": ");
-    if (start != std::string_view::npos) what.remove_prefix(start + 2);
+    constexpr std::string_view kBefore = " - ";
+    const std::size_t before = what.find(kBefore);
+    if (before != std::string_view::npos) what.remove_prefix(before + kBefore.size());
     return printable(what, 160);
   }
 

@@ -51,7 +51,9 @@ TEST(ParseJson, TellsATruncatedFileFromAWrongOne) {
   for (std::size_t size = 1; size < whole.size(); ++size) {
     expect_refused(whole.substr(0, size), {"f.json: line 1, column ", "ends in the middle of $"});
   }
-  expect_refused(R"({"a": {"b": [1, "tw)", {"$.a.b[1]"});
+  expect_refused(R"({"a": {"b": [1, "tw)", {"in the middle of $.a.b[1];"});
+  expect_refused(R"({"a": {"b": 1, )", {"in the middle of $.a;"});
+  expect_refused(R"({"a": {"": {)", {"in the middle of $.a[\"\"];"});
 }
 
 TEST(ParseJson, RefusesBinary) {

@@ -1,0 +1,238 @@
+// Bad input: every file of tests/corpus goes through the reader that it is meant for and must be
+// refused with the file's name, the place and the reason that expected.json gives; then the good
+// files of the corpus, damaged at random, must be refused as well or read, and never do harm.
+//
+// A row of expected.json is {file, kind, message}; `message` is part of the complaint. The kinds:
+//   graph, platform, model, profile, schedule   the format's own reader complains (of a schedule
+//               that of graph_ok.json)
+//   check       a schedule of graph_ok.json that is read; validate() finds that it breaks `rule`
+//   costs       a profile that is read; it lacks what model_ok.json needs on two devices
+//   ranks       a schedule of model_ok.json that is right, but not on that many `ranks`
+// The digests in schedules are those of graph_ok.json and model_ok.json (run_*.json).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "hios/coarsen.h"
+#include "hios/cost_model.h"
+#include "hios/error.h"
+#include "hios/graph_io.h"
+#include "hios/model.h"
+#include "hios/profile.h"
+#include "hios/random.h"
+#include "hios/schedule.h"
+#include "hios/simulate.h"
+#include "hios/validate.h"
+#include "support/expect_error.h"
+#include "support/schema.h"
+#include "support/temporary_folder.h"
+
+namespace hios {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kCorpus = HIOS_SOURCE_DIR "/tests/corpus";
+
+/// What the bad files are held against.
+struct Surroundings {
+  Json graph_json = read_json(kCorpus / "graph_ok.json");
+  Json model_json = read_json(kCorpus / "model_ok.json");
+  Graph graph = graph_from_json(JsonView(graph_json, "graph_ok.json"));
+  Model model = model_from_json(JsonView(model_json, "model_ok.json"));
+  CoarseGraph coarse = coarsen(model);
+};
+
+const Surroundings& surroundings() {
+  static const Surroundings all;
+  return all;
+}
+
+using Reader = std::function<void(const JsonView&)>;
+
+void read_schedule(const JsonView& root) { schedule_from_json(root, surroundings().graph); }
+
+/// Prices the model on two devices; what the profile lacks is the complaint.
+void price(const JsonView& root) {
+  const Profile profile = profile_from_json(root);
+  const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
+  CostModel::from_profile(surroundings().coarse.graph, platform, profile);
+}
+
+/// How each kind of expected.json is fed; the formats by their own names.
+const std::map<std::string, Reader>& readers() {
+  static const std::map<std::string, Reader> all = {
+      {"graph", [](const JsonView& root) { graph_from_json(root); }},
+      {"platform", [](const JsonView& root) { platform_from_json(root); }},
+      {"model", [](const JsonView& root) { model_from_json(root); }},
+      {"profile", [](const JsonView& root) { profile_from_json(root); }},
+      {"schedule", read_schedule},
+      {"costs", price},
+  };
+  return all;
+}
+
+void read_file(const fs::path& file, const Reader& reader) {
+  const Json json = read_json(file);
+  reader(JsonView(json, file.string()));
+}
+
+std::vector<Finding> check(const fs::path& file, const Graph& graph) {
+  const Json json = read_json(file);
+  const ScheduleFile schedule = schedule_from_json(JsonView(json, file.string()), graph);
+  return validate(graph, Platform(schedule.devices), schedule.schedule);
+}
+
+/// The rules by their names in expected.json.
+Rule rule_of(const std::string& name) {
+  static const std::map<std::string, Rule> rules = {
+      {"missing", Rule::kMissing},
+      {"twice", Rule::kTwice},
+      {"empty_stage", Rule::kEmptyStage},
+      {"too_many_groups", Rule::kTooManyGroups},
+      {"dependent_groups", Rule::kDependentGroups},
+      {"order_in_group", Rule::kOrderInGroup},
+      {"cycle", Rule::kCycle},
+      {"memory", Rule::kMemory},
+  };
+  return rules.at(name);
+}
+
+void expect_finding(const fs::path& file, const std::string& rule, const std::string& message) {
+  const std::vector<Finding> findings = check(file, surroundings().graph);
+  const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.rule == rule_of(rule) && finding.text.find(message) != std::string::npos;
+  });
+  std::string all;
+  for (const Finding& finding : findings) all += "\n  " + finding.text;
+  EXPECT_TRUE(found) << "no finding '" << message << "' of the rule " << rule << " in:" << all;
+}
+
+TEST(Corpus, EveryBadFileIsRefused) {
+  for (const Json& row : read_json(kCorpus / "expected.json")) {
+    const std::string name = row["file"], kind = row["kind"], message = row["message"];
+    SCOPED_TRACE(name);
+    const fs::path file = kCorpus / name;
+    if (kind == "check") {
+      expect_finding(file, row["rule"], message);
+    } else if (kind == "ranks") {
+      // A good schedule; what is wrong is the number of ranks that hios-run is started on.
+      EXPECT_TRUE(check(file, surroundings().coarse.graph).empty());
+      const Json json = read_json(file);
+      EXPECT_NE(schedule_head(JsonView(json, name)).devices.size(), row["ranks"]);
+    } else if (kind == "costs") {
+      test::expect_error([&] { read_file(file, readers().at(kind)); }, {message});
+    } else {
+      test::expect_error([&] { read_file(file, readers().at(kind)); }, {name, message});
+    }
+  }
+}
+
+TEST(Corpus, EveryFileIsListedOrGood) {
+  std::set<std::string> listed = {"expected.json"};
+  for (const Json& row : read_json(kCorpus / "expected.json")) listed.insert(row["file"]);
+  for (const auto& entry : fs::directory_iterator(kCorpus)) {
+    const std::string name = entry.path().filename().string();
+    const bool good = entry.path().stem().string().ends_with("_ok");
+    EXPECT_NE(good, listed.contains(name)) << name;
+  }
+}
+
+TEST(Corpus, GoodFilesAreRead) {
+  for (const std::string format : {"graph", "platform", "model", "profile", "schedule"}) {
+    SCOPED_TRACE(format);
+    const fs::path file = kCorpus / (format + "_ok.json");
+    EXPECT_NO_THROW(read_file(file, readers().at(format)));
+    test::expect_meets_schema(read_json(file));
+  }
+  EXPECT_NO_THROW(read_file(kCorpus / "profile_ok.json", price));
+  EXPECT_TRUE(check(kCorpus / "schedule_ok.json", surroundings().graph).empty());
+  EXPECT_TRUE(check(kCorpus / "run_ok.json", surroundings().coarse.graph).empty());
+}
+
+TEST(Corpus, AHugeFileIsRefusedUnread) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.put("huge.json", "");
+  fs::resize_file(file, 100ull << 20);
+  for (const auto& [kind, reader] : readers()) {
+    test::expect_error([&] { read_file(file, reader); }, {"huge.json: 104857600 bytes"});
+  }
+}
+
+/// One random damage: a byte, a piece cut out, a piece doubled, a number or a word replaced.
+std::string damaged(std::string text, Random& random) {
+  const std::size_t at = random.below(text.size());
+  const std::size_t length = std::min<std::size_t>(random.below(40) + 1, text.size() - at);
+  static const std::vector<std::string> kPieces = {
+      "-1",   "1e308", "1e400",   "0",          "null",
+      "\"\"", "[]",    "{}",      "4294967297", "18446744073709551615",
+      "3.9",  "\"a\"", "true",    "[[[[",       "}",
+      ",",    ":",     "\\u0000", "\xff",       "\"conv_1\""};
+  switch (random.below(9)) {
+    case 0:
+      text[at] = static_cast<char>(random.below(256));
+      return text;
+    case 1:
+      return text.erase(at, length);
+    case 2:
+      return text.insert(random.below(text.size()), text.substr(at, length));
+    default:
+      break;
+  }
+  // Whole values only, so that the damage often is JSON still.
+  const std::size_t start = text.find_first_of("0123456789\"", at);
+  if (start == std::string::npos) return text;
+  const std::size_t end = text[start] == '"' ? text.find('"', start + 1)
+                                             : text.find_first_not_of("0123456789.", start) - 1;
+  if (end == std::string::npos || end < start) return text;
+  return text.replace(start, end - start + 1, kPieces[random.below(kPieces.size())]);
+}
+
+/// Reads damaged text as far as it will go: a schedule that is read is checked and simulated.
+void read_damaged(const std::string& format, const std::string& text) {
+  const Json json = parse_json(text, "damaged.json");
+  const JsonView root(json, "damaged.json");
+  if (format != "schedule") {
+    readers().at(format)(root);
+    return;
+  }
+  const Graph& graph = surroundings().graph;
+  const ScheduleFile file = schedule_from_json(root, graph);
+  const Platform platform(file.devices);
+  if (!validate(graph, platform, file.schedule).empty()) return;
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_GT(simulate(graph, file.schedule, costs).latency_ms, 0);
+}
+
+TEST(Corpus, DamagedFilesDoNoHarm) {
+  for (const std::string format : {"graph", "platform", "model", "profile", "schedule"}) {
+    const std::string good = test::content_of(kCorpus / (format + "_ok.json"));
+    std::size_t read = 0, refused = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+      SCOPED_TRACE(format + ", seed " + std::to_string(seed));
+      Random random(seed, format);
+      std::string text = good;
+      for (std::uint64_t i = random.below(2) + 1; i > 0; --i) text = damaged(text, random);
+      try {
+        read_damaged(format, text);
+        ++read;
+      } catch (const InputError& error) {
+        ++refused;
+        const std::string complaint = error.what();
+        EXPECT_EQ(complaint.find('\n'), std::string::npos) << complaint;
+        EXPECT_LT(complaint.size(), 1200U) << complaint;
+      }
+    }
+    // Both happen, or the damage is of the wrong size to test anything.
+    EXPECT_GT(read, 10U) << format;
+    EXPECT_GT(refused, 500U) << format;
+  }
+}
+
+}  // namespace
+}  // namespace hios
