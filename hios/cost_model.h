@@ -48,7 +48,9 @@ class CostModel {
   /// The cost by the graph's `stage_cost` rule, or by the profile: what was measured for that
   /// multiset of groups; else, with more groups than min(streams, cores), those beyond queue:
   /// batches of that many groups in order, each by what was measured or serially; else the serial
-  /// sum. REQUIRES: the groups are non-empty and the device can run all.
+  /// sum.
+  ///
+  /// REQUIRES: the groups are non-empty and the device can run all.
   StageCost stage(const Stage& stage, DeviceId device) const;
   double stage_ms(const Stage& s, DeviceId device) const { return stage(s, device).ms; }
 

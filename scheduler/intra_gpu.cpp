@@ -263,8 +263,8 @@ class Parallelizer {
 
 }  // namespace
 
-IntraGpuResult parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
-                           std::size_t window, const std::function<bool()>& out_of_time) {
+TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
+                          std::size_t window, const std::function<bool()>& out_of_time) {
   Parallelizer parallelizer(graph, costs, schedule);
   for (OpId op : priority_order(graph, costs)) {
     if (out_of_time && out_of_time()) return {parallelizer.schedule(), true};

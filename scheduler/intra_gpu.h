@@ -5,19 +5,17 @@
 #include "hios/cost_model.h"
 #include "hios/graph.h"
 #include "hios/schedule.h"
+#include "scheduler/timeline.h"
 
 namespace hios::scheduler {
-
-struct IntraGpuResult {
-  Schedule schedule;
-  bool out_of_time = false;  ///< later windows were not tried
-};
 
 /// Alg. 2 of paper 001, parallelize(): slides a window of up to `window` consecutive operators
 /// along each device and merges them into one stage, each operator a group, where the latency
 /// falls. Never worse than `schedule`. A device's `streams` limits the groups of a stage: with one,
-/// nothing merges. REQUIRES: `schedule` is valid and has one operator a stage.
-IntraGpuResult parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
-                           std::size_t window, const std::function<bool()>& out_of_time = {});
+/// nothing merges.
+///
+/// REQUIRES: `schedule` is valid and has one operator a stage.
+TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
+                          std::size_t window, const std::function<bool()>& out_of_time = {});
 
 }  // namespace hios::scheduler

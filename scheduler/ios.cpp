@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "scheduler/pieces.h"
+#include "scheduler/sequential.h"
 
 // IOS (Ding et al., "IOS: Inter-operator scheduler for CNN acceleration", MLSys 2021). A state is a
 // downset: operators that contain with each operator all those that it needs. An ending of it is a
@@ -225,8 +226,7 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
   limits.max_groups = std::min(limits.max_groups, static_cast<std::size_t>(streams));
   IosResult result;
   if (limits.max_groups < 2) {  // all orders cost the same
-    const auto order = graph.topological();
-    result.stages = one_operator_stages({order.begin(), order.end()});
+    result.stages = sequential(graph);
     return result;
   }
   const Pieces pieces = cut_into_pieces(graph, kPieceLimit);

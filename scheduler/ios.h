@@ -25,7 +25,9 @@ struct IosResult {
 
 /// The dynamic programming of IOS (Ding et al., MLSys 2021) for one device. Within its budget and
 /// on a graph that need not be cut between blocks, the least sum of stage costs over all schedules
-/// whose groups are connected and within r, s and the device's streams. REQUIRES: the device can
+/// whose groups are connected and within r, s and the device's streams.
+///
+/// REQUIRES: the device can
 /// run all operators.
 IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
                            const IosOptions& options, const std::function<bool()>& out_of_time = {},

@@ -149,7 +149,7 @@ class PathMapper {
   }
 
   /// The schedule of all operators; those that are not mapped go where they end first.
-  LongestPathResult finish() {
+  TimedSchedule finish() {
     if (!done()) return {list_schedule(graph_, costs_, order_, device_of_), true};
     trial_.clear();
     for (OpId op : mapped_) trial_.place(op, *device_of_[op.index()]);
@@ -226,10 +226,10 @@ class PathMapper {
 
 }  // namespace
 
-LongestPathResult map_longest_paths(const Graph& graph, const CostModel& costs,
-                                    const LongestPathOptions& options,
-                                    const std::function<bool()>& out_of_time,
-                                    const std::function<void(const PathTrial&)>& observe) {
+TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
+                                const LongestPathOptions& options,
+                                const std::function<bool()>& out_of_time,
+                                const std::function<void(const PathTrial&)>& observe) {
   PathMapper mapper(graph, costs, options);
   while (!mapper.done() && !(out_of_time && out_of_time())) mapper.map_next_path(observe);
   return mapper.finish();

@@ -8,6 +8,7 @@
 #include "hios/cost_model.h"
 #include "hios/graph.h"
 #include "hios/schedule.h"
+#include "scheduler/timeline.h"
 
 namespace hios::scheduler {
 
@@ -15,7 +16,9 @@ namespace hios::scheduler {
 /// operator but the first and last has an edge from or to a scheduled one. Its length counts
 /// operators and edges by the cost model's means, the heaviest edge from a scheduled operator to
 /// the first and the heaviest edge from the last to a scheduled one. Among equals the one whose
-/// first operator comes first in `order`. O(V + E). REQUIRES: `order` is a topological order of all
+/// first operator comes first in `order`. O(V + E).
+///
+/// REQUIRES: `order` is a topological order of all
 /// operators, some not scheduled.
 struct ValidPath {
   std::vector<OpId> operators;
@@ -37,17 +40,12 @@ struct PathTrial {
   DeviceId chosen;
 };
 
-struct LongestPathResult {
-  Schedule schedule;
-  bool out_of_time = false;  ///< the rest was placed by plain list scheduling
-};
-
 /// Alg. 1 without its last line: maps path after path to the device where the latency of all that
-/// is scheduled is least. One operator a stage. `observe` (optional) gets every round, all of its
-/// trials then run to their end.
-LongestPathResult map_longest_paths(const Graph& graph, const CostModel& costs,
-                                    const LongestPathOptions& options,
-                                    const std::function<bool()>& out_of_time = {},
-                                    const std::function<void(const PathTrial&)>& observe = {});
+/// is scheduled is least. One operator a stage. Once out of time, the rest goes by list_schedule().
+/// `observe` (optional) gets every round, all of whose trials then run to their end.
+TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
+                                const LongestPathOptions& options,
+                                const std::function<bool()>& out_of_time = {},
+                                const std::function<void(const PathTrial&)>& observe = {});
 
 }  // namespace hios::scheduler

@@ -151,8 +151,8 @@ class MappingTable {
 
 }  // namespace
 
-MappingRecordingResult record_mappings(const Graph& graph, const CostModel& costs,
-                                       const std::function<bool()>& out_of_time) {
+TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
+                              const std::function<bool()>& out_of_time) {
   MappingTable table(graph, costs);
   std::size_t rows = 0;
   while (rows < table.rows() && !(out_of_time && out_of_time())) table.fill_row(rows++);

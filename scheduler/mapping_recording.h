@@ -4,17 +4,13 @@
 
 #include "hios/cost_model.h"
 #include "hios/graph.h"
-#include "hios/schedule.h"
+#include "scheduler/timeline.h"
 
 namespace hios::scheduler {
 
-struct MappingRecordingResult {
-  Schedule schedule;
-  bool out_of_time = false;  ///< the rest was placed by plain list scheduling
-};
-
-/// Alg. 3 of paper 001 without its last line. One operator a stage.
-MappingRecordingResult record_mappings(const Graph& graph, const CostModel& costs,
-                                       const std::function<bool()>& out_of_time = {});
+/// Alg. 3 of paper 001 without its last line. One operator a stage. Once out of time, the
+/// rest goes by list_schedule().
+TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
+                              const std::function<bool()>& out_of_time = {});
 
 }  // namespace hios::scheduler

@@ -36,14 +36,14 @@ const std::array<OptionSpec, 3> kIosOptions{
     OptionSpec{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
                "the most endings tried for a piece of the graph; then the best found"}};
 
-ScheduleResult complete(Schedule schedule, bool out_of_time, const Graph& graph,
-                        const CostModel& costs, const Options& options) {
+ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
+                        const Options& options) {
   constexpr double kRounding = 1e-12;  // sums of the same times in another order
   ScheduleResult result;
-  const Timeline timeline = simulate(graph, schedule, costs);
-  result.schedule = std::move(schedule);
+  const Timeline timeline = simulate(graph, found.schedule, costs);
+  result.schedule = std::move(found.schedule);
   result.options = options;
-  result.outcome = out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
+  result.outcome = found.out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
   LowerBound bound = lower_bound(graph, costs);
@@ -54,10 +54,18 @@ ScheduleResult complete(Schedule schedule, bool out_of_time, const Graph& graph,
   return result;
 }
 
-ScheduleResult run_sequential(const Graph& graph, const CostModel& costs, const Platform&,
+/// The schedule of one device, by its stages.
+Schedule on_device(DeviceId device, std::vector<Stage> stages, const Platform& platform) {
+  Schedule schedule;
+  schedule.devices.resize(platform.size());
+  schedule.devices[device.index()] = std::move(stages);
+  return schedule;
+}
+
+ScheduleResult run_sequential(const Graph& graph, const CostModel& costs, const Platform& platform,
                               const Options& options, const Context&) {
   const DeviceId device = single_device(graph, costs, "sequential");
-  return complete(sequential(graph, costs, device), false, graph, costs, options);
+  return complete({on_device(device, sequential(graph), platform)}, graph, costs, options);
 }
 
 ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platform& platform,
@@ -69,59 +77,51 @@ ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platfor
   limits.max_endings = options.integer("max_endings");
   IosResult found =
       schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
-  Schedule schedule;
-  schedule.devices.resize(platform.size());
-  schedule.devices[device.index()] = std::move(found.stages);
-  ScheduleResult result = complete(std::move(schedule), found.out_of_time, graph, costs, options);
+  TimedSchedule schedule{on_device(device, std::move(found.stages), platform), found.out_of_time};
+  ScheduleResult result = complete(std::move(schedule), graph, costs, options);
   if (found.optimal) result.outcome = Outcome::kOptimal;
   return result;
 }
 
-/// Alg. 1, then Alg. 2 where `window` is not empty.
-ScheduleResult longest_path(std::string_view name, std::optional<std::int64_t> window,
-                            const Graph& graph, const CostModel& costs, const Options& options,
-                            const Context& context) {
-  require_free_placement(graph, costs, name);
-  const LongestPathOptions how{options.boolean("insertion")};
-  LongestPathResult inter = map_longest_paths(graph, costs, how, context.out_of_time);
-  if (!window) return complete(std::move(inter.schedule), inter.out_of_time, graph, costs, options);
-  IntraGpuResult merged = parallelize(graph, costs, inter.schedule,
-                                      static_cast<std::size_t>(*window), context.out_of_time);
-  return complete(std::move(merged.schedule), inter.out_of_time || merged.out_of_time, graph, costs,
-                  options);
+/// Alg. 2 after an algorithm that mapped operators to devices.
+ScheduleResult then_parallelize(const TimedSchedule& mapped, const Graph& graph,
+                                const CostModel& costs, const Options& options,
+                                const Context& context) {
+  const auto window = static_cast<std::size_t>(options.integer("window"));
+  TimedSchedule merged = parallelize(graph, costs, mapped.schedule, window, context.out_of_time);
+  merged.out_of_time = merged.out_of_time || mapped.out_of_time;
+  return complete(std::move(merged), graph, costs, options);
 }
 
-/// Alg. 3, then Alg. 2 where `window` is not empty.
-ScheduleResult mapping_recording(std::string_view name, std::optional<std::int64_t> window,
-                                 const Graph& graph, const CostModel& costs, const Options& options,
-                                 const Context& context) {
-  require_free_placement(graph, costs, name);
-  MappingRecordingResult inter = record_mappings(graph, costs, context.out_of_time);
-  if (!window) return complete(std::move(inter.schedule), inter.out_of_time, graph, costs, options);
-  IntraGpuResult merged = parallelize(graph, costs, inter.schedule,
-                                      static_cast<std::size_t>(*window), context.out_of_time);
-  return complete(std::move(merged.schedule), inter.out_of_time || merged.out_of_time, graph, costs,
-                  options);
+TimedSchedule longest_paths(const Graph& graph, const CostModel& costs, const Options& options,
+                            const Context& context) {
+  return map_longest_paths(graph, costs, {options.boolean("insertion")}, context.out_of_time);
 }
 
 ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
-  return longest_path("inter-lp", {}, graph, costs, options, context);
+  require_free_placement(graph, costs, "inter-lp");
+  return complete(longest_paths(graph, costs, options, context), graph, costs, options);
 }
 
 ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
-  return longest_path("hios-lp", options.integer("window"), graph, costs, options, context);
+  require_free_placement(graph, costs, "hios-lp");
+  return then_parallelize(longest_paths(graph, costs, options, context), graph, costs, options,
+                          context);
 }
 
 ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
-  return mapping_recording("inter-mr", {}, graph, costs, options, context);
+  require_free_placement(graph, costs, "inter-mr");
+  return complete(record_mappings(graph, costs, context.out_of_time), graph, costs, options);
 }
 
 ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
-  return mapping_recording("hios-mr", options.integer("window"), graph, costs, options, context);
+  require_free_placement(graph, costs, "hios-mr");
+  return then_parallelize(record_mappings(graph, costs, context.out_of_time), graph, costs, options,
+                          context);
 }
 
 // name, description, options, function, many devices, streams

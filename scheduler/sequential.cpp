@@ -2,12 +2,9 @@
 
 namespace hios::scheduler {
 
-Schedule sequential(const Graph& graph, const CostModel& costs, DeviceId device) {
-  Schedule schedule;
-  schedule.devices.resize(costs.platform().size());
+std::vector<Stage> sequential(const Graph& graph) {
   const auto order = graph.topological();
-  schedule.devices[device.index()] = one_operator_stages({order.begin(), order.end()});
-  return schedule;
+  return one_operator_stages({order.begin(), order.end()});
 }
 
 }  // namespace hios::scheduler

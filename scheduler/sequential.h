@@ -1,13 +1,14 @@
 #pragma once
 
-#include "hios/cost_model.h"
+#include <vector>
+
 #include "hios/graph.h"
 #include "hios/schedule.h"
 
 namespace hios::scheduler {
 
-/// One operator after the other on one device, in the graph's topological order: the baseline of
-/// every speed-up. Optimal for one device where stages cost no less than their sum.
-Schedule sequential(const Graph& graph, const CostModel& costs, DeviceId device);
+/// One operator after the other, in the graph's topological order: the stages of one device, the
+/// baseline of every speed-up. Optimal for one device where stages cost no less than their sum.
+std::vector<Stage> sequential(const Graph& graph);
 
 }  // namespace hios::scheduler

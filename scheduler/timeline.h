@@ -54,6 +54,12 @@ class ListTimeline {
   double latency_ms_ = 0;
 };
 
+/// What Alg. 1, 2 and 3 return: a valid schedule, and whether time ran out before it was theirs.
+struct TimedSchedule {
+  Schedule schedule;
+  bool out_of_time = false;
+};
+
 /// Plain list scheduling of what an algorithm had no time to place: all operators in `order` (a
 /// topological one), those with a device there, the others each where it ends first (the lowest
 /// device among equals).
