@@ -24,7 +24,7 @@ struct Conv {
   std::int64_t out_channels = 0;
   Extent kernel;
   Extent stride;
-  Extent padding;  ///< the same before and after
+  Extent padding{0, 0};  ///< the same before and after
   std::int64_t groups = 1;
   bool bias = true;
   bool operator==(const Conv&) const = default;
@@ -36,7 +36,7 @@ struct Pool {
   Kind kind = Kind::kMax;
   Extent kernel;
   Extent stride;
-  Extent padding;
+  Extent padding{0, 0};
   bool operator==(const Pool&) const = default;
 };
 

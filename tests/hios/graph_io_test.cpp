@@ -1,0 +1,168 @@
+#include "hios/graph_io.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/coarsen.h"
+#include "hios/models/models.h"
+#include "hios/random_dag.h"
+#include "support/complaint.h"
+
+namespace hios {
+namespace {
+
+using test::complaint_of;
+using test::expect_complaint;
+
+Graph read(const std::string& text) {
+  const Json json = parse_json(text, "g.json");
+  return graph_from_json(JsonView(json, "g.json"));
+}
+
+std::string file_with(const std::string& operators, const std::string& edges,
+                      const std::string& more = "") {
+  return R"({"format": "hios-graph", "version": 1, "name": "g", "operators": [)" + operators +
+         R"(], "edges": [)" + edges + "]" + more + "}";
+}
+
+const std::string kTwo = R"({"name": "v0", "time_ms": 1.25, "utilization": 0.8, "memory_bytes": 7},
+                            {"name": "v1", "time_ms": {"gpu": 2, "gpu1": 0.5}})";
+const std::string kEdge = R"({"from": "v0", "to": "v1", "bytes": 12, "transfer_ms": 0.96})";
+
+TEST(GraphIo, ReadsTheFormatAsPublished) {
+  const Graph graph = read(file_with(kTwo + R"(, {"name": "v2", "time_ms": 0, "colocate": "x",
+      "allowed": ["gpu0", "gpu1"], "parameter_bytes": 9007199254740992, "extra": {"note": [1]}})",
+                                     kEdge + "," + kEdge + R"(, {"from": "v0", "to": "v2",
+      "bytes": 5}, {"from": "v1", "to": "v2", "transfer_ms": 0})",
+                                     R"(, "stage_cost": {"kind": "overlap", "weight": 0.25})"));
+  EXPECT_EQ(graph.name(), "g");
+  ASSERT_EQ(graph.size(), 3u);
+  const Operator& first = graph.op(OpId(0));
+  EXPECT_TRUE(first.has_time);
+  EXPECT_EQ(first.time_ms, 1.25);
+  EXPECT_EQ(first.utilization, 0.8);
+  EXPECT_EQ(first.memory_bytes, 7u);
+  const Operator& second = graph.op(OpId(1));
+  EXPECT_FALSE(second.has_time);
+  EXPECT_EQ(second.time_by_device.at("gpu"), 2);
+  EXPECT_EQ(second.time_by_device.at("gpu1"), 0.5);
+  EXPECT_EQ(second.utilization, 1);
+  const Operator& third = graph.op(OpId(2));
+  EXPECT_TRUE(third.has_time);
+  EXPECT_EQ(third.colocate, "x");
+  EXPECT_EQ(third.allowed, (std::vector<std::string>{"gpu0", "gpu1"}));
+  EXPECT_EQ(third.parameter_bytes, std::uint64_t{1} << 53);
+
+  ASSERT_EQ(graph.edge_count(), 4u) << "equal edges are kept";
+  EXPECT_EQ(graph.edge(EdgeId(1)).size_bytes, 12u);
+  EXPECT_EQ(graph.edge(EdgeId(1)).transfer_ms, 0.96);
+  EXPECT_EQ(graph.edge(EdgeId(2)).transfer_ms, std::nullopt);
+  EXPECT_EQ(graph.edge(EdgeId(3)).transfer_ms, 0);
+  EXPECT_EQ(graph.stage_cost().kind, StageCostRule::Kind::kOverlap);
+  EXPECT_EQ(graph.stage_cost().weight, 0.25);
+}
+
+TEST(GraphIo, CostsStagesSeriallyUnlessTold) {
+  EXPECT_EQ(read(file_with(kTwo, "")).stage_cost().kind, StageCostRule::Kind::kSerial);
+  EXPECT_EQ(read(file_with(kTwo, "", R"(, "stage_cost": {"kind": "serial"})")).stage_cost().kind,
+            StageCostRule::Kind::kSerial);
+  const Graph overlap = read(file_with(kTwo, "", R"(, "stage_cost": {"kind": "overlap"})"));
+  EXPECT_EQ(overlap.stage_cost().weight, 0.5);
+}
+
+void expect_equal(const Graph& a, const Graph& b) {
+  EXPECT_EQ(a.name(), b.name());
+  EXPECT_EQ(a.digest(), b.digest());
+  ASSERT_EQ(a.size(), b.size());
+  ASSERT_EQ(a.edge_count(), b.edge_count());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Operator& mine = a.op(OpId(i));
+    const Operator& yours = b.op(OpId(i));
+    SCOPED_TRACE(mine.name);
+    EXPECT_EQ(mine.name, yours.name);
+    EXPECT_EQ(mine.signature, yours.signature);
+    EXPECT_EQ(mine.block, yours.block);
+    EXPECT_EQ(mine.time_ms, yours.time_ms);
+    EXPECT_EQ(mine.has_time, yours.has_time);
+    EXPECT_EQ(mine.time_by_device, yours.time_by_device);
+    EXPECT_EQ(mine.utilization, yours.utilization);
+    EXPECT_EQ(mine.memory_bytes, yours.memory_bytes);
+    EXPECT_EQ(mine.parameter_bytes, yours.parameter_bytes);
+    EXPECT_EQ(mine.colocate, yours.colocate);
+    EXPECT_EQ(mine.allowed, yours.allowed);
+  }
+  for (std::size_t i = 0; i < a.edge_count(); ++i) {
+    EXPECT_EQ(a.edge(EdgeId(i)).transfer_ms, b.edge(EdgeId(i)).transfer_ms);
+  }
+  EXPECT_EQ(a.stage_cost().kind, b.stage_cost().kind);
+  EXPECT_EQ(a.stage_cost().weight, b.stage_cost().weight);
+}
+
+TEST(GraphIo, GivesBackWhatItWrote) {
+  std::vector<Graph> graphs{coarsen(models::inception_v3(1, 96, 96)).graph,
+                            random_dag({.operators = 60, .edges = 120, .layers = 6, .seed = 3})};
+  graphs.push_back(read(file_with(kTwo, kEdge)));
+  for (const Graph& graph : graphs) expect_equal(graph, read(to_text(to_json(graph))));
+}
+
+TEST(GraphIo, PlacesEveryComplaint) {
+  const auto complaint = [](const std::string& operators, const std::string& edges = "",
+                            const std::string& more = "") {
+    return complaint_of([&] { read(file_with(operators, edges, more)); });
+  };
+  const auto of_operator = [&](const std::string& fields) {
+    return complaint(kTwo + R"(, {"name": "v2", )" + fields + "}");
+  };
+  const auto of_edge = [&](const std::string& fields) {
+    return complaint(kTwo, "{" + fields + "}");
+  };
+
+  expect_complaint(complaint(""), "g.json: $.operators: needs at least one operator");
+  expect_complaint(complaint(kTwo + "," + kTwo),
+                   "g.json: $.operators[2]: an operator before it is named 'v0' too");
+  expect_complaint(complaint(R"({"name": "", "time_ms": 1})"), "$.operators[0].name");
+  for (const char* bad : {"-1", "-1e-9", "1e10", "\"1\"", "null", "true", "[]"}) {
+    SCOPED_TRACE(bad);
+    expect_complaint(of_operator(std::string("\"time_ms\": ") + bad),
+                     "g.json: $.operators[2].time_ms: must be a number from 0 to 1000000000");
+  }
+  expect_complaint(of_operator(R"("time_ms": {})"), "$.operators[2].time_ms: names no device");
+  expect_complaint(of_operator(R"("time_ms": {"gpu": -1})"), "$.operators[2].time_ms.gpu");
+  expect_complaint(of_operator(R"("utilization": 0)"), "utilization: must be above 0");
+  expect_complaint(of_operator(R"("utilization": 1.01)"), "utilization: must be a number from 0");
+  for (const char* bad : {"-1", "3.9", "9007199254740993"}) {
+    expect_complaint(of_operator(std::string("\"memory_bytes\": ") + bad),
+                     "memory_bytes: must be a whole number from 0 to 9007199254740992");
+  }
+  expect_complaint(of_operator(R"("allowed": [])"), "allowed: allows no device");
+  expect_complaint(of_operator(R"("colocate": "")"), "colocate: must not be empty");
+  expect_complaint(of_operator(R"("tiem_ms": 1)"), "unknown key \"tiem_ms\"");
+
+  expect_complaint(of_edge(R"("from": "v0", "to": "v9", "bytes": 0)"),
+                   "g.json: $.edges[0].to: no operator is named 'v9'");
+  expect_complaint(of_edge(R"("from": "v0", "to": "v0", "bytes": 0)"),
+                   "$.edges[0]: leads from an operator to itself");
+  expect_complaint(of_edge(R"("from": "v0", "to": "v1")"), "\"bytes\" is missing");
+  expect_complaint(of_edge(R"("from": "v0", "to": "v1", "bytes": 0, "transfer_ms": -1)"),
+                   "$.edges[0].transfer_ms");
+  expect_complaint(complaint(kTwo, kEdge + R"(, {"from": "v1", "to": "v0", "bytes": 0})"),
+                   "g.json: $.edges: graph 'g': a cycle: ");
+
+  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "sum"})"),
+                   "$.stage_cost.kind: 'sum' is unknown");
+  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "overlap", "weight": 1.5})"),
+                   "$.stage_cost.weight");
+  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "serial", "weight": 0.5})"),
+                   "unknown key \"weight\"");
+  expect_complaint(complaint(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
+}
+
+TEST(GraphIo, WritesNoOperatorWithTwoKindsOfTime) {
+  std::vector<Operator> operators(1);
+  operators[0].name = "both";
+  operators[0].has_time = true;
+  operators[0].time_by_device = {{"gpu", 1.0}};
+  expect_complaint(complaint_of([&] { to_json(Graph("g", operators, {})); }), "'both'");
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,84 @@
+#include "hios/model.h"
+
+#include <gtest/gtest.h>
+
+#include "support/complaint.h"
+
+namespace hios {
+namespace {
+
+using test::complaint_of;
+using test::expect_complaint;
+
+Conv conv1x1(std::int64_t channels) {
+  Conv conv;
+  conv.out_channels = channels;
+  return conv;
+}
+
+TEST(Model, KnowsItsLayersTensorsAndReaders) {
+  ModelBuilder builder("two_branches", {2, 3, 8, 6});
+  builder.begin_block("left");
+  const TensorId left = builder.conv("a", builder.input(), conv1x1(4));
+  builder.begin_block("right");
+  const TensorId right = builder.conv("b", builder.input(), conv1x1(4));
+  const TensorId twice = builder.sum("twice", {left, left});
+  builder.concat("both", {twice, right});
+  const TensorId loose = builder.relu("loose", right);
+  const Model model = std::move(builder).build();
+
+  EXPECT_EQ(model.name(), "two_branches");
+  EXPECT_EQ(model.batch(), 2);
+  EXPECT_EQ(model.height(), 8);
+  EXPECT_EQ(model.width(), 6);
+  ASSERT_EQ(model.layers().size(), 5u);
+  ASSERT_EQ(model.tensors().size(), 6u);
+  EXPECT_EQ(model.tensor(model.input()).name, "input");
+  EXPECT_EQ(model.tensor(model.input()).producer, std::nullopt);
+  for (std::size_t i = 0; i < model.layers().size(); ++i) {
+    const Layer& layer = model.layer(LayerId(i));
+    EXPECT_EQ(model.tensor(layer.output).producer, LayerId(i));
+    EXPECT_EQ(model.tensor(layer.output).name, layer.name);
+  }
+  EXPECT_EQ(model.layer(LayerId(0)).block, "left");
+  EXPECT_EQ(model.layer(LayerId(4)).block, "right");
+
+  const auto readers = model.consumers(left);
+  EXPECT_EQ(std::vector<LayerId>(readers.begin(), readers.end()),
+            (std::vector{LayerId(2), LayerId(2)}));
+  EXPECT_EQ(model.consumers(model.input()).size(), 2u);
+  const auto outputs = model.outputs();
+  EXPECT_EQ(std::vector<TensorId>(outputs.begin(), outputs.end()),
+            (std::vector{TensorId(4), loose}));
+  EXPECT_EQ(model.tensor(TensorId(4)).shape, (Shape{2, 8, 8, 6}));
+  EXPECT_EQ(model.input_shapes(model.layer(LayerId(3))),
+            (std::vector{Shape{2, 4, 8, 6}, Shape{2, 4, 8, 6}}));
+  EXPECT_EQ(model.flop(), 2.0 * 2 * (2 * 4 * 8 * 6 * 3));
+  EXPECT_EQ(model.parameters(), 2 * (4 * 3 + 4));
+}
+
+TEST(ModelBuilder, NamesTheLayerThatCannotBe) {
+  ModelBuilder builder("m", {1, 3, 4, 4});
+  const TensorId x = builder.conv("first", builder.input(), conv1x1(4));
+  Conv large = conv1x1(4);
+  large.kernel = {5, 5};
+  expect_complaint(complaint_of([&] { builder.conv("second", x, large); }),
+                   "model 'm', layer 'second' (Conv): its kernel 5x5 does not fit");
+  expect_complaint(complaint_of([&] { builder.relu("first", x); }),
+                   "layer 'first' (Relu): its name is taken");
+  expect_complaint(complaint_of([&] { builder.relu("input", x); }), "its name is taken");
+  expect_complaint(complaint_of([&] { builder.relu("", x); }), "has no name");
+  expect_complaint(complaint_of([&] { builder.relu("later", TensorId(9)); }),
+                   "reads a tensor that does not exist yet");
+}
+
+TEST(ModelBuilder, RefusesAnImpossibleInputAndAnEmptyModel) {
+  expect_complaint(complaint_of([] {
+                     ModelBuilder("m", {1, 3, 0, 4});
+                   }),
+                   "model 'm': an input of 1x3x0x4 cannot be");
+  expect_complaint(complaint_of([] { ModelBuilder("m", {1, 3, 4, 4}).build(); }), "no layers");
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,148 @@
+#include "hios/platform.h"
+
+#include <gtest/gtest.h>
+
+#include "support/complaint.h"
+
+namespace hios {
+namespace {
+
+using test::complaint_of;
+using test::expect_complaint;
+
+constexpr DeviceId kA(0), kB(1), kC(2);
+
+std::vector<Device> three() {
+  std::vector<Device> devices(3);
+  devices[0].name = "a";
+  devices[1].name = "b";
+  devices[2].name = "c";
+  return devices;
+}
+
+TEST(Platform, IsHomogeneousByShorthand) {
+  const Platform platform = Platform::homogeneous(3, "cpu", 2, 4);
+  ASSERT_EQ(platform.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Device& device = platform.device(DeviceId(i));
+    EXPECT_EQ(device.name, "cpu" + std::to_string(i));
+    EXPECT_EQ(device.kind, "cpu");
+    EXPECT_EQ(device.threads, 2);
+    EXPECT_EQ(device.streams, 4);
+    EXPECT_EQ(device.memory_bytes, 0u);
+    EXPECT_EQ(platform.find(device.name), DeviceId(i));
+  }
+  EXPECT_EQ(platform.find("cpu3"), std::nullopt);
+  EXPECT_EQ(platform.link(kA, kB), std::nullopt);
+}
+
+TEST(Platform, FindsTheLinkTheReverseTheDefault) {
+  const Link fast{0.01, 100}, slow{0.5, 1}, other{0.2, 10};
+  const Platform platform(three(), {{kA, kB, fast}, {kC, kB, slow}, {kB, kC, fast}}, other);
+  EXPECT_EQ(platform.link(kA, kB), fast);
+  EXPECT_EQ(platform.link(kB, kA), fast) << "a link in one direction serves the other";
+  EXPECT_EQ(platform.link(kC, kB), slow);
+  EXPECT_EQ(platform.link(kB, kC), fast) << "unless that one is given";
+  EXPECT_EQ(platform.link(kA, kC), other);
+  EXPECT_EQ(Platform(three(), {{kA, kB, fast}}).link(kA, kC), std::nullopt);
+  EXPECT_EQ(Platform(three(), {}, other).link(kA, kC), other);
+}
+
+TEST(Link, TakesLatencyAndBytesOverBandwidth) {
+  const Link link{0.25, 8};
+  EXPECT_DOUBLE_EQ(link.transfer_ms(0), 0.25);
+  EXPECT_DOUBLE_EQ(link.transfer_ms(8'000'000), 1.25);
+}
+
+TEST(Platform, RefusesWhatCannotBe) {
+  const Link link{0.1, 1};
+  auto twins = three();
+  twins[2].name = "a";
+  expect_complaint(complaint_of([&] { Platform{twins}; }), "two devices are named 'a'");
+  auto nameless = three();
+  nameless[1].name.clear();
+  expect_complaint(complaint_of([&] { Platform{nameless}; }), "a device has no name");
+  expect_complaint(complaint_of([&] {
+                     Platform(three(), {{kA, kA, link}});
+                   }),
+                   "from 'a' to 'a' stays on one device");
+  expect_complaint(complaint_of([&] {
+                     Platform(three(), {{kA, DeviceId(3), link}});
+                   }),
+                   "names device 3, but there are only 3");
+  expect_complaint(complaint_of([&] {
+                     Platform(three(), {{kA, kB, link}, {kA, kB, link}});
+                   }),
+                   "from 'a' to 'b' is given twice");
+  expect_complaint(complaint_of([&] {
+                     Platform(three(), {{kA, kB, Link{0.1, 0}}});
+                   }),
+                   "from 'a' to 'b' has no bandwidth");
+  expect_complaint(complaint_of([&] {
+                     Platform(three(), {}, Link{0.1, -1});
+                   }),
+                   "the default link has no bandwidth");
+}
+
+Platform read(const std::string& text) {
+  const Json json = parse_json(text, "p.json");
+  return platform_from_json(JsonView(json, "p.json"));
+}
+
+std::string file_with(const std::string& devices, const std::string& more = "") {
+  return R"({"format": "hios-platform", "version": 1, "devices": [)" + devices + "]" + more + "}";
+}
+
+TEST(PlatformIo, ReadsTheFormatAsPublished) {
+  const Platform platform = read(file_with(
+      R"({"name": "gpu0", "kind": "gpu", "threads": 0, "streams": 8, "memory_bytes": 1024,
+          "host": "n1"}, {"name": "gpu1", "kind": "gpu"}, {"name": "cpu0", "kind": "cpu"})",
+      R"(, "links": [{"from": "gpu0", "to": "gpu1", "latency_ms": 0.01, "gb_per_s": 12.0}],
+          "default_link": {"latency_ms": 0.1, "gb_per_s": 1})"));
+  ASSERT_EQ(platform.size(), 3u);
+  EXPECT_EQ(platform.device(kA), (Device{"gpu0", "gpu", 0, 8, 1024, "n1"}));
+  EXPECT_EQ(platform.device(kB), (Device{"gpu1", "gpu", 0, 1, 0, ""}));
+  EXPECT_EQ(platform.device(kC), (Device{"cpu0", "cpu", 1, 1, 0, ""}));
+  EXPECT_EQ(platform.link(kA, kB), (Link{0.01, 12}));
+  EXPECT_EQ(platform.link(kA, kC), (Link{0.1, 1}));
+
+  const Platform again = read(to_text(to_json(platform)));
+  EXPECT_TRUE(std::equal(platform.devices().begin(), platform.devices().end(),
+                         again.devices().begin(), again.devices().end()));
+  EXPECT_TRUE(std::equal(platform.links().begin(), platform.links().end(), again.links().begin(),
+                         again.links().end()));
+  EXPECT_EQ(platform.default_link(), again.default_link());
+}
+
+TEST(PlatformIo, PlacesEveryComplaint) {
+  const std::string two = R"({"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"})";
+  const auto complaint = [](const std::string& devices, const std::string& more = "") {
+    return complaint_of([&] { read(file_with(devices, more)); });
+  };
+  expect_complaint(complaint(""), "p.json: $.devices: needs at least one device");
+  expect_complaint(complaint(two + "," + two), "p.json: $: platform: two devices are named 'a'");
+  expect_complaint(complaint(R"({"name": "", "kind": "cpu"})"), "$.devices[0].name");
+  expect_complaint(complaint(R"({"name": "a"})"), "\"kind\" is missing");
+  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "cores": 2})"),
+                   "unknown key \"cores\"");
+  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "streams": 0})"),
+                   "$.devices[0].streams: must be a whole number from 1 to 65536, not 0");
+  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "memory_bytes": -1})"),
+                   "$.devices[0].memory_bytes");
+  const auto link = [&](const std::string& text) {
+    return complaint(two, R"(, "links": [{)" + text + "}]");
+  };
+  expect_complaint(link(R"("from": "a", "to": "z", "latency_ms": 0, "gb_per_s": 1)"),
+                   "$.links[0].to: no device is named 'z'");
+  expect_complaint(link(R"("from": "a", "to": "a", "latency_ms": 0, "gb_per_s": 1)"),
+                   "stays on one device");
+  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": -1, "gb_per_s": 1)"),
+                   "$.links[0].latency_ms: must be a number from 0");
+  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 0)"),
+                   "$.links[0].gb_per_s: must be above 0");
+  expect_complaint(complaint(two, R"(, "default_link": {"latency_ms": 0})"),
+                   "$.default_link: the key \"gb_per_s\" is missing");
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,152 @@
+#include "hios/random_dag.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "support/complaint.h"
+
+namespace hios {
+namespace {
+
+using test::complaint_of;
+using test::expect_complaint;
+
+/// The longest path to each operator, in operators: its layer, if layers mean anything.
+std::vector<std::size_t> depths(const Graph& graph) {
+  std::vector<std::size_t> depth(graph.size(), 0);
+  for (const OpId op : graph.topological()) {
+    for (const EdgeId e : graph.in_edges(op)) {
+      depth[op.index()] = std::max(depth[op.index()], depth[graph.edge(e).from.index()] + 1);
+    }
+  }
+  return depth;
+}
+
+TEST(RandomDag, KeepsTheRulesOfThePaper) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const RandomDag parameters{
+        .operators = 200, .edges = 400, .layers = 14, .p = 0.8, .seed = seed};
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const Graph graph = random_dag(parameters);
+    EXPECT_EQ(graph.name(), "dag-200-" + std::to_string(seed));
+    EXPECT_EQ(graph.size(), 200u);
+    EXPECT_EQ(graph.edge_count(), 400u);
+
+    const std::vector<std::size_t> depth = depths(graph);
+    EXPECT_TRUE(std::is_sorted(depth.begin(), depth.end())) << "numbered layer by layer";
+    EXPECT_EQ(depth.back() + 1, 14u);
+    std::set<std::pair<OpId, OpId>> distinct;
+    for (const Edge& edge : graph.edges()) {
+      distinct.emplace(edge.from, edge.to);
+      EXPECT_LT(depth[edge.from.index()], depth[edge.to.index()]);
+      const double time = graph.op(edge.from).time_ms;
+      EXPECT_EQ(edge.transfer_ms, std::max(0.1, 0.8 * time));
+    }
+    EXPECT_EQ(distinct.size(), 400u);
+    for (std::size_t v = 0; v < graph.size(); ++v) {
+      const Operator& op = graph.op(OpId(v));
+      EXPECT_FALSE(graph.in_edges(OpId(v)).empty() && graph.out_edges(OpId(v)).empty()) << v;
+      EXPECT_TRUE(op.has_time);
+      EXPECT_GE(op.time_ms, 0.1);
+      EXPECT_LE(op.time_ms, 4);
+      EXPECT_GE(op.utilization, 0.6);
+      EXPECT_LE(op.utilization, 1);
+    }
+    EXPECT_EQ(graph.stage_cost().kind, StageCostRule::Kind::kOverlap);
+    EXPECT_EQ(graph.stage_cost().weight, 0.5);
+  }
+}
+
+TEST(RandomDag, IsTheSameOnEveryMachine) {
+  const Graph graph = random_dag({.seed = 3});
+  EXPECT_EQ(graph.digest(), "9dc5af3ef8ef91e6478cd5fe7beeb1e5");
+  EXPECT_EQ(graph.op(OpId(0)).time_ms, 0x1.e0d7879a84d68p+1);
+  EXPECT_EQ(graph.op(OpId(199)).utilization, 0x1.f31fa495568bap-1);
+}
+
+TEST(RandomDag, DependsOnEveryParameter) {
+  const RandomDag plain;
+  const auto digest = [](RandomDag parameters) { return random_dag(parameters).digest(); };
+  const std::set<std::string> digests{digest(plain), digest({.operators = 201}),
+                                      digest({.edges = 401}), digest({.layers = 13}),
+                                      digest({.seed = 1})};
+  EXPECT_EQ(digests.size(), 5u);
+  const RandomDag slower{.p = 1.2};
+  EXPECT_EQ(digest(plain), digest(slower)) << "transfers are costs, not structure";
+  EXPECT_NE(random_dag(plain).edge(EdgeId(0)).transfer_ms,
+            random_dag(slower).edge(EdgeId(0)).transfer_ms);
+}
+
+TEST(RandomDag, TakesTheFewestAndTheMostEdges) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    // The refusal says what would be possible; both ends of that range must be.
+    RandomDag parameters{.operators = 9, .edges = 1000, .layers = 3, .seed = seed};
+    const std::string text = complaint_of([&] { random_dag(parameters); });
+    const std::size_t take = text.rfind(" take ");
+    ASSERT_NE(take, std::string::npos) << text;
+    std::size_t fewest = 0, most = 0;
+    ASSERT_EQ(std::sscanf(text.c_str() + take, " take %zu to %zu", &fewest, &most), 2) << text;
+    for (const std::size_t edges : {fewest, most}) {
+      parameters.edges = edges;
+      EXPECT_EQ(random_dag(parameters).edge_count(), edges);
+    }
+    parameters.edges = fewest - 1;
+    expect_complaint(complaint_of([&] { random_dag(parameters); }), "cannot be");
+    parameters.edges = most + 1;
+    expect_complaint(complaint_of([&] { random_dag(parameters); }), "cannot be");
+  }
+}
+
+TEST(RandomDag, ServesTheEndsOfItsRanges) {
+  EXPECT_EQ(random_dag({.operators = 1, .edges = 0, .layers = 1}).size(), 1u);
+  EXPECT_EQ(random_dag({.operators = 7, .edges = 0, .layers = 1}).edge_count(), 0u);
+  const Graph chain = random_dag({.operators = 50, .edges = 49, .layers = 50});
+  EXPECT_EQ(depths(chain).back(), 49u);
+  EXPECT_EQ(random_dag({.operators = 50, .edges = 1225, .layers = 50}).edge_count(), 1225u);
+  EXPECT_EQ(random_dag({.operators = 20'000, .edges = 60'000, .layers = 100}).edge_count(),
+            60'000u);
+}
+
+TEST(RandomDag, ReadsItsParameters) {
+  const RandomDag all = parse_random_dag("n=20,edges=40,layers=5,p=0.25,seed=18446744073709551615");
+  EXPECT_EQ(all.operators, 20u);
+  EXPECT_EQ(all.edges, 40u);
+  EXPECT_EQ(all.layers, 5u);
+  EXPECT_EQ(all.p, 0.25);
+  EXPECT_EQ(all.seed, ~std::uint64_t{0});
+  const RandomDag some = parse_random_dag("seed=3");
+  EXPECT_EQ(some.operators, 200u);
+  EXPECT_EQ(some.edges, 400u);
+  EXPECT_EQ(some.layers, 14u);
+  EXPECT_EQ(some.p, 0.8);
+  EXPECT_EQ(parse_random_dag("").operators, 200u);
+}
+
+TEST(RandomDag, RefusesBadParameters) {
+  const auto complaint = [](const char* text) {
+    return complaint_of([&] { parse_random_dag(text); });
+  };
+  expect_complaint(complaint("n=20,n=30"), "n: given twice");
+  expect_complaint(complaint("operators=20"), "'operators' is unknown; known are n, edges");
+  expect_complaint(complaint("n"), "'n' must be key=value");
+  expect_complaint(complaint("n=20,"), "'' must be key=value");
+  expect_complaint(complaint(",n=20"), "'' must be key=value");
+  expect_complaint(complaint("n=5,layers=6"), "layers: 6 cannot be");
+  for (const char* bad : {"n=", "n=0", "n=-1", "n=3.9", "n=1e3", "n= 3", "n=3x",
+                          "n=99999999999999999999", "n=1000001"}) {
+    SCOPED_TRACE(bad);
+    expect_complaint(complaint(bad), "random network, n: ");
+  }
+  for (const char* bad : {"p=-1", "p=nan", "p=inf", "p=1e400", "p=x", "p="}) {
+    SCOPED_TRACE(bad);
+    expect_complaint(complaint(bad), "random network, p: ");
+  }
+  expect_complaint(complaint("edges=-1"), "is no number from 0 to 10000000");
+}
+
+}  // namespace
+}  // namespace hios
