@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "mpi/transport.h"
 
@@ -10,10 +12,14 @@ namespace hios::mpi {
 /// Runs a program's body between MPI_Init and MPI_Finalize (one rank without MPI where this build
 /// has none, or where the program was not started by a launcher) and turns what it throws into the
 /// exit status of INTERFACES:
-///  - an InputError that all ranks agree on (thrown before the first run, on every rank): rank 0
-///    prints one line, all ranks finalise and exit 2;
-///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job.
-/// `body` returns the exit status.
+///  - an InputError on every rank (agreed, or thrown alike by all): rank 0 prints "error: …" as one
+///    line, all ranks finalise and return 2. An InputError of some ranks alone is treated like any
+///    other failure once the others have not come within a few seconds, so a step that may fail on
+///    one rank only belongs in agree_on_input;
+///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job, with the
+///    Error's code as status (a job without MPI returns it).
+/// `body` returns the exit status; the rank's transport ends with the body's return. Call it once,
+/// from main.
 int run_session(int argc, char** argv, const std::function<int(Transport&)>& body);
 
 /// Every rank calls this with its own outcome of a fallible step (its InputError's text, or empty).
