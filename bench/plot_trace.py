@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Draws a trace of hios-run or hios-schedule as a picture: planned and measured lanes, an arrow a
+message. Perfetto shows the same file with all names; this is for papers and for a quick look.
+Needs matplotlib (Debian: python3-matplotlib).
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def read_trace(file):
+    """Slices as (process, lane, name, start ms, length ms), arrows as pairs of (process, lane, ms)."""
+    events = json.loads(Path(file).read_text())["traceEvents"]
+    processes, lanes = {}, {}
+    for event in events:
+        if event["ph"] == "M" and event["name"] == "process_name":
+            processes[event["pid"]] = event["args"]["name"]
+        if event["ph"] == "M" and event["name"] == "thread_name":
+            lanes[event["pid"], event["tid"]] = event["args"]["name"]
+    where = {key: (processes[key[0]], name) for key, name in lanes.items()}
+    slices = [(*where[e["pid"], e["tid"]], e["name"], e["ts"] / 1e3, e["dur"] / 1e3)
+              for e in events if e["ph"] == "X"]
+    ends = {}
+    for event in events:
+        if event["ph"] in "sf":
+            ends.setdefault(event["id"], {})[event["ph"]] = (*where[event["pid"], event["tid"]], event["ts"] / 1e3)
+    return slices, [(pair["s"], pair["f"]) for pair in ends.values() if len(pair) == 2]
+
+
+def color(name):
+    kinds = {"conv": "tab:blue", "sepconv": "tab:cyan", "pool": "tab:green", "concat": "tab:olive",
+             "sum": "tab:olive", "waiting": "0.88"}
+    return next((c for kind, c in kinds.items() if name.startswith(kind)), "tab:gray")
+
+
+def draw(slices, arrows, output):
+    lanes = sorted({(process, lane) for process, lane, *_ in slices}, key=lambda key: (key[0] != "planned", key[1]))
+    height = {key: -i for i, key in enumerate(lanes)}
+    figure, axes = plt.subplots(figsize=(16, 1 + 0.8 * len(lanes)))
+    for process, lane, name, start, length in slices:
+        axes.broken_barh([(start, length)], (height[process, lane] - 0.35, 0.7), facecolor=color(name),
+                         edgecolor="white", linewidth=0.4)
+        end = max(s[3] + s[4] for s in slices)
+        if length > end / 45:
+            axes.text(start + length / 2, height[process, lane], name, ha="center", va="center", fontsize=6)
+    for (p1, l1, t1), (p2, l2, t2) in arrows:
+        axes.annotate("", xy=(t2, height[p2, l2]), xytext=(t1, height[p1, l1]),
+                      arrowprops={"arrowstyle": "->", "color": "tab:red", "linewidth": 0.7, "alpha": 0.7})
+    axes.set_yticks(list(height.values()), [" ".join(key) for key in lanes])
+    axes.set_xlabel("ms from the start of the iteration")
+    axes.margins(x=0.01)
+    figure.tight_layout()
+    figure.savefig(output, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace", type=Path)
+    parser.add_argument("output", type=Path, help=".png or .svg")
+    args = parser.parse_args()
+    draw(*read_trace(args.trace), args.output)
+
+
+if __name__ == "__main__":
+    main()
