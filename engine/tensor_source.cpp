@@ -170,7 +170,9 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
                         static_cast<double>(in.c / conv.groups);
   const double wanted = conv.bias ? 1 - kBiasVariance : 1;
   const double incoming = expected_second_moment(model, layer.inputs.front());
-  fill(stream(seed_, layer.name, "weights"), wanted / (fan_in * incoming), out);
+  // Strides can step over an image so small that every window lies in its padding.
+  const double variance = fan_in > 0 ? wanted / (fan_in * incoming) : 0;
+  fill(stream(seed_, layer.name, "weights"), variance, out);
 }
 
 void SeededSource::bias(const Model&, const Layer& layer, std::span<float> out) {

@@ -173,6 +173,13 @@ TEST(SeededSource, ManyNestedSumsCostOnePass) {
   for (const float weight : weights_of(model, "conv", 1)) EXPECT_TRUE(std::isfinite(weight));
 }
 
+TEST(SeededSource, AConvThatSeesOnlyPaddingHasFiniteWeights) {
+  ModelBuilder b("padding", {1, 2, 1, 1});
+  b.conv("conv", b.input(), {3, kOne, {2, 2}, kOne});
+  const Model model = std::move(b).build();
+  for (const float weight : weights_of(model, "conv", 1)) EXPECT_EQ(weight, 0.0f);
+}
+
 TEST(SeededSource, InputIsAnImageOfUnitScaleWithLargePatches) {
   ModelBuilder b("image", {1, 3, 256, 256});
   b.relu("relu", b.input());
