@@ -73,6 +73,35 @@ TEST(Coarsen, KeepsADepthwiseWithoutPointwiseAsAConvolution) {
   EXPECT_EQ(std::move(net).operators(), (Texts{"conv_1: r d", "conv_2: c"}));
 }
 
+TEST(Coarsen, TakesOnlyATrueSeparableConvolution) {
+  const Conv depthwise{8, {3, 3}, {1, 1}, {1, 1}, 8, false};
+  const Conv pointwise{8, {1, 1}, {1, 1}, {0, 0}, 1, true};
+  const auto operators = [](const Conv& first, const Conv& second, std::int64_t channels = 8) {
+    ModelBuilder net("net", {1, channels, 6, 6});
+    net.conv("b", net.conv("a", net.relu("r", net.input()), first), second);
+    return operators_of(std::move(net).build());
+  };
+  EXPECT_EQ(operators(depthwise, pointwise), (Texts{"sepconv_1: r a b"}));
+
+  const Texts two{"conv_1: r a", "conv_2: b"};
+  Conv grouped = depthwise, multiplied = depthwise, single = depthwise;
+  grouped.groups = 4;
+  EXPECT_EQ(operators(grouped, pointwise), two);
+  multiplied.out_channels = 16;
+  EXPECT_EQ(operators(multiplied, pointwise), two);
+  single.out_channels = single.groups = 1;
+  EXPECT_EQ(operators(single, pointwise, 1), two) << "one channel is a plain convolution";
+
+  Conv wide = pointwise, strided = pointwise, padded = pointwise, shuffled = pointwise;
+  wide.kernel = {1, 3};
+  strided.stride = {1, 2};
+  padded.padding = {1, 0};
+  shuffled.groups = 2;
+  for (const Conv& second : {wide, strided, padded, shuffled}) {
+    EXPECT_EQ(operators(depthwise, second), two) << attributes_text(second);
+  }
+}
+
 TEST(Coarsen, TakesTheSumInFrontOfAConvolution) {
   Net net;
   const TensorId a = net.pool("a", net.input(), {Pool::Kind::kMax, {1, 1}, {1, 1}, {0, 0}});

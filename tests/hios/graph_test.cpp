@@ -90,6 +90,10 @@ TEST(Graph, NamesACycleInOrder) {
                         text.find("a cycle: e -> c -> d -> e;") != std::string::npos;
   EXPECT_TRUE(in_order) << text;
   expect_complaint(complaint_of([] { graph_of(2, {{0, 1}, {1, 0}}); }), "a cycle: ");
+  // The first operator that cannot be ordered is not on the cycle but behind it.
+  const std::string behind = complaint_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
+  EXPECT_EQ(behind.find("a cycle: a"), std::string::npos) << behind;
+  EXPECT_EQ(behind.find("-> a"), std::string::npos) << behind;
 }
 
 TEST(Graph, ShortensALongCycle) {
