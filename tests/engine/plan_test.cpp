@@ -177,6 +177,7 @@ TEST(Plan, ARankWithoutWorkHasAnEmptyPlan) {
 
 TEST(Plan, RandomSchedulesOfRandomNetworks) {
   Bytes arena = 0, all = 0;
+  std::size_t await_sends = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomNetwork network = random_network(5 + seed % 40, seed);
@@ -189,6 +190,9 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
       EXPECT_EQ(complaints_about(network.coarse, plans.back(), keep_all), Lines{});
       EXPECT_LE(plans.back().arena_bytes, plans.back().all_tensors_bytes);
       if (keep_all) continue;
+      for (const Step& step : plans.back().steps) {
+        await_sends += std::holds_alternative<AwaitSend>(step) ? 1 : 0;
+      }
       arena += plans.back().arena_bytes;
       all += plans.back().all_tensors_bytes;
     }
@@ -196,6 +200,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
   }
   EXPECT_LT(static_cast<double>(arena), 0.8 * static_cast<double>(all))
       << "hardly anything is reused";
+  EXPECT_GT(await_sends, 100u) << "hardly any place that was sent is reused";
 }
 
 TEST(Plan, SequentialRunsNeedLittleMoreThanWhatLivesAtOnce) {

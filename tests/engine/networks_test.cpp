@@ -1,0 +1,152 @@
+// Each network, small, on one to four ranks (threads of this process): every operator of every
+// schedule gives, bit for bit, what it gives when operators run one after the other on one rank.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/executor.h"
+#include "engine/verify.h"
+#include "hios/models/models.h"
+#include "hios/random.h"
+#include "hios/validate.h"
+#include "scheduler/scheduler.h"
+#include "support/plan_checker.h"
+#include "support/random_network.h"
+#include "support/thread_transport.h"
+
+namespace hios {
+namespace {
+
+struct SmallNetwork {
+  std::string_view name;
+  std::int64_t size;  ///< height and width
+};
+
+class Networks : public testing::TestWithParam<SmallNetwork> {
+ protected:
+  Networks()
+      : model(models::find(GetParam().name)->build(1, GetParam().size, GetParam().size)),
+        coarse(coarsen(model)) {}
+
+  static std::string_view backend_name() { return find("cpu") ? "cpu" : "reference"; }
+  static bool find(std::string_view name) {
+    for (const BackendEntry& entry : backends()) {
+      if (entry.name == name) return entry.make != nullptr;
+    }
+    return false;
+  }
+
+  ScheduleFile file_of(const Schedule& schedule, int threads) const {
+    ScheduleFile file;
+    const Platform platform = Platform::homogeneous(schedule.devices.size(), "cpu", threads, 8);
+    file.devices.assign(platform.devices().begin(), platform.devices().end());
+    file.schedule = schedule;
+    EXPECT_TRUE(validate(coarse.graph, platform, schedule).empty());
+    return file;
+  }
+
+  void expect_as_one_rank(const Schedule& schedule, int threads) {
+    const auto alone = find_backend(backend_name()).make({threads, {}});
+    SeededSource source(7);
+    const OneRankRun expected(coarse, model, *alone,
+                              threads_of_operators(coarse.graph, file_of(schedule, threads)),
+                              source, "");
+    test::run_ranks(schedule.devices.size(), [&](mpi::Transport& transport) {
+      run_rank(schedule, threads, transport, expected, {.keep_all = true});
+      run_rank(schedule, threads, transport, expected, {});
+    });
+  }
+
+  // Everything that is still there at the end, after each of two iterations.
+  void run_rank(const Schedule& schedule, int threads, mpi::Transport& transport,
+                const OneRankRun& expected, const PlanOptions& options) {
+    const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), options);
+    EXPECT_EQ(test::complaints_about(coarse, plan, options.keep_all), std::vector<std::string>{});
+    const auto backend = find_backend(backend_name()).make({threads, {}});
+    SeededSource source(7);
+    Executor executor(coarse, model, plan, *backend, transport, source);
+    for (int iteration = 0; iteration < 2; ++iteration) {
+      transport.barrier();
+      executor.run_once();
+      for (const Slot& slot : plan.slots) {
+        if (!options.keep_all && !coarse.graph.out_edges(slot.op).empty()) continue;
+        const auto mine = executor.output(slot.op);
+        const auto theirs = expected.output(slot.op);
+        EXPECT_TRUE(mine.size() == theirs.size() &&
+                    std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) == 0)
+            << coarse.graph.op(slot.op).name << " on rank " << transport.rank().index();
+      }
+    }
+  }
+
+  // Costs like a network's, made up from its shapes: work that is not all alike, transfers that are
+  // worth avoiding.
+  Profile made_up_profile(std::size_t ranks) const {
+    Configuration configuration;
+    configuration.backend = configuration.kind = "cpu";
+    configuration.ranks = ranks;
+    for (const Operator& op : coarse.graph.operators()) {
+      Random random(3, op.signature);
+      const double ms = random.uniform(0.05, 2);
+      configuration.operators[op.signature] = {ms, ms, 1};
+    }
+    for (std::size_t from = 0; from < ranks; ++from) {
+      for (std::size_t to = 0; to < ranks; ++to) {
+        if (from != to) {
+          configuration.transfers.push_back({from, to, {{1 << 10, 0.005}, {1 << 24, 1.5}}});
+        }
+      }
+    }
+    return {{configuration}};
+  }
+
+  Model model;
+  CoarseGraph coarse;
+};
+
+TEST_P(Networks, RandomSchedulesOnOneToFourRanks) {
+  for (std::size_t ranks = 1; ranks <= 4; ++ranks) {
+    SCOPED_TRACE(std::to_string(ranks) + " ranks, seed " + std::to_string(ranks));
+    expect_as_one_rank(test::random_schedule(coarse.graph, ranks, 2, ranks), 1);
+  }
+}
+
+TEST_P(Networks, GroupsThatDivideTheCoresOfARank) {
+  expect_as_one_rank(test::random_schedule(coarse.graph, 2, 3, 5), 2);
+}
+
+TEST_P(Networks, ComputedSchedules) {
+  for (const std::string_view name : {"hios-lp", "hios-mr"}) {
+    for (const std::size_t ranks : {2, 4}) {
+      SCOPED_TRACE(std::string(name) + " on " + std::to_string(ranks) + " ranks");
+      const Platform platform = Platform::homogeneous(ranks, "cpu", 1, 2);
+      const Profile profile = made_up_profile(ranks);
+      const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
+      const scheduler::Algorithm& algorithm = scheduler::find(name);
+      expect_as_one_rank(
+          algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule, 1);
+    }
+  }
+}
+
+TEST_P(Networks, PlacesAreReusedAlmostAsWellAsCanBe) {
+  const auto order = coarse.graph.topological();
+  const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+  const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
+  const Bytes least = test::least_arena_bytes(coarse, plan);
+  RecordProperty("arena", std::to_string(plan.arena_bytes) + " least " + std::to_string(least) +
+                              " all " + std::to_string(plan.all_tensors_bytes));
+  EXPECT_LT(static_cast<double>(plan.arena_bytes), 1.1 * static_cast<double>(least));
+  EXPECT_LT(plan.arena_bytes, plan.all_tensors_bytes / 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, Networks,
+                         testing::Values(SmallNetwork{"inception_v3", 75},
+                                         SmallNetwork{"nasnet_large", 32},
+                                         SmallNetwork{"squeezenet", 48},
+                                         SmallNetwork{"randwire_large", 32}),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
+}  // namespace
+}  // namespace hios
