@@ -261,11 +261,14 @@ TEST(ReferenceBackend, ScratchServesOperatorsBoundBeforeAndAfterItGrew) {
   const auto backend = reference_backend();
   FixedSource source({10}, {});
   const OperationCase small = scaled_relu("small", 2), large = scaled_relu("large", 1 << 18);
-  const Bound first(*backend, small, 2, source), second(*backend, large, 3, source);
+  const Bound first(*backend, small, 2, source), second(*backend, large, 3, source),
+      third(*backend, small, 4, source);
   for (int repetition = 0; repetition < 2; ++repetition) {
     first.op->run();
     second.op->run();
+    third.op->run();
     EXPECT_EQ(Bound::floats(*first.output)[1], 20);
+    EXPECT_EQ(Bound::floats(*third.output)[1], 40);
     EXPECT_EQ(Bound::floats(*second.output).back(), 30);
   }
 }
