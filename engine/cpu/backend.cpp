@@ -1,13 +1,12 @@
 #include "engine/cpu/backend.h"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <map>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "engine/cpu/aligned_bytes.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/operators.h"
 #include "engine/cpu/streams.h"
@@ -25,7 +24,6 @@ class HostBuffer final : public Buffer {
       throw RunError("no memory for " + std::string(what) + ": " + std::to_string(size_bytes) +
                      " bytes");
     }
-    std::fill_n(data_.get(), size_bytes, std::byte{0});  // pages are touched here, not in a run
   }
   std::byte* data() override { return data_.get(); }
   Bytes size_bytes() const override { return size_bytes_; }

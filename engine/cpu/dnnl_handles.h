@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <new>
 #include <string>
 
-#include <dnnl.hpp>
 #include <dnnl_debug.h>
+#include <dnnl.hpp>
 
 #include "hios/error.h"
 #include "hios/tensor.h"
@@ -23,18 +20,6 @@ decltype(auto) with_dnnl(Doing&& doing, Call&& call) {
     throw RunError("oneDNN, " + std::string(doing()) + ": " + error.message + " (" +
                    dnnl_status2str(error.status) + ")");
   }
-}
-
-/// Memory that begins on a cache line, owned.
-struct AlignedDelete {
-  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t(64)); }
-};
-using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
-
-/// Throws std::bad_alloc.
-inline AlignedBytes aligned_bytes(std::size_t size) {
-  return AlignedBytes(
-      static_cast<std::byte*>(::operator new[](size > 0 ? size : 1, std::align_val_t(64))));
 }
 
 /// A tensor as it lies on this device.

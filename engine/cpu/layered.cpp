@@ -70,7 +70,6 @@ float* LayeredOperator::place_for(const Binding& binding, TensorId id) {
   if (id == binding.operation.layers->output) return binding.output;
   const std::size_t size = binding.operation.model->tensor(id).shape.size_bytes();
   buffers_.push_back(aligned_bytes(size));
-  std::fill_n(buffers_.back().get(), size, std::byte{0});  // pages are touched here, not in a run
   places_[id] = buffers_.back().get();
   return reinterpret_cast<float*>(buffers_.back().get());
 }

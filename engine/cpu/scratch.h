@@ -1,9 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
-#include "engine/cpu/dnnl_handles.h"
+#include "engine/cpu/aligned_bytes.h"
 
 namespace hios::cpu {
 
@@ -17,7 +16,6 @@ class Scratch {
     if (size_bytes <= size_bytes_) return;
     block_ = aligned_bytes(size_bytes);
     size_bytes_ = size_bytes;
-    std::fill_n(block_.get(), size_bytes, std::byte{0});  // pages are touched here, not in a run
   }
   std::byte* data() const { return block_.get(); }
 

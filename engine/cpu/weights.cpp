@@ -30,7 +30,6 @@ AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& so
                         std::size_t padded) {
   AlignedBytes bytes = aligned_bytes(padded * sizeof(float));
   std::span bias(reinterpret_cast<float*>(bytes.get()), padded);
-  std::ranges::fill(bias, 0.0f);
   const Conv& conv = std::get<Conv>(layer.kind);
   if (conv.bias) {
     source.bias(model, layer, bias.first(static_cast<std::size_t>(conv.out_channels)));
@@ -99,7 +98,6 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
     const std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(padded * taps * sizeof(float));
     auto* weights = reinterpret_cast<float*>(packed.weights.get());
-    std::fill_n(weights, padded * taps, 0.0f);
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t tap = 0; tap < taps; ++tap) {
         weights[(c / lanes * taps + tap) * lanes + c % lanes] = plain[c * taps + tap];

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/cpu/aligned_bytes.h"
 #include "engine/cpu/dnnl_handles.h"
 #include "engine/tensor_source.h"
 #include "hios/model.h"
