@@ -13,7 +13,7 @@ double random_time(const CostStyle& style, Random& random) {
 
 Operator random_operator(std::size_t index, const CostStyle& style, Random& random) {
   Operator op;
-  op.name = "v" + std::to_string(index);
+  op.name = std::string("v").append(std::to_string(index));
   op.utilization = random.uniform(0.2, 1);
   op.has_time = true;
   op.time_ms = random_time(style, random);

@@ -1,0 +1,103 @@
+#include "scheduler/pieces.h"
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "support/dag_generator.h"
+#include "support/small_graph.h"
+
+namespace hios::scheduler {
+namespace {
+
+using test::v;
+
+/// Every operator once, dependencies to the same or a later piece, within one in topological order.
+void expect_order(const Graph& graph, const Pieces& cut, std::size_t limit) {
+  std::vector<std::size_t> place(graph.size(), graph.size());
+  std::size_t next = 0;
+  for (const auto& piece : cut.pieces) {
+    EXPECT_LE(piece.size(), limit);
+    EXPECT_FALSE(piece.empty());
+    for (OpId op : piece) {
+      EXPECT_EQ(place[op.index()], graph.size()) << "twice";
+      place[op.index()] = next++;
+    }
+  }
+  EXPECT_EQ(next, graph.size());
+  for (const Edge& edge : graph.edges()) {
+    EXPECT_LT(place[edge.from.index()], place[edge.to.index()]);
+  }
+}
+
+TEST(Pieces, CutsAtOperatorsComparableWithAllOthers) {
+  const Graph graph = test::small_graph(
+      {1, 1, 1, 1, 1, 1}, {{1, 2, 0}, {1, 3, 0}, {2, 4, 0}, {3, 4, 0}, {4, 5, 0}, {4, 6, 0}});
+  const Pieces cut = cut_into_pieces(graph, 32);
+  EXPECT_TRUE(cut.lossless);
+  EXPECT_EQ(cut.pieces, (std::vector<std::vector<OpId>>{v({1}), v({2, 3}), v({4}), v({5, 6})}));
+}
+
+TEST(Pieces, AreExactlyThoseByReachability) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "pieces");
+    const Graph graph = test::random_graph(10, 0.4, {}, random);
+    const Pieces cut = cut_into_pieces(graph, 32);
+    expect_order(graph, cut, 32);
+    const Reachability reach(graph);
+    std::size_t comparable = 0;
+    for (std::size_t a = 0; a < graph.size(); ++a) {
+      bool with_all = true;
+      for (std::size_t b = 0; b < graph.size(); ++b) {
+        with_all = with_all && (a == b || !reach.independent(OpId(a), OpId(b)));
+      }
+      if (!with_all) continue;
+      ++comparable;
+      EXPECT_EQ(std::count(cut.pieces.begin(), cut.pieces.end(), std::vector<OpId>{OpId(a)}), 1);
+    }
+    if (comparable == 0) {
+      EXPECT_EQ(cut.pieces.size(), 1u);
+    }
+  }
+}
+
+// Three cells of 20 operators, ids mixed, each operator read by its neighbour in the next cell: cut
+// between cells, although a topological order by ids would mix them.
+TEST(Pieces, CutsBetweenBlocksWhereTooLarge) {
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < 60; ++i) {
+    Operator op;
+    op.name = std::string("v").append(std::to_string(i));
+    op.block = std::string("cell_").append(std::to_string(i % 3));
+    operators.push_back(op);
+    if (i % 3 == 0) continue;
+    Edge edge;
+    edge.from = OpId(i - 1);
+    edge.to = OpId(i);
+    edges.push_back(edge);
+  }
+  const Graph graph("cells", operators, edges);
+  const Pieces cut = cut_into_pieces(graph, 32);
+  expect_order(graph, cut, 32);
+  EXPECT_FALSE(cut.lossless);
+  ASSERT_EQ(cut.pieces.size(), 3u);
+  for (const auto& piece : cut.pieces) {
+    EXPECT_EQ(piece.size(), 20u);
+    for (OpId op : piece) EXPECT_EQ(graph.op(op).block, graph.op(piece.front()).block);
+  }
+}
+
+TEST(Pieces, WithoutBlocksCutsAlongTheOrder) {
+  Random random(9, "no blocks");
+  const Graph graph = test::random_graph(100, 0.01, {}, random);
+  const Pieces cut = cut_into_pieces(graph, 32);
+  expect_order(graph, cut, 32);
+  EXPECT_FALSE(cut.lossless);
+  EXPECT_EQ(cut.pieces.size(), 4u);
+}
+
+}  // namespace
+}  // namespace hios::scheduler
