@@ -1,6 +1,6 @@
 #include "cli/run_inputs.h"
 
-#include "cli/version.h"
+#include "cli/finding_line.h"
 #include "hios/digest.h"
 #include "hios/error.h"
 
@@ -28,13 +28,6 @@ po::options_description run_flags() {
                       "write a Chrome trace (Perfetto): planned and measured");
   group.add_options()("dry-run", "plan and print, run nothing");
   return group;
-}
-
-std::string finding_line(const std::string& file, const Finding& finding) {
-  std::string where = "$.devices";
-  if (finding.device) where += "[" + std::to_string(finding.device->index()) + "]";
-  if (finding.device && finding.stage) where += ".stages[" + std::to_string(*finding.stage) + "]";
-  return file + ": " + where + ": " + finding.text;
 }
 
 namespace {

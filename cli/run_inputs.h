@@ -47,9 +47,6 @@ boost::program_options::options_description run_flags();
 /// Throws InputError: whatever is wrong with flags, files, schedule, ranks or backends.
 RunJob read_run_job(const Flags& flags, const mpi::Transport& transport);
 
-/// "schedule.json: $.devices[1].stages[4]: …" — a broken rule and where it stands in its file.
-std::string finding_line(const std::string& file, const Finding& finding);
-
 /// What the profile says about this schedule; empty without a profile.
 std::optional<Timeline> predicted_timeline(const RunJob& job, const CostModel* costs);
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "cli/finding_line.h"
 #include "cli/flags.h"
 #include "cli/list_models.h"
 #include "cli/planned_trace.h"
@@ -175,7 +176,7 @@ int check(const Flags& flags, const Common& common, Problem& problem) {
   const auto findings = validate(problem.graph(), platform, file.schedule);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
-    std::printf("%s: %s\n", name.c_str(), finding.text.c_str());
+    std::printf("%s\n", finding_line(name, finding).c_str());
     listed.push_back(finding.text);
   }
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
