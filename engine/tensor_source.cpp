@@ -166,8 +166,9 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
   const Conv& conv = std::get<Conv>(layer.kind);
   const Shape& in = model.tensor(layer.inputs.front()).shape;
-  const double fan_in = mean_taps(conv, in, model.tensor(layer.output).shape) *
-                        static_cast<double>(in.c / conv.groups);
+  const std::int64_t channels = in.c / conv.groups;
+  const double fan_in =
+      mean_taps(conv, in, model.tensor(layer.output).shape) * static_cast<double>(channels);
   const double wanted = conv.bias ? 1 - kBiasVariance : 1;
   const double incoming = expected_second_moment(model, layer.inputs.front());
   // Strides can step over an image so small that every window lies in its padding.
