@@ -2,15 +2,22 @@
 
 namespace hios::cpu {
 
-const Kernels& kernels() {
+const Kernels* const kAllKernels[] = {
 #ifdef HIOS_X86_KERNELS
-  static const Kernels& best = kAvx512Kernels.runs_here() ? kAvx512Kernels
-                               : kAvx2Kernels.runs_here() ? kAvx2Kernels
-                                                          : kBaselineKernels;
-  return best;
-#else
-  return kBaselineKernels;
+    &kAvx512Kernels,
+    &kAvx2Kernels,
 #endif
+    &kBaselineKernels,
+    nullptr,
+};
+
+const Kernels& kernels() {
+  static const Kernels& best = []() -> const Kernels& {
+    const Kernels* const* candidate = kAllKernels;
+    while (!(*candidate)->runs_here()) ++candidate;
+    return **candidate;
+  }();
+  return best;
 }
 
 }  // namespace hios::cpu

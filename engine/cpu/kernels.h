@@ -73,7 +73,10 @@ struct Kernels {
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;
 
-/// The best for this processor.
+/// Those that this build has, the best first; a null pointer ends them. The last runs anywhere.
+extern const Kernels* const kAllKernels[];
+
+/// The best that this processor runs.
 const Kernels& kernels();
 
 }  // namespace hios::cpu

@@ -21,7 +21,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "engine/cpu/parallel.h"
@@ -172,13 +174,12 @@ Streams::~Streams() {
 
 void Streams::pin_team() { pin_members(cores_, 0, threads_); }
 
-bool Streams::on_main(const Lane& lane) const {
-  return lane.threads == 1 || lane.threads == threads_;
-}
-
 void Streams::prepare(const Lane& lane) {
   pin_team();
-  if (on_main(lane)) return;
+  if (lane.threads == threads_) return;
+  // A lane of one core also stands beside wider ones, but only on three cores or more, and never
+  // on the first: lanes() gives the first groups the remainder.
+  if (lane.threads == 1 && (threads_ < 3 || lane.first_core == 0)) return;
   for (const auto& known : crews_) {
     if (known->serves(lane)) return;
   }
@@ -195,13 +196,11 @@ Streams::Crew& Streams::crew(const Lane& lane) {
 void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
                   void (*poll)(void*), void* poll_argument) {
   const Poll between{poll, poll_argument};
-  if (groups.size() == 1 && on_main(lanes[0])) {
+  const bool single_cores =
+      std::ranges::all_of(lanes, [](const Lane& lane) { return lane.threads == 1; });
+  if (groups.size() == 1 && (single_cores || lanes[0].threads == threads_)) {
     run_group(groups[0], between);
-    return;
-  }
-  bool single_cores = true;
-  for (const Lane& lane : lanes) single_cores = single_cores && lane.threads == 1;
-  if (single_cores) {
+  } else if (single_cores) {
     run_in_team(groups, between);
   } else {
     run_in_crews(groups, lanes, between);

@@ -22,11 +22,12 @@ namespace hios::cpu {
 /// stages.
 std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment();
 
-/// The cores of this rank as streams. A lane of all cores is the calling (main) thread with its
-/// OpenMP team; so are lanes of one core each, which run as that team's members: the threads that
-/// serve the parallelism within operators serve that between them, and nobody spins against
-/// anybody. A lane of several cores, but not all, has a thread with an OpenMP team of its own,
-/// because libgomp ends and starts threads whenever a team changes its size.
+/// The cores of this rank as streams. A stage of one group runs on the calling (main) thread with
+/// its OpenMP team; so do stages whose groups have one core each, as that team's members: the
+/// threads that serve the parallelism within operators serve that between them, and nobody spins
+/// against anybody. Where a group has several cores, but not all, each group has a thread with an
+/// OpenMP team of its own, because libgomp ends and starts threads whenever a team changes its
+/// size.
 ///
 /// Main thread only. While it lives, the main thread and all others are pinned, each to its core
 /// (if cores were given); the main thread gets its old affinity back at the end.
@@ -56,7 +57,6 @@ class Streams {
     }
   };
 
-  bool on_main(const Lane& lane) const;
   Crew& crew(const Lane& lane);
   void run_in_team(std::span<const BoundGroup> groups, const Poll& poll);
   void run_in_crews(std::span<const BoundGroup> groups, std::span<const Lane> lanes,

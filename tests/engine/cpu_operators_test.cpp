@@ -37,8 +37,10 @@ TEST_P(CpuOperator, GivesTheSameBitsAgain) {
     SCOPED_TRACE(threads);
     const auto first = cpu_backend(threads), second = cpu_backend(threads);
     const auto values = test::run_operation(*first, *GetParam(), threads, kSeed);
-    EXPECT_TRUE(compare(test::run_operation(*first, *GetParam(), threads, kSeed), values, {}).bitwise);
-    EXPECT_TRUE(compare(test::run_operation(*second, *GetParam(), threads, kSeed), values, {}).bitwise);
+    EXPECT_TRUE(
+        compare(test::run_operation(*first, *GetParam(), threads, kSeed), values, {}).bitwise);
+    EXPECT_TRUE(
+        compare(test::run_operation(*second, *GetParam(), threads, kSeed), values, {}).bitwise);
   }
 }
 

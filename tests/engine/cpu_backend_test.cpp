@@ -1,0 +1,215 @@
+// The CPU backend as a whole: what does not show in one small operator alone.
+#include "engine/cpu/backend.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/reference/backend.h"
+#include "engine/verify.h"
+#include "hios/error.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+using test::make_operation;
+using test::OperationCase;
+using Inputs = std::span<const TensorId>;
+
+constexpr std::uint64_t kSeed = 11;
+
+std::unique_ptr<Backend> cpu_backend(int threads) {
+  return cpu::make_backend({.threads = threads, .cores = {}});
+}
+
+Conv depthwise(std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
+  return {channels, {kernel, kernel}, {stride, stride}, {kernel / 2, kernel / 2}, channels, true};
+}
+Conv pointwise(std::int64_t channels, std::int64_t stride = 1) {
+  return {channels, {1, 1}, {stride, stride}, {0, 0}, 1, true};
+}
+
+/// Operators whose middle exceeds one block, so that seams between blocks, the shorter last block
+/// and the rows that two blocks share are crossed.
+std::vector<OperationCase> operators_of_many_blocks() {
+  std::vector<OperationCase> cases;
+  cases.push_back(make_operation("separable", {2, 40, 87, 83}, {}, [](ModelBuilder& b, Inputs x) {
+    b.conv("pw", b.conv("dw", b.relu("relu", x[0]), depthwise(40, 5, 1)), pointwise(8));
+  }));
+  cases.push_back(make_operation(
+      "separable_s2_sum2", {1, 3, 171, 163}, {27, 27}, [](ModelBuilder& b, Inputs x) {
+        const TensorId sum = b.relu("relu", b.sum("sum", {x[0], x[1]}));
+        b.conv("pw", b.conv("dw", sum, depthwise(27, 7, 2)), pointwise(6));
+      }));
+  cases.push_back(make_operation("relu_conv", {1, 60, 83, 61}, {}, [](ModelBuilder& b, Inputs x) {
+    b.conv("pw", b.relu("relu", x[0]), pointwise(5));
+  }));
+  cases.push_back(make_operation(
+      "sum_relu_conv_s2", {2, 2, 141, 121}, {40, 40, 40}, [](ModelBuilder& b, Inputs x) {
+        const TensorId sum = b.sum("sum", {x.begin(), x.end()});
+        b.relu("after", b.conv("pw", b.relu("relu", sum), pointwise(7, 2)));
+      }));
+  return cases;
+}
+
+TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
+  const auto reference = reference::make_backend({});
+  for (const OperationCase& c : operators_of_many_blocks()) {
+    SCOPED_TRACE(c.name);
+    const auto expected = test::run_operation(*reference, c, 1, kSeed);
+    for (const int threads : {1, 2, 3}) {
+      SCOPED_TRACE(threads);
+      const auto values = test::run_operation(*cpu_backend(threads), c, threads, kSeed);
+      EXPECT_EQ(compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
+    }
+  }
+}
+
+/// One operator bound to buffers of its own.
+struct Bound {
+  Bound(Backend& backend, const OperationCase& c, const Lane& lane, TensorSource& source)
+      : elements(static_cast<std::size_t>(c.output_shape().elements())) {
+    const auto values = test::random_inputs(c, kSeed);
+    std::vector<const std::byte*> pointers;
+    for (const std::vector<float>& v : values) {
+      inputs.push_back(backend.allocate(v.size() * sizeof(float), "input"));
+      std::copy(v.begin(), v.end(), reinterpret_cast<float*>(inputs.back()->data()));
+      pointers.push_back(inputs.back()->data());
+    }
+    output = backend.allocate(elements * sizeof(float), "output");
+    op = backend.bind(c.operation(), pointers, output->data(), lane, source);
+  }
+  std::span<float> values() { return {reinterpret_cast<float*>(output->data()), elements}; }
+
+  std::size_t elements;
+  std::vector<std::unique_ptr<Buffer>> inputs;
+  std::unique_ptr<Buffer> output;
+  std::unique_ptr<BoundOperator> op;
+};
+
+std::vector<OperationCase> small_operators() {
+  std::vector<OperationCase> cases;
+  cases.push_back(make_operation("a", {1, 24, 19, 17}, {}, [](ModelBuilder& b, Inputs x) {
+    b.relu("relu", b.conv("conv", x[0], {33, {3, 3}, {1, 1}, {1, 1}}));
+  }));
+  cases.push_back(make_operation("b", {1, 42, 21, 23}, {}, [](ModelBuilder& b, Inputs x) {
+    b.conv("pw", b.conv("dw", b.relu("relu", x[0]), depthwise(42, 5, 1)), pointwise(42));
+  }));
+  cases.push_back(make_operation("c", {1, 50, 15, 14}, {}, [](ModelBuilder& b, Inputs x) {
+    b.pool("pool", x[0], {Pool::Kind::kAverage, {3, 3}, {1, 1}, {1, 1}});
+  }));
+  return cases;
+}
+
+TEST(CpuBackend, TheSameBitsOnEveryStreamAndBesideOthers) {
+  const auto cases = small_operators();
+  for (const auto& [threads, groups] : {std::pair{2, 2}, {2, 3}, {4, 2}, {6, 3}}) {
+    SCOPED_TRACE(std::to_string(threads) + " threads " + std::to_string(groups) + " groups");
+    const auto backend = cpu_backend(threads);
+    SeededSource source(kSeed);
+    const std::vector<Lane> lanes = hios::lanes(static_cast<std::size_t>(groups), threads);
+    // Group g runs the operators g, g+1, … so each meets each at the same time and on each stream.
+    std::vector<std::unique_ptr<Bound>> bound;
+    std::vector<BoundGroup> stage(lanes.size());
+    std::vector<const OperationCase*> of;
+    for (std::size_t g = 0; g < lanes.size(); ++g) {
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        of.push_back(&cases[(g + i) % cases.size()]);
+        bound.push_back(std::make_unique<Bound>(*backend, *of.back(), lanes[g], source));
+        stage[g].push_back(bound.back()->op.get());
+      }
+    }
+    for (int round = 0; round < 20; ++round) {
+      for (auto& b : bound) std::ranges::fill(b->values(), -1.0f);
+      backend->run_stage(stage, lanes, nullptr, nullptr);
+      for (std::size_t i = 0; i < bound.size(); ++i) {
+        const int own = lanes[i / cases.size()].threads;
+        const auto alone = test::run_operation(*cpu_backend(own), *of[i], own, kSeed);
+        ASSERT_TRUE(compare(bound[i]->values(), alone, {}).bitwise)
+            << of[i]->name << " in group " << i / cases.size() << ", round " << round;
+        if (round > 0) break;  // the first round compares all, the others one
+      }
+    }
+  }
+}
+
+/// Counts how often weights are drawn.
+class CountingSource final : public TensorSource {
+ public:
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override {
+    ++drawn;
+    source_.weights(model, layer, out);
+  }
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override {
+    source_.bias(model, layer, out);
+  }
+  void input(const Model& model, std::span<float> out) override { source_.input(model, out); }
+  int drawn = 0;
+
+ private:
+  SeededSource source_{kSeed};
+};
+
+TEST(CpuBackend, WeightsAreDrawnOnceHoweverOftenAnOperatorIsBound) {
+  const auto cases = small_operators();
+  const OperationCase& separable = cases[1];
+  const auto backend = cpu_backend(1);
+  CountingSource source;
+  const std::vector<Lane> lanes = hios::lanes(2, 1);
+  auto first = std::make_unique<Bound>(*backend, separable, lanes[0], source);
+  EXPECT_EQ(source.drawn, 2);  // depthwise and pointwise
+  const Bound second(*backend, separable, lanes[1], source);
+  EXPECT_EQ(source.drawn, 2);
+  first.reset();
+  const Bound third(*backend, separable, lanes[0], source);
+  EXPECT_EQ(source.drawn, 2) << "the second still held them";
+}
+
+TEST(CpuBackend, WeightsOfAnotherSourceAreItsOwn) {
+  const auto cases = small_operators();
+  const auto backend = cpu_backend(1);
+  const Lane lane = hios::lanes(1, 1)[0];
+  SeededSource one(1), two(2);
+  Bound a(*backend, cases[0], lane, one), b(*backend, cases[0], lane, two);
+  a.op->run();
+  b.op->run();
+  EXPECT_FALSE(compare(a.values(), b.values(), {}).bitwise);
+}
+
+TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
+  const auto small = small_operators();
+  const auto large = operators_of_many_blocks();
+  const auto backend = cpu_backend(1);
+  const Lane lane = hios::lanes(1, 1)[0];
+  SeededSource source(kSeed);
+  Bound first(*backend, small[1], lane, source);
+  first.op->run();
+  const std::vector<float> before(first.values().begin(), first.values().end());
+  Bound second(*backend, large[0], lane, source);  // the shared scratch moves
+  second.op->run();
+  first.op->run();
+  EXPECT_TRUE(compare(first.values(), before, {}).bitwise);
+}
+
+TEST(CpuBackend, SaysWhatItIs) {
+  const auto backend = cpu_backend(2);
+  const Json facts = backend->describe();
+  EXPECT_TRUE(facts.at("library").get<std::string>().starts_with("oneDNN 2."));
+  EXPECT_FALSE(facts.at("isa").get<std::string>().empty());
+  EXPECT_EQ(facts.at("threads").get<int>(), 2);
+  for (const OperationCase& c : test::operation_cases()) {
+    EXPECT_EQ(backend->unsupported(c.operation()), std::nullopt) << c.name;
+  }
+}
+
+TEST(CpuBackend, MemoryThatIsNotThereIsARunError) {
+  const auto backend = cpu_backend(1);
+  try {
+    backend->allocate(std::numeric_limits<Bytes>::max() - 100, "the arena");
+    FAIL() << "nothing was thrown";
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("the arena"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace hios

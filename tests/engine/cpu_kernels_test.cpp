@@ -1,0 +1,238 @@
+// The loops of kernels_body.h, for every instruction set that this processor has, against the
+// plainest loops that say the same.
+#include "engine/cpu/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hios/random.h"
+
+namespace hios::cpu {
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+constexpr float kUntouched = 12345.0f;
+
+Floats random_floats(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  Floats result(count);
+  for (float& value : result) value = static_cast<float>(random.uniform(-1, 1));
+  return result;
+}
+
+std::vector<const Kernels*> kernels_that_run_here() {
+  std::vector<const Kernels*> result;
+  for (const Kernels* const* k = kAllKernels; *k != nullptr; ++k) {
+    if ((*k)->runs_here()) result.push_back(*k);
+  }
+  return result;
+}
+
+class CpuKernels : public testing::TestWithParam<const Kernels*> {};
+
+/// Calls visit(y, x, channel, inputs under the window, with their tap) for every output.
+template <class Visit>
+void for_outputs(const Window& w, const Floats& input, Visit&& visit) {
+  for (std::ptrdiff_t y = 0; y < w.out_height; ++y) {
+    for (std::ptrdiff_t x = 0; x < w.out_width; ++x) {
+      for (std::ptrdiff_t c = 0; c < w.channels; ++c) {
+        std::vector<std::pair<double, std::ptrdiff_t>> under;
+        for (std::ptrdiff_t ky = 0; ky < w.kernel_height; ++ky) {
+          for (std::ptrdiff_t kx = 0; kx < w.kernel_width; ++kx) {
+            const std::ptrdiff_t iy = y * w.stride_height - w.pad_height + ky;
+            const std::ptrdiff_t ix = x * w.stride_width - w.pad_width + kx;
+            if (iy < 0 || iy >= w.in_height || ix < 0 || ix >= w.in_width) continue;
+            under.emplace_back(input[(iy * w.in_width + ix) * w.channels + c],
+                               ky * w.kernel_width + kx);
+          }
+        }
+        visit((y * w.out_width + x) * w.channels + c, c, under);
+      }
+    }
+  }
+}
+
+/// Every row, its chunks in two pieces, between guards.
+Floats run_window(const Kernels& k, WindowRow row, const Window& w, WindowTask task) {
+  const std::ptrdiff_t guard = 64, row_values = w.out_width * w.channels;
+  Floats output(w.out_height * row_values + 2 * guard, kUntouched);
+  const std::ptrdiff_t chunks = (w.channels + k.lanes - 1) / k.lanes;
+  for (task.row = 0; task.row < w.out_height; ++task.row) {
+    task.output = output.data() + guard + task.row * row_values;
+    task.first_chunk = chunks / 2;
+    task.last_chunk = chunks;
+    row(w, task);
+    task.first_chunk = 0;
+    task.last_chunk = chunks / 2;
+    row(w, task);
+  }
+  EXPECT_TRUE(std::all_of(output.begin(), output.begin() + guard,
+                          [](float value) { return value == kUntouched; }));
+  EXPECT_TRUE(std::all_of(output.end() - guard, output.end(),
+                          [](float value) { return value == kUntouched; }));
+  return {output.begin() + guard, output.end() - guard};
+}
+
+/// Widths on both sides of every block size, channels with and without a rest, all strides of the
+/// special cases and some of the general one.
+std::vector<Window> windows() {
+  std::vector<Window> result;
+  const auto add = [&](std::ptrdiff_t channels, std::ptrdiff_t height, std::ptrdiff_t width,
+                       std::ptrdiff_t kh, std::ptrdiff_t kw, std::ptrdiff_t sh, std::ptrdiff_t sw,
+                       std::ptrdiff_t ph, std::ptrdiff_t pw) {
+    result.push_back({channels, height, width, kh, kw, sh, sw, ph, pw,
+                      (height + 2 * ph - kh) / sh + 1, (width + 2 * pw - kw) / sw + 1});
+  };
+  for (const std::ptrdiff_t kernel : {3, 5, 7}) {
+    for (const std::ptrdiff_t stride : {1, 2}) {
+      for (const std::ptrdiff_t width : {1, 3, 8, 14, 17, 29}) {
+        add(21, 6, width, kernel, kernel, stride, stride, kernel / 2, kernel / 2);
+      }
+      add(48, 9, 23, kernel, kernel, stride, stride, 0, 0);
+    }
+  }
+  add(5, 4, 9, 2, 2, 2, 2, 0, 0);
+  add(19, 7, 6, 1, 7, 1, 1, 0, 3);
+  add(33, 7, 2, 4, 3, 3, 1, 1, 1);
+  return result;
+}
+
+std::string text(const Window& w) {
+  return std::to_string(w.channels) + " channels " + std::to_string(w.in_height) + "x" +
+         std::to_string(w.in_width) + " k" + std::to_string(w.kernel_height) + "x" +
+         std::to_string(w.kernel_width) + " s" + std::to_string(w.stride_height);
+}
+
+TEST_P(CpuKernels, DepthwiseWithAndWithoutReluInFront) {
+  const Kernels& k = *GetParam();
+  for (const Window& w : windows()) {
+    if (w.out_height < 1 || w.out_width < 1) continue;
+    SCOPED_TRACE(text(w));
+    const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
+    const std::ptrdiff_t taps = w.kernel_height * w.kernel_width;
+    const std::ptrdiff_t padded = (w.channels + k.lanes - 1) / k.lanes * k.lanes;
+    const Floats weights = random_floats(padded * taps, 2), bias = random_floats(padded, 3);
+    for (const float floor : {0.0f, kNone}) {
+      const Floats output = run_window(k, k.depthwise(w), w,
+                                       {.rows = input.data(),
+                                        .first_row = 0,
+                                        .row = 0,
+                                        .first_chunk = 0,
+                                        .last_chunk = 0,
+                                        .output = nullptr,
+                                        .weights = weights.data(),
+                                        .bias = bias.data(),
+                                        .floor = floor});
+      for_outputs(w, input, [&](std::ptrdiff_t at, std::ptrdiff_t c, const auto& under) {
+        double expected = bias[c];
+        for (const auto& [value, tap] : under) {
+          const std::ptrdiff_t weight = (c / k.lanes * taps + tap) * k.lanes + c % k.lanes;
+          expected += std::max<double>(value, floor) * weights[weight];
+        }
+        ASSERT_NEAR(output[at], expected, 1e-5) << "at " << at;
+      });
+    }
+  }
+}
+
+TEST_P(CpuKernels, DepthwiseFromRowsInTheMiddleOfTheImage) {
+  const Kernels& k = *GetParam();
+  const Window w{k.lanes, 9, 5, 3, 3, 1, 1, 1, 1, 9, 5};
+  const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
+  const Floats weights = random_floats(9 * k.lanes, 2), bias = random_floats(k.lanes, 3);
+  Floats whole(w.out_width * w.channels), part(whole.size());
+  WindowTask task{input.data(), 0, 5, 0, 1, whole.data(), weights.data(), bias.data(), 0.0f};
+  k.depthwise(w)(w, task);
+  task.rows += 4 * w.in_width * w.channels;
+  task.first_row = 4;
+  task.output = part.data();
+  k.depthwise(w)(w, task);
+  EXPECT_EQ(whole, part);
+}
+
+TEST_P(CpuKernels, Pools) {
+  const Kernels& k = *GetParam();
+  for (const Window& w : windows()) {
+    if (w.out_height < 1 || w.out_width < 1) continue;
+    SCOPED_TRACE(text(w));
+    const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
+    WindowTask task{};
+    task.rows = input.data();
+    const Floats most = run_window(k, k.max_pool(w), w, task);
+    const Floats mean = run_window(k, k.average_pool(w), w, task);
+    for_outputs(w, input, [&](std::ptrdiff_t at, std::ptrdiff_t, const auto& under) {
+      double expected_most = kNone, sum = 0;
+      for (const auto& [value, tap] : under) {
+        expected_most = std::max(expected_most, value);
+        sum += value;
+      }
+      ASSERT_EQ(most[at], static_cast<float>(expected_most)) << "at " << at;
+      ASSERT_NEAR(mean[at], sum / static_cast<double>(under.size()), 1e-6) << "at " << at;
+    });
+  }
+}
+
+TEST_P(CpuKernels, CombineSumsTermsIntoASlice) {
+  const Kernels& k = *GetParam();
+  constexpr std::size_t kPixels = 5, kOutputStride = 50, kOffset = 3;
+  for (const std::size_t terms : {1u, 2u, 3u, 5u}) {
+    for (const std::size_t channels : {1u, 7u, 16u, 33u, 50u}) {
+      for (const float floor : {0.0f, kNone}) {
+        SCOPED_TRACE(std::to_string(terms) + " terms, " + std::to_string(channels) + " channels");
+        std::vector<Floats> values;
+        std::vector<const float*> pointers;
+        for (std::size_t t = 0; t < terms; ++t) {
+          values.push_back(random_floats(kOffset + kPixels * channels, t));
+        }
+        for (const Floats& v : values) pointers.push_back(v.data());
+        Floats output(kPixels * kOutputStride, kUntouched);
+        k.combine({pointers.data(), terms, kOffset, channels, output.data(), kOutputStride, kPixels,
+                   channels, floor});
+        for (std::size_t p = 0; p < kPixels; ++p) {
+          for (std::size_t c = 0; c < kOutputStride; ++c) {
+            float expected = kUntouched;
+            if (c < channels) {
+              expected = 0;
+              for (const Floats& v : values) expected += v[kOffset + p * channels + c];
+              expected = std::max(expected, floor);
+            }
+            ASSERT_FLOAT_EQ(output[p * kOutputStride + c], expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernels, ChannelMeans) {
+  const Kernels& k = *GetParam();
+  constexpr std::size_t kPixels = 6;
+  for (const std::size_t channels : {1u, 15u, 64u, 101u}) {
+    SCOPED_TRACE(channels);
+    const Floats input = random_floats(kPixels * channels, 4);
+    Floats output(channels + 16, kUntouched);
+    const std::size_t cut = channels / 2;
+    k.channel_means({input.data(), kPixels, channels, 0, cut, 1.0f / kPixels, output.data()});
+    k.channel_means(
+        {input.data(), kPixels, channels, cut, channels, 1.0f / kPixels, output.data()});
+    for (std::size_t c = 0; c < output.size(); ++c) {
+      double sum = 0;
+      for (std::size_t p = 0; p < kPixels && c < channels; ++p) sum += input[p * channels + c];
+      ASSERT_NEAR(output[c], c < channels ? sum / kPixels : kUntouched, 1e-6) << "channel " << c;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryInstructionSet, CpuKernels,
+                         testing::ValuesIn(kernels_that_run_here()),
+                         [](const auto& c) { return std::string(c.param->name); });
+
+}  // namespace
+}  // namespace hios::cpu
