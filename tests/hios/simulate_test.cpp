@@ -1,0 +1,127 @@
+#include "hios/simulate.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "support/dag_generator.h"
+#include "support/slow_simulator.h"
+#include "support/small_graph.h"
+
+namespace hios {
+namespace {
+
+using test::stage;
+
+const OpId v1(0), v2(1), v3(2);
+const DeviceId d0(0), d1(1);
+
+Timeline run(const Graph& graph, const Platform& platform, const Schedule& schedule) {
+  return simulate(graph, schedule, CostModel::from_graph(graph, platform));
+}
+
+// gpu0: v1, then v2 beside v4. gpu1: v3. v1 → v2, v1 → v3 (transfer 5), v3 → v4 (transfer 1).
+TEST(Simulate, StagesWaitForDeviceAndInputs) {
+  const Graph graph = test::small_graph({2, 3, 1, 4}, {{1, 2, 9}, {1, 3, 5}, {3, 4, 1}});
+  const Schedule schedule{{{stage({{1}}), stage({{2}, {4}})}, {stage({{3}})}}};
+  const Timeline timeline = run(graph, test::devices(2, 2), schedule);
+  EXPECT_EQ(timeline.stages[0][0].start_ms, 0);
+  EXPECT_EQ(timeline.stages[0][0].end_ms, 2);
+  EXPECT_EQ(timeline.stages[1][0].ready_ms, 2 + 5);
+  EXPECT_EQ(timeline.stages[1][0].end_ms, 8);
+  EXPECT_EQ(timeline.stages[0][1].ready_ms, 9) << "v2 waits for the stage of v4";
+  EXPECT_EQ(timeline.stages[0][1].start_ms, 9);
+  EXPECT_EQ(timeline.stages[0][1].end_ms, 9 + 3 + 4);
+  EXPECT_EQ(timeline.latency_ms, 16);
+}
+
+TEST(Simulate, ADeviceIsBusyUntilItsStageEnds) {
+  const Graph graph = test::small_graph({5, 1}, {});
+  const Schedule schedule{{{stage({{1}}), stage({{2}})}}};
+  const Timeline timeline = run(graph, test::devices(1, 1), schedule);
+  EXPECT_EQ(timeline.stages[0][1].ready_ms, 0);
+  EXPECT_EQ(timeline.stages[0][1].start_ms, 5);
+}
+
+TEST(Simulate, ATensorTravelsOnceToEachDevice) {
+  const Graph graph =
+      test::small_graph({2, 1, 1, 1}, {{1, 2, 3}, {1, 2, 3}, {1, 3, 3}, {1, 4, 3}, {2, 3, 8}});
+  const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}})}, {stage({{4}})}}};
+  const Timeline timeline = run(graph, test::devices(3, 1), schedule);
+  ASSERT_EQ(timeline.transfers.size(), 2u);
+  EXPECT_EQ(timeline.transfers[0].producer, v1);
+  EXPECT_EQ(timeline.transfers[0].from, d0);
+  EXPECT_EQ(timeline.transfers[0].to, d1);
+  EXPECT_EQ(timeline.transfers[0].start_ms, 2);
+  EXPECT_EQ(timeline.transfers[0].end_ms, 5);
+  EXPECT_EQ(timeline.transfers[0].size_bytes, 1000u);
+  EXPECT_EQ(timeline.transfers[1].to, DeviceId(2));
+}
+
+TEST(Simulate, EdgesInsideAGroupCostNothing) {
+  const Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 9}, {2, 3, 9}});
+  const Schedule schedule{{{stage({{1, 2, 3}})}, {}}};
+  const Timeline timeline = run(graph, test::devices(2, 1), schedule);
+  EXPECT_EQ(timeline.latency_ms, 6);
+  EXPECT_TRUE(timeline.transfers.empty());
+}
+
+TEST(Simulate, CountsStagesWhoseCostIsAnEstimate) {
+  Random random(1, "estimate");
+  Graph graph = test::dag(4, 0, {}, random);
+  const Platform platform = test::devices(1, 4);
+  Profile profile = test::random_profile(graph, platform, random);
+  Configuration& configuration = profile.configurations.front();
+  configuration.stages.clear();
+  const Schedule schedule{{{stage({{1}, {2}}), stage({{3, 4}})}}};
+  EXPECT_EQ(
+      simulate(graph, schedule, CostModel::from_profile(graph, platform, profile)).estimated_stages,
+      1u);
+  configuration.stages[stage_key(graph, schedule.devices[0][0])].ms = 1;
+  EXPECT_EQ(
+      simulate(graph, schedule, CostModel::from_profile(graph, platform, profile)).estimated_stages,
+      0u);
+}
+
+TEST(Simulate, RefusesWhatValidateWould) {
+  const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
+  const Platform platform = test::devices(1, 1);
+  const Schedule waits_for_itself{{{stage({{2}}), stage({{1}})}}};
+  EXPECT_THROW(run(graph, platform, waits_for_itself), std::logic_error);
+  const Schedule incomplete{{{stage({{1}})}}};
+  EXPECT_THROW(run(graph, platform, incomplete), std::logic_error);
+  const Schedule twice{{{stage({{1}}), stage({{2}}), stage({{2}})}}};
+  EXPECT_THROW(run(graph, platform, twice), std::logic_error);
+}
+
+TEST(Simulate, AgreesWithAFixpointOnRandomSchedules) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "simulate");
+    test::CostStyle style;
+    style.overlap = seed % 3 != 0;
+    style.small_integers = seed % 4 == 0;
+    const Graph graph = test::random_graph(2 + random.below(30), 0.15, style, random);
+    const Platform platform =
+        test::devices(1 + random.below(4), 1 + static_cast<int>(random.below(4)));
+    const Schedule schedule = test::random_schedule(graph, platform, random);
+    const Timeline timeline = run(graph, platform, schedule);
+    const auto slow = test::slow_latency_ms(graph, schedule, test::prices_of(graph, platform));
+    ASSERT_TRUE(slow.has_value());
+    EXPECT_DOUBLE_EQ(timeline.latency_ms, *slow);
+    for (const auto& stages : timeline.stages) {
+      double free = 0;
+      for (const StageTimes& times : stages) {
+        EXPECT_EQ(times.start_ms, std::max(times.ready_ms, free));
+        free = times.end_ms;
+      }
+    }
+    EXPECT_TRUE(std::is_sorted(
+        timeline.transfers.begin(), timeline.transfers.end(),
+        [](const TransferTimes& a, const TransferTimes& b) { return a.start_ms < b.start_ms; }));
+  }
+}
+
+}  // namespace
+}  // namespace hios
