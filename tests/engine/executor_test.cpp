@@ -204,6 +204,80 @@ TEST(Executor, StageClocksFollowEachOther) {
   run_ranks(2, body);
 }
 
+// Writes down what the executor asks of other ranks; whatever it awaits is there.
+class LoggingTransport final : public mpi::Transport {
+ public:
+  explicit LoggingTransport(mpi::Transport& real) : real_(real) {}
+  std::vector<std::string> log;
+
+  Rank rank() const override { return real_.rank(); }
+  std::size_t size() const override { return real_.size(); }
+  std::size_t local_rank() const override { return real_.local_rank(); }
+  std::size_t local_size() const override { return real_.local_size(); }
+  const std::string& host() const override { return real_.host(); }
+  std::string path() const override { return real_.path(); }
+  void barrier() override { real_.barrier(); }
+  std::vector<std::string> all_gather(const std::string& text) override {
+    return real_.all_gather(text);
+  }
+  std::string broadcast(const std::string& text) override { return real_.broadcast(text); }
+  void all_reduce_max(std::span<double> values) override { real_.all_reduce_max(values); }
+  std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message>,
+                                             std::span<const mpi::Message>) override {
+    return std::make_unique<LoggingChannel>(log);
+  }
+  void abort(int exit_code) override { real_.abort(exit_code); }
+
+ private:
+  class LoggingChannel final : public mpi::Channel {
+   public:
+    explicit LoggingChannel(std::vector<std::string>& log) : log_(log) {}
+    void start_receives() override { log_.push_back("start receives"); }
+    void start_send(std::size_t i) override { log_.push_back("send " + std::to_string(i)); }
+    void await_receive(std::size_t i) override { log_.push_back("await " + std::to_string(i)); }
+    void await_send(std::size_t i) override { log_.push_back("free " + std::to_string(i)); }
+    void poll() override { log_.push_back("poll"); }
+    void finish() override { log_.push_back("finish"); }
+
+   private:
+    std::vector<std::string>& log_;
+  };
+  mpi::Transport& real_;
+};
+
+TEST(Executor, PostsReceivesFirstFollowsThePlanAndPollsBeforeEachStage) {
+  const RandomNetwork network = random_network(25, 6);
+  const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 6);
+  run_ranks(1, [&](mpi::Transport& real) {
+    LoggingTransport transport(real);
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    ASSERT_FALSE(plan.sends.empty() || plan.receives.empty());
+    FakeBackend backend;
+    backend.polls = false;  // only those of the executor itself
+    backend.on_run = [&](const std::string&) {
+      if (transport.log.back() != "run") transport.log.push_back("run");
+    };
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    executor.run_once();
+
+    std::vector<std::string> expected = {"start receives"};
+    for (const Step& step : plan.steps) {
+      if (const auto* await = std::get_if<AwaitReceive>(&step)) {
+        expected.push_back("await " + std::to_string(await->receive));
+      } else if (const auto* free = std::get_if<AwaitSend>(&step)) {
+        expected.push_back("free " + std::to_string(free->send));
+      } else if (const auto* start = std::get_if<StartSend>(&step)) {
+        expected.push_back("send " + std::to_string(start->send));
+      } else {
+        expected.insert(expected.end(), {"poll", "run"});
+      }
+    }
+    expected.push_back("finish");
+    EXPECT_EQ(transport.log, expected);
+  });
+}
+
 TEST(Executor, ARankThatDiesTakesTheOthersWithIt) {
   const RandomNetwork network = random_network(20, 2);
   const Schedule schedule = random_schedule(network.coarse.graph, 3, 1, 2);

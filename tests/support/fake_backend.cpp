@@ -111,7 +111,7 @@ void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const 
     BoundOperator* op = groups[g][next[g]++];
     if (groups.size() == 1) poison_output(op);
     op->run();
-    if (g == 0 && poll != nullptr) poll(poll_argument);
+    if (polls && g == 0 && poll != nullptr) poll(poll_argument);
   }
 }
 

@@ -20,6 +20,8 @@ class FakeBackend final : public Backend {
 
   /// An operator that `unsupported` refuses; one that throws when it runs.
   std::string refused, failing;
+  /// Whether it calls `poll` between operators.
+  bool polls = true;
   /// Called when an operator runs, before it does.
   std::function<void(const std::string& name)> on_run;
   /// The operators run so far, and the lanes on which they were bound.
