@@ -2,16 +2,18 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace hios::log {
 namespace {
 
 Level current_level = Level::kNormal;
 
-/// A progress line is on the terminal now; the next line wipes it first.
-bool progress_shown = false;
+/// A progress line is on the terminal now; the next line wipes it first, from whichever thread.
+std::atomic<bool> progress_shown = false;
 
 /// Back to the first column, and clear to the end of the line.
 constexpr std::string_view kWipe = "\r\033[K";
@@ -19,8 +21,7 @@ constexpr std::string_view kWipe = "\r\033[K";
 /// One write a line, so that lines of several ranks do not mix.
 void emit(std::string_view prefix, std::string_view line) {
   std::string text;
-  if (progress_shown) text += kWipe;
-  progress_shown = false;
+  if (progress_shown.exchange(false)) text += kWipe;
   text += prefix;
   text += line;
   text += '\n';
@@ -73,9 +74,7 @@ std::string progress_line(std::string_view what, std::size_t done, std::size_t t
 Progress::Progress(std::string_view what) : what_(what) {}
 
 Progress::~Progress() {
-  if (!progress_shown) return;
-  std::fwrite(kWipe.data(), 1, kWipe.size(), stderr);
-  progress_shown = false;
+  if (progress_shown.exchange(false)) std::fwrite(kWipe.data(), 1, kWipe.size(), stderr);
 }
 
 void Progress::update(std::size_t done, std::size_t total, double seconds_left) {
