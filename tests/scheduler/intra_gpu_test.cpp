@@ -62,7 +62,7 @@ TEST(IntraGpu, KeepsAMergeOnlyIfTheLatencyFalls) {
 // tempts.
 TEST(IntraGpu, SeesCyclesThroughTheOrderOnOtherDevices) {
   const Graph graph = test::small_graph({2, 1, 1, 2, 2}, {{1, 2, 0}, {3, 4, 0}}, kHalf);
-  const Platform platform = test::devices(2, 4);
+  const Platform platform({{"gpu0", "gpu", 0, 4, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
   const Schedule schedule{{one_operator_stages(v({1, 4, 5})), one_operator_stages(v({2, 3}))}};
   ASSERT_TRUE(validate(graph, platform, schedule).empty());
   const Schedule stuck{{{stage({{1}, {4}, {5}})}, one_operator_stages(v({2, 3}))}};
