@@ -55,7 +55,7 @@ inline void pause_briefly() {
 
 /// Returns when `counter` is no longer `seen`.
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen) {
-  constexpr int kSpins = 500;  // about 20 µs
+  constexpr int kSpins = 2000;  // about 20 µs
   for (int i = 0; i < kSpins; ++i) {
     if (counter.load(std::memory_order_acquire) != seen) return;
     pause_briefly();
@@ -80,7 +80,7 @@ void run_group(const BoundGroup& group, Between&& between) {
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 1> kOpenMpEnvironment{
-    {{"GOMP_SPINCOUNT", "2000"}}};
+    {{"GOMP_SPINCOUNT", "5000"}}};
 
 }  // namespace
 

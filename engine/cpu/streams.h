@@ -17,9 +17,10 @@ namespace hios::cpu {
 /// when it is loaded, so a main sets what is missing and executes itself again): names and values.
 ///
 /// GOMP_SPINCOUNT: how often an OpenMP thread looks for work before it sleeps. libgomp's own
-/// default is about 15 ms of spinning on a core that another stream may need by then; ours is about
-/// 100 µs, longer than any gap between two operators of a stage, shorter than most waits between
-/// stages.
+/// default makes it spin for several ms on a core that another stream, or another program, may need
+/// by then: on a machine that also did something else, Inception-v3 on two threads took ten times
+/// as long with it. Ours is some 50 to 250 µs, as long as a pause instruction is: longer than the
+/// gaps between the operators of a stage, shorter than most waits between stages.
 std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment();
 
 /// The cores of this rank as streams. A stage of one group runs on the calling (main) thread with
