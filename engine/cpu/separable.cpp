@@ -13,13 +13,16 @@
 // Measured on NASNet's and RandWire's 18 largest operators, one core with AVX-512, sources not in
 // cache, against the best of oneDNN's own three primitives (eltwise, brdgmm_dw, brgconv_1x1):
 // 12.8 against 14.6 ms in sum; 168 channels 42×42 5×5: 0.71 against 0.85 ms; 42 channels 83×83 7×7:
-// 0.47 against 0.67 ms; never slower. Two variants lost: padding and relu into a channel-blocked
-// scratch before the depthwise kernel (15.2), and the kernel chunk by chunk over a block's whole
-// plane instead of row by row (13.5 to 13.8). A pointwise kernel of our own reached 75 to 95 % of
-// brgconv_1x1, which is why oneDNN keeps that half.
+// 0.47 against 0.67 ms; never slower. Whole networks by CPU time of one core: NASNet 337 against
+// 409 ms, RandWire 134 against 163 ms (bench/raw_onednn). Two variants lost: padding and relu into
+// a channel-blocked scratch before the depthwise kernel (gained half as much), and the kernel chunk
+// by chunk over a block's whole plane instead of row by row (13.5 to 13.8). A pointwise kernel of
+// our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half. Blocks of
+// 256 KiB and 1 MiB made no difference.
 //
 // Rows and chunks are divided evenly among the team; each value is computed by one thread in an
-// order that does not depend on the division. Tests: cpu_operators_test.cpp.
+// order that does not depend on the division. Tests: cpu_operators_test.cpp,
+// and cpu_backend_test.cpp for the seams between blocks.
 #include <limits>
 #include <optional>
 #include <utility>
