@@ -21,10 +21,6 @@ const Network kNetworks[] = {{"inception_v3", "107"},
                              {"squeezenet", "64"},
                              {"randwire_large", "64"}};
 
-void expect_schema(const std::string& schema, const std::string& file) {
-  EXPECT_EQ(schema_complaints(schema, read(file)), std::vector<std::string>{}) << file;
-}
-
 class MainJob : public testing::TestWithParam<Network> {
  protected:
   Words model() const { return {"--model", GetParam().name, "--height", GetParam().size}; }
@@ -37,7 +33,7 @@ class MainJob : public testing::TestWithParam<Network> {
             more,
         {.limit_s = 300});
     ASSERT_EQ(done.exit_status, 0) << done.err;
-    expect_schema("hios-profile", profile());
+    expect_meets_schema(read(profile()));
   }
 
   std::string schedule_for(const std::string& algorithm, const Words& more) {
@@ -47,7 +43,7 @@ class MainJob : public testing::TestWithParam<Network> {
         Words{"--profile", profile(), "--algorithm", algorithm, "--output", file, "--force"} +
         more);
     EXPECT_EQ(done.exit_status, 0) << done.err;
-    expect_schema("hios-schedule", file);
+    expect_meets_schema(read(file));
     return file;
   }
 
@@ -61,7 +57,7 @@ class MainJob : public testing::TestWithParam<Network> {
                                  "--json", report, "--trace", place_.file("trace.json"), "--force"},
                  {.limit_s = 300});
     EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
-    expect_schema("hios-report", report);
+    expect_meets_schema(read(report));
     return read(report);
   }
 
@@ -92,7 +88,7 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Networks, MainJob, testing::ValuesIn(kNetworks),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace hios::test

@@ -83,7 +83,7 @@ TEST_P(Ranks, WithoutCma) {
 INSTANTIATE_TEST_SUITE_P(Networks, Ranks,
                          testing::Values(Case{"inception_v3", 75}, Case{"nasnet_large", 33},
                                          Case{"squeezenet", 48}, Case{"randwire_large", 32}),
-                         [](const auto& info) { return std::string(info.param.network); });
+                         [](const auto& test) { return std::string(test.param.network); });
 
 }  // namespace
 }  // namespace hios::test

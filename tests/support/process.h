@@ -10,8 +10,8 @@ namespace hios::test {
 struct ProcessOptions {
   /// After this the whole process group is killed. It only keeps a hang from blocking the tests.
   double limit_s = 60;
-  std::vector<std::pair<std::string, std::string>> environment;  ///< added to this process's
-  std::string directory;                                         ///< empty: this process's
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
+  std::string directory = {};                                         ///< empty: this process's
 };
 
 struct ProcessResult {
