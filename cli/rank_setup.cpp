@@ -69,6 +69,15 @@ std::vector<std::string> backends_by_rank(const Flags& flags, std::size_t ranks)
 
 namespace {
 
+/// What the OpenMP library was told, as far as it matters.
+Json openmp_environment() {
+  Json told = Json::object();
+  for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND"}) {
+    if (const char* said = std::getenv(name)) told[name] = said;
+  }
+  return told;
+}
+
 /// The threads of the ranks of this host, by local rank, which every rank reports itself.
 std::vector<int> local_threads(mpi::Transport& transport, const std::vector<int>& threads_by_rank) {
   const std::vector<std::string> places =
@@ -95,6 +104,7 @@ RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
     BackendOptions options;
     options.threads = threads_by_rank[transport.rank().index()];
     options.cores = made.cores;
+    options.environment = openmp_environment();
     made.backend = find_backend(names[transport.rank().index()]).make(options);
     return made;
   });

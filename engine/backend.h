@@ -97,6 +97,9 @@ struct BackendOptions {
   int threads = 1;
   /// The cores this rank may use, as the operating system numbers them; empty: pin nothing.
   std::vector<int> cores;
+  /// What the program's environment says that times depend on, for describe(): nothing else reads
+  /// it.
+  Json environment = Json::object();
 };
 
 /// A row of the table of backends.

@@ -1,6 +1,5 @@
 #include "engine/cpu/backend.h"
 
-#include <cstdlib>
 #include <map>
 #include <new>
 #include <string>
@@ -61,6 +60,7 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(const BackendOptions& options)
       : threads_(options.threads),
         cores_(options.cores),
+        environment_(options.environment),
         engine_(dnnl::engine::kind::cpu, 0),
         weights_(engine_),
         streams_(options.threads, options.cores) {}
@@ -97,6 +97,7 @@ class CpuBackend final : public Backend {
 
   int threads_;
   std::vector<int> cores_;
+  Json environment_;
   dnnl::engine engine_;
   WeightsCache weights_;
   std::map<StreamIndex, StreamState> stream_states_;  // nodes stay where they are
@@ -105,7 +106,6 @@ class CpuBackend final : public Backend {
 
 Json CpuBackend::describe() const {
   const dnnl::version_t* version = dnnl::version();
-  const char* spins = std::getenv("GOMP_SPINCOUNT");  // for the record; nothing depends on it
   return {{"library", "oneDNN " + std::to_string(version->major) + "." +
                           std::to_string(version->minor) + "." + std::to_string(version->patch)},
           {"isa", isa_name()},
@@ -113,7 +113,7 @@ Json CpuBackend::describe() const {
           {"layout", "NHWC"},
           {"threads", threads_},
           {"cores", cores_},
-          {"gomp_spincount", spins != nullptr ? spins : "default"}};
+          {"environment", environment_}};
 }
 
 std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,

@@ -46,7 +46,7 @@ class BadInput : public testing::Test {
   }
 
   Words run_flags() const {
-    return {"--model", "squeezenet", "--schedule", schedule_, "--backend", "reference"};
+    return {"--model", "squeezenet", "--schedule", schedule_};
   }
 
   Workplace place_;
