@@ -253,7 +253,7 @@ void Network::add_relu(const Layer& layer) {
        {{DNNL_ARG_SRC, tensor(layer.inputs[0])}, {DNNL_ARG_DST, tensor(layer.output)}}});
 }
 
-int measure(const std::string& name, int threads, int iterations) {
+int measure(const std::string& name, int threads, int iterations, const std::string& json) {
   const hios::models::Entry* entry = hios::models::find(name);
   if (entry == nullptr) throw hios::InputError("there is no built-in model '" + name + "'");
   omp_set_num_threads(threads);
@@ -270,6 +270,9 @@ int measure(const std::string& name, int threads, int iterations) {
   const hios::Statistics s = hios::summarize(times_ms);
   std::printf("%s  oneDNN bare loop  %d thread(s)  min %.2f  best quarter %.2f  median %.2f ms\n",
               name.c_str(), threads, s.min, s.best_quarter, s.median);
+  if (!json.empty()) {
+    hios::write_json(json, {{"iterations_ms", times_ms}}, hios::Existing::kReplace);
+  }
   return 0;
 }
 
@@ -277,13 +280,14 @@ int measure(const std::string& name, int threads, int iterations) {
 
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string model;
+  std::string model, json;
   int threads = 1, iterations = 30;
   po::options_description options("The layers of a built-in model, straight from oneDNN");
   options.add_options()("help", "this text")(
       "model", po::value(&model)->default_value("inception_v3"), "a name of --list-models")(
       "threads", po::value(&threads)->default_value(1), "OpenMP threads")(
-      "iterations", po::value(&iterations)->default_value(30), "after 3 of warm-up");
+      "iterations", po::value(&iterations)->default_value(30), "after 3 of warm-up")(
+      "json", po::value(&json), "write the iterations there");
   try {
     po::variables_map values;
     po::store(po::parse_command_line(argc, argv, options), values);
@@ -295,7 +299,7 @@ int main(int argc, char** argv) {
     if (threads < 1 || iterations < 1) {
       throw hios::InputError("--threads and --iterations are 1 or more");
     }
-    return measure(model, threads, iterations);
+    return measure(model, threads, iterations, json);
   } catch (const hios::InputError& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
   } catch (const po::error& error) {

@@ -8,6 +8,7 @@
 #include "cli/flags.h"
 #include "cli/list_models.h"
 #include "cli/planned_trace.h"
+#include "cli/priced_graph.h"
 #include "cli/schedule_inputs.h"
 #include "cli/table.h"
 #include "hios/error.h"
@@ -215,7 +216,9 @@ int run(int argc, char** argv) {
   }
   Problem problem(flags, common);
   if (const auto file = flags.optional_text("export-graph")) {
-    write_json(*file, to_json(problem.graph()), common.existing);
+    const bool priced = flags.given("profile");
+    write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
+               common.existing);
     if (!flags.given("algorithm") && !flags.given("check")) return 0;
   }
   if (flags.given("check")) return check(flags, common, problem);

@@ -30,13 +30,10 @@
 namespace hios {
 namespace {
 
-// Stages measured together: enough for a sweep of tens of milliseconds, and so for a fastest
-// quarter that means something; few enough to hold their weights at once.
+// Stages measured together (every so manieth of them, so that a batch spans the network and comes
+// back to an operator's weights as late as a run does): enough for a sweep of tens of milliseconds,
+// and so for a fastest quarter that means something; few enough to hold their weights at once.
 constexpr std::size_t kStagesInBatch = 64;
-
-// Weights count as cold once this much has been touched. A cache that is much larger keeps them
-// between the iterations of a real run, too.
-constexpr Bytes kMostColdBytes = Bytes{32} << 20;
 
 constexpr int kFewestStageSamples = 10;
 
@@ -64,9 +61,11 @@ struct Profiler::State {
                                     const Configuration& into) const;
   std::vector<std::pair<Rank, Rank>> missing_pairs(const Configuration& into) const;
   Sweeps sweep_network(std::vector<double>& totals);
+  std::vector<Stage> dealt(std::vector<Stage> stages) const;
   bool measure_batch(std::span<const Stage> batch, std::size_t batches_left, double time_left_s,
                      Configuration& into);
   int affordable_sweeps(double sweep_s, std::size_t batches_left, double time_left_s) const;
+  Bytes cold_bytes() const;
   void describe(Configuration& into, const Stopwatch& stopwatch) const;
 
   const CoarseGraph& coarse;
@@ -193,13 +192,39 @@ int Profiler::State::affordable_sweeps(double sweep_s, std::size_t batches_left,
   return static_cast<int>(std::clamp<double>(fair, fewest, protocol.iterations));
 }
 
+// What a run touches between two uses of an operator's weights, as far as a cache could remember.
+Bytes Profiler::State::cold_bytes() const {
+  Bytes iteration = 0;
+  for (const Operator& op : coarse.graph.operators())
+    iteration += op.memory_bytes + op.parameter_bytes;
+  return std::min<Bytes>(last_level_cache_bytes() / transport.local_size(), iteration);
+}
+
+// Deals stages in topological order out to batches like cards: neighbours, which share operators,
+// come into different ones.
+std::vector<Stage> Profiler::State::dealt(std::vector<Stage> stages) const {
+  std::vector<std::size_t> position(coarse.graph.size());
+  for (std::size_t i = 0; i < position.size(); ++i) {
+    position[coarse.graph.topological()[i].index()] = i;
+  }
+  const auto first = [&](const Stage& stage) {
+    return position[stage.groups.front().front().index()];
+  };
+  std::stable_sort(stages.begin(), stages.end(),
+                   [&](const Stage& a, const Stage& b) { return first(a) < first(b); });
+  const std::size_t batches = (stages.size() + kStagesInBatch - 1) / kStagesInBatch;
+  std::vector<Stage> dealt;
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    for (std::size_t i = batch; i < stages.size(); i += batches) dealt.push_back(stages[i]);
+  }
+  return dealt;
+}
+
 // False: the time would not suffice, and nothing was measured.
 bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t batches_left,
                                     double time_left_s, Configuration& into) {
   const Stopwatch stopwatch;
-  const Bytes cold_bytes =
-      std::min<Bytes>(last_level_cache_bytes(), kMostColdBytes) / transport.local_size();
-  StageBatch stages(coarse, model, backend, source, batch, cold_bytes);
+  StageBatch stages(coarse, model, backend, source, batch, cold_bytes());
   std::vector<double> ms(batch.size());
   const double made_s = stopwatch.seconds();
   transport.barrier();
@@ -229,7 +254,7 @@ Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuratio
                                   double time_limit_s) {
   State& state = *state_;
   const Stopwatch stopwatch;
-  const std::vector<Stage> missing = state.missing_stages(stages, into);
+  const std::vector<Stage> missing = state.dealt(state.missing_stages(stages, into));
   if (missing.empty()) return {};
   std::optional<log::Progress> progress;
   if (state.leader()) progress.emplace("measuring stages");
@@ -244,8 +269,8 @@ Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuratio
       progress->update(measured.done, missing.size(),
                        std::min(seconds_left, time_limit_s - elapsed));
     }
-    const std::size_t size = std::min(left, kStagesInBatch);
     const std::size_t batches_left = (left + kStagesInBatch - 1) / kStagesInBatch;
+    const std::size_t size = (left + batches_left - 1) / batches_left;
     const std::span<const Stage> batch(missing.data() + measured.done, size);
     const double time_left_s = time_limit_s - stopwatch.seconds();
     if (!state.measure_batch(batch, batches_left, time_left_s, into)) break;
@@ -319,8 +344,7 @@ void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch) 
   into.protocol = protocol.json();
   into.protocol["statistic"] = Sweeps::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
-  into.protocol["cold_bytes"] =
-      std::min<Bytes>(last_level_cache_bytes(), kMostColdBytes) / transport.local_size();
+  into.protocol["cold_bytes"] = cold_bytes();
   into.protocol = agree(transport, into.protocol);
   double seconds = into.seconds + stopwatch.seconds();
   transport.all_reduce_max({&seconds, 1});

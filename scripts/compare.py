@@ -105,6 +105,27 @@ def run_round(machine, rows, model, folder, number, iterations, seed):
         row.rounds.append(json.loads(report.read_text()))
 
 
+class Yardstick:
+    """The network's layers straight from oneDNN in a bare loop: no plan, no executor, no ranks."""
+
+    def __init__(self, program, threads, folder):
+        self.program, self.threads = program, threads
+        self.name = f"bare oneDNN loop, {threads} core{'s' if threads > 1 else ''}"
+        self.file = folder / "rounds" / f"bare-{threads}.json"
+        self.samples = []
+
+    def run(self, machine, model, iterations):
+        command = [self.program, "--model", model, "--threads", self.threads, "--iterations", iterations,
+                   "--json", self.file]
+        cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:self.threads]))
+        subprocess.run(["taskset", "-c", cores, *map(str, command)], check=True, stdout=subprocess.DEVNULL,
+                       env={**machine.environment, "GOMP_SPINCOUNT": "5000"})
+        self.samples += json.loads(self.file.read_text())["iterations_ms"]
+
+    def result(self):
+        return {"name": self.name, "threads": self.threads, "latency_ms": summarize_samples(self.samples)}
+
+
 def summarize_samples(samples):
     """The statistics of INTERFACES' latency_ms, percentiles by the nearest rank."""
     ordered = sorted(samples)
@@ -131,6 +152,14 @@ def merge_rounds(row):
     return report
 
 
+def two_rank_limit(rows, one_core_ms):
+    """What no schedule on two ranks x one core can beat, by the schedulers' own lower bound."""
+    row = next(row for row in rows if row.ranks == 2)
+    predicted = json.loads(row.schedule.read_text())["predicted"]
+    return {"bound": predicted["bound"], "ms": predicted["lower_bound_ms"],
+            "speedup_over_one_core": one_core_ms / predicted["lower_bound_ms"]}
+
+
 def summarize(rows, model_name):
     reports = [(row, merge_rounds(row)) for row in rows]
 
@@ -155,7 +184,7 @@ def summarize(rows, model_name):
     moved = [summarize_samples(r["iterations_ms"])["best_quarter"] for r in rows[0].rounds]
     return {"format": "hios-summary", "version": 1, "model": model_name, "rows": result,
             "reference_moved": max(moved) / min(moved) - 1,
-            "two_cores_one_rank_ms": two_cores_one_rank}
+            "two_cores_one_rank_ms": two_cores_one_rank, "extra": {"two_rank_limit": two_rank_limit(rows, one_core)}}
 
 
 def table(summary):
@@ -183,6 +212,7 @@ def arguments():
     parser.add_argument("--output", type=Path, required=True, help="folder for profile, schedules, reports")
     parser.add_argument("--rounds", type=int, help="turns of every row")
     parser.add_argument("--iterations", type=int, help="measured runs a row and round")
+    parser.add_argument("--bare", type=Path, help="bench/raw_onednn, to run in turn with the rows")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
@@ -204,17 +234,28 @@ def main():
             model += [f"--{flag}", getattr(args, flag)]
     rows = [Row(*row, folder) for row in ROWS]
     machine = Machine(args.programs)
+    yardsticks = [Yardstick(args.bare, threads, folder) for threads in (1, 2)] if args.bare else []
     profile(machine, rows, model, folder, sweeps, args.seed)
     schedule(machine, rows, model, folder)
     for number in range(1, rounds + 1):
         run_round(machine, rows, model, folder, number, iterations, args.seed)
+        for yardstick in yardsticks:
+            yardstick.run(machine, args.model, iterations)
     summary = summarize(rows, args.model)
+    if yardsticks:
+        summary["extra"]["yardsticks"] = [yardstick.result() for yardstick in yardsticks]
     summary["seconds"] = time.monotonic() - started
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     samples = summary["rows"][0]["latency_ms"]["samples"]
     print(f"\n{args.model}, latency in ms (maximum over ranks), {samples} runs a row in {rounds} rounds; "
           f"the one-core row moved by {100 * summary['reference_moved']:.1f} % between rounds\n")
     print(table(summary))
+    limit = summary["extra"]["two_rank_limit"]
+    print(f"\nno schedule on 2 ranks x 1 core takes less than {limit['ms']:.2f} ms ({limit['bound']}), "
+          f"{limit['speedup_over_one_core']:.2f}x over 1 core")
+    for yardstick in summary["extra"].get("yardsticks", []):
+        ms = yardstick["latency_ms"]
+        print(f"{yardstick['name']}: min {ms['min']:.2f}, best 1/4 {ms['best_quarter']:.2f}, median {ms['median']:.2f}")
     print(f"\nreports, schedules and traces are in {folder}/ ({summary['seconds']:.0f} s)")
     if not all(row["verified"] and row["bitwise_equal_to_one_rank"] for row in summary["rows"]):
         sys.exit("a row did not verify")

@@ -45,9 +45,7 @@ class BadInput : public testing::Test {
     ASSERT_EQ(planned.exit_status, 0) << planned.err;
   }
 
-  Words run_flags() const {
-    return {"--model", "squeezenet", "--schedule", schedule_};
-  }
+  Words run_flags() const { return {"--model", "squeezenet", "--schedule", schedule_}; }
 
   Workplace place_;
   std::string schedule_;
@@ -115,6 +113,27 @@ TEST_F(BadInput, EveryFileOfTheCorpus) {
     ++seen;
   }
   EXPECT_GT(seen, 20u);
+}
+
+TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {
+  const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";
+  const Json expected = read((corpus / "expected.json").string());
+  const std::string model = (corpus / "model_ok.json").string();
+  for (const Json& entry : expected["for_model_ok"]) {
+    const std::string file = (corpus / entry["file"].get<std::string>()).string();
+    SCOPED_TRACE(file);
+    if (entry["kind"] == "costs") {
+      const Words flags = {"--model",   model, "--profile",   file,
+                           "--devices", "2",   "--algorithm", "inter-lp"};
+      expect_refused(hios_schedule(flags), entry["message"]);
+      continue;
+    }
+    const std::size_t ranks = entry["ranks"];
+#ifndef HIOS_MPIEXEC
+    if (ranks > 1) continue;  // this build has none
+#endif
+    expect_refused(hios_run(ranks, {"--model", model, "--schedule", file}), entry["message"]);
+  }
 }
 
 TEST_F(BadInput, AFileOfAHundredMegabytesIsRefusedBySize) {

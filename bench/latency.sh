@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The comparison of ./demo.sh for every network, with oneDNN in a bare loop run in turn beside it. A
+# network whose one-core row moved by more than 3 % between rounds is measured again, up to three
+# times. Writes bench/results/latency-PROCESSOR.md and .json.
+#   bench/latency.sh [NETWORK…]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/setup.sh
+cmake --preset release -DHIOS_TESTS=OFF >/dev/null
+cmake --build --preset release
+exec python3 bench/latency.py "$@"

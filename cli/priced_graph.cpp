@@ -1,0 +1,41 @@
+#include "cli/priced_graph.h"
+
+#include <cmath>
+
+namespace hios::cli {
+
+namespace {
+
+/// One number where all devices agree, else one a device; a device that cannot run it is left out.
+void price(Operator& op, OpId id, const CostModel& costs) {
+  op.time_by_device.clear();
+  const Platform& platform = costs.platform();
+  const double first_ms = costs.operator_ms(id, DeviceId(0));
+  bool alike = std::isfinite(first_ms);
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    const double ms = costs.operator_ms(id, DeviceId(d));
+    alike = alike && ms == first_ms;
+    if (std::isfinite(ms)) op.time_by_device[platform.device(DeviceId(d)).name] = ms;
+  }
+  op.has_time = alike;
+  if (!alike) return;
+  op.time_ms = first_ms;
+  op.time_by_device.clear();
+}
+
+}  // namespace
+
+Graph priced_graph(const CostModel& costs) {
+  const Graph& graph = costs.graph();
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (std::size_t i = 0; i < operators.size(); ++i) price(operators[i], OpId(i), costs);
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  if (costs.platform().size() > 1) {
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      edges[e].transfer_ms = costs.mean_transfer_ms(EdgeId(e));
+    }
+  }
+  return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost());
+}
+
+}  // namespace hios::cli

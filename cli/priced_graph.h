@@ -1,0 +1,13 @@
+#pragma once
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+
+namespace hios::cli {
+
+/// The graph with the costs that a model of it says, so that it can be scheduled without a profile:
+/// times on the platform's devices and the mean transfer between two of them. Stages of several
+/// groups fall back to the graph's own rule: a file holds no measured stages.
+Graph priced_graph(const CostModel& costs);
+
+}  // namespace hios::cli
