@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <sstream>
 
 #include "cli/version.h"
@@ -66,17 +67,7 @@ std::optional<std::int64_t> Flags::optional_integer(const std::string& flag, std
 }
 
 double Flags::number(const std::string& flag, double min, double max) const {
-  const std::string word = text(flag);
-  double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number) ||
-      number < min || number > max) {
-    std::ostringstream range;
-    range << "--" << flag << " takes a number from " << min << " to " << max << ", not '" << word
-          << "'";
-    throw InputError(range.str());
-  }
-  return number;
+  return parse_number(flag, text(flag), min, max);
 }
 
 std::vector<std::string> Flags::list(const std::string& flag) const {
@@ -111,7 +102,7 @@ po::options_description common_flags() {
                       "of weights, input and random graphs");
   group.add_options()("force", "replace output files that exist");
   group.add_options()("max-input", value("BYTES")->default_value("33554432"),
-                      "refuse larger input files, unread");
+                      "refuse larger input files, unread (32 MiB)");
   return group;
 }
 
@@ -142,6 +133,37 @@ bool answered(const Flags& flags, bool print) {
     return true;
   }
   return false;
+}
+
+double parse_number(const std::string& flag, const std::string& word, double min, double max) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number) ||
+      number < min || number > max) {
+    std::ostringstream range;
+    range << "--" << flag << " takes a number from " << min << " to " << max << ", not '" << word
+          << "'";
+    throw InputError(range.str());
+  }
+  return number;
+}
+
+void check_distinct_files(const Flags& flags) {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const char* flag : {"model", "graph", "platform", "profile", "schedule", "check", "output",
+                           "json", "csv", "trace", "timeline", "export-graph"}) {
+    const auto name = flags.optional_text(flag);
+    if (!name) continue;
+    std::error_code ignored;
+    const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(*name), ignored);
+    const auto [at, fresh] = seen.emplace(file, flag);
+    if (!fresh)
+      throw InputError("--" + at->second + " and --" + flag + " name the same file, " + *name);
+  }
+}
+
+void show(const std::string& text) {
+  if (log::level() != log::Level::kQuiet) std::fputs(text.c_str(), stdout);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

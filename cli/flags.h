@@ -9,6 +9,7 @@
 
 #include <boost/program_options.hpp>
 
+#include "hios/error.h"
 #include "hios/json_io.h"
 
 /// The command line that the three programs share. Every complaint is an InputError that names the
@@ -70,6 +71,27 @@ Common read_common(const Flags& flags, bool quiet);
 
 /// Prints help or version when asked for (on rank 0 only); true if that was all.
 bool answered(const Flags& flags, bool print);
+
+/// A finite number within [min, max], as the flag's value or a part of it.
+double parse_number(const std::string& flag, const std::string& word, double min, double max);
+
+/// Throws InputError where two of the flags that name files name the same one: an output would
+/// replace another, or an input.
+void check_distinct_files(const Flags& flags);
+
+/// Results for a person, on standard output; nothing under -q.
+void show(const std::string& text);
+
+/// Writes results after the work is done: what goes wrong then is a failure of the run, not bad
+/// input.
+template <class Write>
+void write_after_work(Write write) {
+  try {
+    write();
+  } catch (const InputError& error) {
+    throw RunError(error.what());
+  }
+}
 
 /// "a,b,c" → {a, b, c}; empty entries are kept.
 std::vector<std::string> split(std::string_view text, char separator);

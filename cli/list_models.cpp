@@ -24,7 +24,7 @@ int list_models(const Common& common) {
                     {"gflop", summary.gflop},
                     {"parameters", summary.parameters}});
   }
-  std::fputs(table.text().c_str(), stdout);
+  show(table.text());
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);
   if (common.json) write_json(*common.json, {{"models", list}}, common.existing);
   return 0;

@@ -43,9 +43,12 @@ Model load_model(const std::string& name, const Size& size, const ReadLimits& li
   return model_from_json(JsonView(json, name), size.batch, size.height, size.width);
 }
 
-Network make_network(Model model) {
+Network make_network(const std::string& name, Model model) {
   CoarseGraph coarse = coarsen(model);
-  return {std::move(model), std::move(coarse)};
+  std::string flags = "--model " + name + " --batch " + std::to_string(model.batch()) +
+                      " --height " + std::to_string(model.height()) + " --width " +
+                      std::to_string(model.width());
+  return {std::move(model), std::move(coarse), std::move(flags)};
 }
 
 }  // namespace
@@ -64,7 +67,8 @@ std::string Network::digest() const {
 }
 
 Network load_network(const Flags& flags, const ReadLimits& limits) {
-  return make_network(load_model(flags.text("model"), size_flags(flags), limits));
+  const std::string name = flags.text("model");
+  return make_network(name, load_model(name, size_flags(flags), limits));
 }
 
 Network load_network(const Flags& flags, const ReadLimits& limits, const ScheduleHead& head) {
@@ -72,7 +76,8 @@ Network load_network(const Flags& flags, const ReadLimits& limits, const Schedul
   if (!size.batch && !size.height && !size.width && head.batch > 0) {
     size = {head.batch, head.height, head.width};
   }
-  return make_network(load_model(flags.text("model"), size, limits));
+  const std::string name = flags.text("model");
+  return make_network(name, load_model(name, size, limits));
 }
 
 std::string describe(const Model& model) {

@@ -21,6 +21,8 @@ boost::program_options::options_description model_flags();
 struct Network {
   Model model;
   CoarseGraph coarse;
+  /// The flags that name it and its size: "--model squeezenet --batch 1 --height 48 --width 48".
+  std::string flags;
   /// Covers the layers and shapes, for the agreement between ranks.
   std::string digest() const;
 };

@@ -2,11 +2,13 @@
 
 #include <cstdio>
 
+#include "cli/finding_line.h"
 #include "cli/network.h"
 #include "cli/rank_setup.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "cli/wanted_stages.h"
+#include "engine/machine.h"
 #include "engine/profiler.h"
 #include "hios/log.h"
 #include "hios/profile.h"
@@ -44,19 +46,32 @@ struct Job {
   int threads = 1;
   int streams = 1;
   double time_limit_s = 60;
+  double timeout_s = 60;
   std::vector<std::string> algorithms;
   std::optional<Schedule> schedule;
   Profile profile;
 };
 
-void read_stages(const Flags& flags, Job& job) {
+void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
   const std::string text = flags.given("stages") ? flags.text("stages")
                            : job.streams > 1     ? "ios,hios-lp,hios-mr"
                                                  : "none";
   if (text == "none") return;
   if (text.find_first_of("./") != std::string::npos) {
     const Json json = read_json(text, job.common.limits);
-    job.schedule = schedule_from_json(JsonView(json, text), job.network.coarse.graph).schedule;
+    const ScheduleFile file = schedule_from_json(JsonView(json, text), job.network.coarse.graph);
+    const auto findings = validate(job.network.coarse.graph, Platform(file.devices), file.schedule);
+    if (!findings.empty()) throw InputError(finding_line(text, findings.front()));
+    for (const Device& device : file.devices) {
+      if (device.threads == job.threads && device.streams <= job.streams &&
+          file.devices.size() == ranks)
+        continue;
+      throw InputError(text + ": $.devices: made for " + std::to_string(file.devices.size()) +
+                       " ranks x " + std::to_string(device.threads) + " threads x " +
+                       std::to_string(device.streams) +
+                       " streams: measure its stages with the same -np, --threads and --streams");
+    }
+    job.schedule = file.schedule;
     return;
   }
   for (const std::string& name : split(text, ',')) {
@@ -69,6 +84,7 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   Common common = read_common(flags, !first);
   Job job(common, load_network(flags, common.limits));
   job.protocol = read_protocol(flags);
+  check_distinct_files(flags);
   job.output = flags.text("output");
   job.backends = backends_by_rank(flags, transport.size());
   for (const std::string& name : job.backends) {
@@ -81,22 +97,38 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   job.threads = flags.given("threads") ? static_cast<int>(flags.integer("threads", 1, 4096)) : 1;
   job.streams = static_cast<int>(flags.integer("streams", 1, 4096));
   job.time_limit_s = flags.number("time-limit", 0, 1e6);
+  job.timeout_s = flags.number("timeout", 0.1, 1e6);
   const bool grows = flags.given("update") && std::filesystem::exists(job.output);
   check_writable(job.output, grows ? Existing::kReplace : common.existing);
   if (grows) {
     const Json json = read_json(job.output, common.limits);
     job.profile = profile_from_json(JsonView(json, job.output));
+    job.profile.file = job.output;
   }
-  read_stages(flags, job);
+  read_stages(flags, job, transport.size());
   return job;
 }
 
-Configuration& configuration(Job& job, const Backend& backend, std::size_t ranks) {
+/// One configuration is one machine's: times of two would be compared as if they were one's.
+void check_same_machine(const Job& job, const Configuration& known, const std::string& path) {
+  const auto differs = [&](const char* what, const std::string& here) {
+    const std::string there = known.machine.value(what, here);
+    if (there == here) return;
+    throw InputError(job.output.string() + ": $.configurations: measured on another " + what +
+                     " (" + there + ", here " + here + "): write to another file");
+  };
+  differs("processor", processor_name());
+  differs("transport", path);
+}
+
+Configuration& configuration(Job& job, const Backend& backend, const mpi::Transport& transport) {
+  const std::size_t ranks = transport.size();
   if (Configuration* known = job.profile.find(backend.kind(), job.threads, ranks)) {
     if (known->backend != backend.name()) {
       throw InputError(job.output.string() + " holds times of the " + known->backend +
                        " backend for this configuration: write to another file");
     }
+    check_same_machine(job, *known, transport.path());
     return *known;
   }
   Configuration fresh;
@@ -118,15 +150,16 @@ void measure_wanted_stages(Job& job, mpi::Transport& transport, Profiler& profil
   for (;;) {
     double left_s = job.time_limit_s - watch.seconds();
     transport.all_reduce_max({&left_s, 1});
-    if (left_s <= 0) break;
     std::string text;
     if (transport.rank() == Rank(0)) {
-      text = stages_to_text(
-          job.schedule ? wanted_stages(graph, platform, job.profile, *job.schedule)
-                       : wanted_stages(graph, platform, job.profile, job.algorithms, left_s));
+      text =
+          stages_to_text(job.schedule ? wanted_stages(graph, platform, job.profile, *job.schedule)
+                                      : wanted_stages(graph, platform, job.profile, job.algorithms,
+                                                      std::max(left_s, 1.0)));
     }
     const std::vector<Stage> stages = stages_from_text(transport.broadcast(text));
     if (stages.empty()) return;
+    if (left_s <= 0) break;
     const std::size_t before = into.stages.size();
     profiler.measure_stages(stages, into, left_s);
     if (into.stages.size() == before) break;
@@ -145,12 +178,13 @@ void print_summary(const Job& job, const Configuration& measured) {
              std::to_string(measured.operators.size()), fixed(sum_ms, 3),
              std::to_string(measured.stages.size()), std::to_string(measured.transfers.size()),
              fixed(measured.seconds, 1)});
-  std::fputs(table.text().c_str(), stdout);
+  show(table.text());
   if (job.common.csv) write_text(*job.common.csv, table.csv(), job.common.existing);
   if (job.common.json) write_json(*job.common.json, to_json(job.profile), job.common.existing);
 }
 
-int profile(mpi::Transport& transport, int argc, char** argv) {
+int profile(mpi::Transport& plain_transport, int argc, char** argv) {
+  mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
   flags.add(model_flags()).add(rank_flags()).add(profile_flags()).add(common_flags());
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
@@ -158,11 +192,13 @@ int profile(mpi::Transport& transport, int argc, char** argv) {
   mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
                                   {"the profile to update", job.profile.digest()}});
 
+  // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
+  const auto watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring");
   const std::vector<int> threads(transport.size(), job.threads);
   const RankBackend mine = make_rank_backend(flags, transport, job.backends, threads);
   SeededSource source(job.common.seed);
   Configuration& into =
-      *agreed(transport, [&] { return &configuration(job, *mine.backend, transport.size()); });
+      *agreed(transport, [&] { return &configuration(job, *mine.backend, transport); });
   log::info("measuring " + describe(job.network.model) + " on " + std::to_string(transport.size()) +
             " ranks x " + std::to_string(job.threads) + " threads, " + transport.path());
   Profiler profiler(job.network.coarse, job.network.model, *mine.backend, transport, source,
@@ -172,9 +208,11 @@ int profile(mpi::Transport& transport, int argc, char** argv) {
   if (!job.algorithms.empty() || job.schedule)
     measure_wanted_stages(job, transport, profiler, into);
   if (transport.rank() == Rank(0)) {
-    write_json(job.output, to_json(job.profile),
-               flags.given("update") ? Existing::kReplace : job.common.existing);
-    print_summary(job, into);
+    write_after_work([&] {
+      write_json(job.output, to_json(job.profile),
+                 flags.given("update") ? Existing::kReplace : job.common.existing);
+      print_summary(job, into);
+    });
   }
   return 0;
 }

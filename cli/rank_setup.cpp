@@ -6,6 +6,7 @@
 
 #include "cli/version.h"
 #include "engine/cores.h"
+#include "hios/log.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/streams.h"
 #endif
@@ -22,6 +23,8 @@ po::options_description rank_flags() {
   group.add_options()("oversubscribe", "let ranks share cores where there are too few");
   group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring");
   group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
+  group.add_options()("timeout", value("SECONDS")->default_value("60"),
+                      "end the job where a rank stands still that long");
   group.add_options()("duration", value("SECONDS")->default_value("0"), "measured time, at least");
   return group;
 }
@@ -32,8 +35,9 @@ bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& tra
     return true;
   });
   std::string words;
-  for (int i = 1; i < argc; ++i) words += std::string(i > 1 ? " " : "") + argv[i];
-  mpi::agree_on_facts(transport, {{"the arguments", words}, {"the build", build_id()}});
+  words = std::filesystem::path(argv[0]).filename();
+  for (int i = 1; i < argc; ++i) words += std::string(" ") + argv[i];
+  mpi::agree_on_facts(transport, {{"the command line", words}, {"the build", build_id()}});
   return !answered(flags, transport.rank() == Rank(0));
 }
 
@@ -105,9 +109,40 @@ RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
     options.threads = threads_by_rank[transport.rank().index()];
     options.cores = made.cores;
     options.environment = openmp_environment();
+    if (made.cores.empty()) {
+      log::warning(
+          "ranks share cores (--oversubscribe): nothing is pinned, and predictions do not hold");
+    }
     made.backend = find_backend(names[transport.rank().index()]).make(options);
     return made;
   });
+}
+
+namespace {
+
+std::unique_ptr<Watchdog> watchdog(Watched watched, const mpi::Transport& transport,
+                                   double timeout_s) {
+  const std::string who =
+      "rank " + std::to_string(transport.rank().index()) + " on " + transport.host();
+  // Only the main thread may call MPI, and it is the one that hangs: mpirun ends the others.
+  return std::make_unique<Watchdog>(std::move(watched),
+                                    Watchdog::Options{.timeout_s = timeout_s, .who = who},
+                                    [] { std::_Exit(static_cast<int>(ExitCode::kRunFailed)); });
+}
+
+}  // namespace
+
+std::unique_ptr<Watchdog> watch_phase(const mpi::BeatingTransport& transport, double timeout_s,
+                                      std::string phase) {
+  return watchdog(
+      {[&transport] { return transport.beats(); },
+       [&transport, phase = std::move(phase)] { return phase + ": " + transport.doing(); }},
+      transport, timeout_s);
+}
+
+std::unique_ptr<Watchdog> watch_runs(const Executor& executor, const mpi::Transport& transport,
+                                     double timeout_s) {
+  return watchdog(watched(executor), transport, timeout_s);
 }
 
 void ensure_openmp_environment([[maybe_unused]] char** argv) {

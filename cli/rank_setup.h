@@ -12,7 +12,9 @@
 #include "cli/flags.h"
 #include "engine/backend.h"
 #include "engine/timing.h"
+#include "engine/watchdog.h"
 #include "hios/error.h"
+#include "mpi/beating.h"
 #include "mpi/session.h"
 
 /// What hios-profile and hios-run do on every rank before anything runs.
@@ -52,6 +54,16 @@ struct RankBackend {
 RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
                               const std::vector<std::string>& names,
                               const std::vector<int>& threads_by_rank);
+
+/// Watches a phase in which ranks work and wait for each other's words: where this rank's last call
+/// of the transport is longer ago than `timeout_s`, it prints where the rank stands and ends the
+/// job.
+std::unique_ptr<Watchdog> watch_phase(const mpi::BeatingTransport& transport, double timeout_s,
+                                      std::string phase);
+
+/// The same for an executor's runs.
+std::unique_ptr<Watchdog> watch_runs(const Executor& executor, const mpi::Transport& transport,
+                                     double timeout_s);
 
 /// Makes sure that this process runs with the OpenMP settings that the cpu backend wants: libgomp
 /// reads them before main, so the program starts itself again with them where they are not set.

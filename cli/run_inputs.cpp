@@ -17,13 +17,12 @@ po::options_description run_flags() {
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
                       "compare with the reference backend, and bit by bit with one rank; "
                       "=operators: every operator");
-  group.add_options()("atol", value("X")->default_value("1e-3"), "|error| allowed ...");
+  group.add_options()("atol", value("X")->default_value("1e-3"),
+                      "|value - reference| allowed, in the values' own unit ...");
   group.add_options()("rtol", value("X")->default_value("1e-3"),
                       "... plus this share of the expected value");
   group.add_options()("max-error", value("PERCENT"),
                       "fail (exit 1) where the prediction is further off");
-  group.add_options()("timeout", value("SECONDS")->default_value("60"),
-                      "end the job where a rank stands still that long");
   group.add_options()("trace", value("FILE"),
                       "write a Chrome trace (Perfetto): planned and measured");
   group.add_options()("dry-run", "plan and print, run nothing");
@@ -44,12 +43,7 @@ std::vector<double> read_percentiles(const Flags& flags) {
   std::vector<double> percentiles;
   if (!flags.given("percentiles")) return percentiles;
   for (const std::string& word : flags.list("percentiles")) {
-    char* end = nullptr;
-    const double p = std::strtod(word.c_str(), &end);
-    if (*end != '\0' || !(p >= 0 && p <= 100)) {
-      throw InputError("--percentiles takes numbers from 0 to 100, not '" + word + "'");
-    }
-    percentiles.push_back(p);
+    percentiles.push_back(parse_number("percentiles", word, 0, 100));
   }
   return percentiles;
 }
@@ -98,6 +92,7 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   const Common common = read_common(flags, !first);
   const std::string file = flags.text("schedule");
+  check_distinct_files(flags);
   const Json json = read_json(file, common.limits);
   const JsonView root(json, file);
   RunJob job(common, load_network(flags, common.limits, schedule_head(root)));
@@ -110,18 +105,28 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   if (const auto profile = flags.optional_text("profile")) {
     const Json costs = read_json(*profile, common.limits);
     job.profile = profile_from_json(JsonView(costs, *profile));
+    job.profile->file = *profile;
   }
   job.protocol = read_protocol(flags);
   job.percentiles = read_percentiles(flags);
   job.verify = read_verify(flags);
   job.tolerance = {flags.number("atol", 0, 1e30), flags.number("rtol", 0, 1e30)};
   if (flags.given("max-error")) job.max_error = flags.number("max-error", 0, 1e6);
+  if (job.max_error && !job.profile && !job.schedule.has_prediction) {
+    throw InputError("--max-error judges a prediction, and " + file +
+                     " has none: give --profile FILE");
+  }
   job.timeout_s = flags.number("timeout", 0.1, 1e6);
   if (const auto trace = flags.optional_text("trace")) {
     job.trace = *trace;
     if (first) check_writable(*job.trace, common.existing);
   }
   job.dry_run = flags.given("dry-run");
+  for (const char* output : {"json", "csv", "trace"}) {
+    if (job.dry_run && flags.given(output)) {
+      throw InputError(std::string("--dry-run measures nothing that --") + output + " could hold");
+    }
+  }
   return job;
 }
 

@@ -9,11 +9,13 @@
 #include "cli/run_trace.h"
 #include "cli/run_verify.h"
 #include "engine/executor.h"
-#include "engine/watchdog.h"
 #include "hios/statistics.h"
 
 namespace hios::cli {
 namespace {
+
+// Far more than any build of the reference backend needs, sanitizers included.
+constexpr double kReferenceSecondsPerGflop = 20;
 
 /// Everything this rank needs, found out before anything runs.
 struct Ready {
@@ -43,7 +45,8 @@ Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport
     ready.plan = plan_rank(job.network.coarse, job.schedule.schedule, transport.rank());
     check_supported(job, *ready.mine.backend, ready.plan);
     if (job.profile)
-      ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile);
+      ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile,
+                                            job.network.flags);
     return true;
   });
   return ready;
@@ -78,16 +81,19 @@ int write_results(const Flags& flags, const RunJob& job, mpi::Transport& transpo
   double status = 0;
   if (transport.rank() == Rank(0)) {
     const Report report = make_report(flags, job, transport, ranks, results);
-    status = print_results(job, report, results);
-    if (job.common.json) write_json(*job.common.json, to_json(report), job.common.existing);
-    if (job.trace)
-      write_json(*job.trace, run_trace(job, results, costs).json(), job.common.existing);
+    write_after_work([&] {
+      status = print_results(job, report, results);
+      if (job.common.json) write_json(*job.common.json, to_json(report), job.common.existing);
+      if (job.trace)
+        write_json(*job.trace, run_trace(job, results, costs).json(), job.common.existing);
+    });
   }
   transport.all_reduce_max({&status, 1});
   return static_cast<int>(status);
 }
 
-int run(mpi::Transport& transport, int argc, char** argv) {
+int run(mpi::Transport& plain_transport, int argc, char** argv) {
+  mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-run", "run a schedule, one rank a device (mpirun -np M)");
   flags.add(model_flags()).add(rank_flags()).add(run_flags()).add(common_flags());
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
@@ -96,6 +102,7 @@ int run(mpi::Transport& transport, int argc, char** argv) {
                                   {"the schedule", job.schedule_digest},
                                   {"the profile", job.profile ? job.profile->digest() : ""},
                                   {"the seed", std::to_string(job.common.seed)}});
+  auto setting_up = watch_phase(transport, job.timeout_s, "setting up");
   const Ready ready = get_ready(flags, job, transport);
   const std::vector<ReportRank> ranks = gather_ranks(transport, ready.mine, ready.plan);
   print_setup(job, transport, ranks);
@@ -108,16 +115,18 @@ int run(mpi::Transport& transport, int argc, char** argv) {
   Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend,
                     transport, source);
   RunResults results;
+  setting_up.reset();
   {
-    const std::string who =
-        "rank " + std::to_string(transport.rank().index()) + " on " + transport.host();
-    const Watchdog watchdog(watched(executor), {.timeout_s = job.timeout_s, .who = who},
-                            [] { std::_Exit(static_cast<int>(ExitCode::kRunFailed)); });
+    const auto watching = watch_runs(executor, transport, job.timeout_s);
     results.iterations_ms = measure(transport, job.protocol, [&] { return executor.run_once(); });
     results.recorded = record_run(transport, executor);
   }
   results.predicted = predicted_timeline(job, ready.costs ? &*ready.costs : nullptr);
   if (job.verify != Verify::kNo) {
+    // The reference backend's plain loops may keep the others waiting.
+    const double patience_s =
+        job.timeout_s + kReferenceSecondsPerGflop * job.network.model.flop() / 1e9;
+    const auto watching = watch_phase(transport, patience_s, "verifying");
     results.verified =
         verify_run(job, transport, *ready.mine.backend, source, ready.plan, executor);
   }

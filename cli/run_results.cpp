@@ -105,7 +105,7 @@ void print_dry_run(const RunJob& job, mpi::Transport& transport, const RankPlan&
 
 std::optional<double> predicted_ms(const RunJob& job, const RunResults& results) {
   if (results.predicted) return results.predicted->latency_ms;
-  if (job.schedule.predicted.latency_ms > 0) return job.schedule.predicted.latency_ms;
+  if (job.schedule.has_prediction) return job.schedule.predicted.latency_ms;
   return std::nullopt;
 }
 
@@ -184,9 +184,9 @@ namespace {
 std::string verification_text(const Verified& verified) {
   char text[256];
   std::snprintf(
-      text, sizeof text, "%zu operators compared: largest error %.3g (relative %.3g) in %s, %s; %s",
-      verified.operators, verified.worst.max_abs, verified.worst.max_rel,
-      verified.worst_operator.c_str(),
+      text, sizeof text, "%zu %s compared: largest error %.3g (relative %.3g) in %s, %s; %s",
+      verified.operators, verified.operators == 1 ? "operator" : "operators",
+      verified.worst.max_abs, verified.worst.max_rel, verified.worst_operator.c_str(),
       verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
       verified.bitwise() ? "bit for bit what one rank computes" : "NOT WHAT ONE RANK COMPUTES");
   return text;
@@ -194,34 +194,82 @@ std::string verification_text(const Verified& verified) {
 
 }  // namespace
 
-int print_results(const RunJob& job, const Report& report, const RunResults& results) {
-  const Statistics latency = summarize(report.iterations_ms);
-  Table table({"latency ms", "min", "best quarter", "median", "p95", "p99", "mean", "runs",
+namespace {
+
+/// One row for scripts: plain numbers, one value a cell.
+Table results_csv(const Report& report, const Statistics& latency) {
+  std::vector<std::string> columns = {
+      "model",        "algorithm",        "ranks",       "min_ms",   "best_quarter_ms",
+      "median_ms",    "p95_ms",           "p99_ms",      "mean_ms",  "samples",
+      "predicted_ms", "prediction_error", "overhead_ms", "verified", "bitwise"};
+  const bool predicted = report.predicted_ms.has_value();
+  const auto checked = [&](bool ReportVerification::*what) {
+    return report.verified ? std::to_string((*report.verified).*what) : "";
+  };
+  std::vector<std::string> cells = {
+      report.model,
+      report.algorithm,
+      std::to_string(report.ranks.size()),
+      exact(latency.min),
+      exact(latency.best_quarter),
+      exact(latency.median),
+      exact(latency.p95),
+      exact(latency.p99),
+      exact(latency.mean),
+      std::to_string(latency.samples),
+      predicted ? exact(*report.predicted_ms) : "",
+      predicted ? exact(prediction_error(latency.best_quarter, *report.predicted_ms)) : "",
+      exact(report.overhead_ms),
+      checked(&ReportVerification::passed),
+      report.verified && report.verified->bitwise ? std::to_string(*report.verified->bitwise) : ""};
+  for (const double p : report.percentiles) {
+    columns.push_back("p" + exact(p) + "_ms");
+    cells.push_back(exact(percentile(report.iterations_ms, p)));
+  }
+  Table table(columns);
+  table.add(cells);
+  return table;
+}
+
+Table results_table(const Report& report, const Statistics& latency) {
+  Table table({"schedule", "min ms", "best quarter", "median", "p95", "p99", "mean", "runs",
                "predicted", "error"});
   const bool predicted = report.predicted_ms.has_value();
-  const double error = predicted ? prediction_error(latency.best_quarter, *report.predicted_ms) : 0;
-  table.add({job.schedule.algorithm, fixed(latency.min, 3), fixed(latency.best_quarter, 3),
-             fixed(latency.median, 3), fixed(latency.p95, 3), fixed(latency.p99, 3),
-             fixed(latency.mean, 3), std::to_string(latency.samples),
-             predicted ? fixed(*report.predicted_ms, 3) : "-", predicted ? percent(error) : "-"});
-  if (job.common.csv) write_text(*job.common.csv, table.csv(), job.common.existing);
-  std::fputs(table.text().c_str(), stdout);
-  std::printf("executor outside kernels and waits: %.3f ms (%.2f %%)\n", report.overhead_ms,
-              100 * report.overhead_ms / latency.best_quarter);
-  for (const double p : report.percentiles)
-    std::printf("p%g: %.3f ms\n", p, percentile(report.iterations_ms, p));
+  table.add(
+      {report.algorithm, fixed(latency.min, 3), fixed(latency.best_quarter, 3),
+       fixed(latency.median, 3), fixed(latency.p95, 3), fixed(latency.p99, 3),
+       fixed(latency.mean, 3), std::to_string(latency.samples),
+       predicted ? fixed(*report.predicted_ms, 3) : "-",
+       predicted ? percent(prediction_error(latency.best_quarter, *report.predicted_ms)) : "-"});
+  return table;
+}
+
+}  // namespace
+
+int print_results(const RunJob& job, const Report& report, const RunResults& results) {
+  const Statistics latency = summarize(report.iterations_ms);
+  if (job.common.csv)
+    write_text(*job.common.csv, results_csv(report, latency).csv(), job.common.existing);
+  show(results_table(report, latency).text());
+  show("executor outside kernels and waits: " + fixed(report.overhead_ms, 3) + " ms (" +
+       fixed(100 * report.overhead_ms / latency.best_quarter, 2) + " %)\n");
+  for (const double p : report.percentiles) {
+    show("p" + exact(p) + ": " + fixed(percentile(report.iterations_ms, p), 3) + " ms\n");
+  }
   int status = 0;
   if (results.verified) {
-    std::printf("%s\n", verification_text(*results.verified).c_str());
-    if (!results.verified->passed() || !results.verified->bitwise())
+    show(verification_text(*results.verified) + "\n");
+    if (!results.verified->passed() || !results.verified->bitwise()) {
+      log::error("verification failed: " + verification_text(*results.verified));
       status = static_cast<int>(ExitCode::kCheckFailed);
+    }
   }
-  if (job.max_error && predicted && 100 * std::abs(error) > *job.max_error) {
-    log::error("the prediction is off by " + percent(error) + ", more than --max-error " +
-               fixed(*job.max_error, 1));
-    status = static_cast<int>(ExitCode::kCheckFailed);
-  }
-  return status;
+  if (!job.max_error || !report.predicted_ms) return status;
+  const double error = prediction_error(latency.best_quarter, *report.predicted_ms);
+  if (100 * std::abs(error) <= *job.max_error) return status;
+  log::error("the prediction is off by " + percent(error) + ", more than --max-error " +
+             exact(*job.max_error));
+  return static_cast<int>(ExitCode::kCheckFailed);
 }
 
 }  // namespace hios::cli

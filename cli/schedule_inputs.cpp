@@ -43,7 +43,7 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
 
 }  // namespace
 
-Problem::Problem(const Flags& flags, const Common& common) {
+Problem::Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices) {
   exactly_one_source(flags);
   if (flags.given("model")) {
     network_ = load_network(flags, common.limits);
@@ -53,10 +53,11 @@ Problem::Problem(const Flags& flags, const Common& common) {
   } else {
     graph_ = random_dag(random_parameters(flags, common.seed));
   }
-  platform_ = read_platform(flags, common.limits);
+  platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
   if (const auto file = flags.optional_text("profile")) {
     const Json json = read_json(*file, common.limits);
     profile_ = profile_from_json(JsonView(json, *file));
+    profile_->file = *file;
   }
 }
 
@@ -66,7 +67,7 @@ const CostModel& Problem::costs() {
         "a --model has no costs of its own: give --profile FILE, made by hios-profile");
   }
   if (!costs_) {
-    costs_ = profile_ ? CostModel::from_profile(graph(), platform_, *profile_)
+    costs_ = profile_ ? CostModel::from_profile(graph(), platform_, *profile_, network_->flags)
                       : CostModel::from_graph(graph(), platform_);
   }
   return *costs_;

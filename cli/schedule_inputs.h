@@ -19,7 +19,8 @@ namespace hios::cli {
 /// Not movable: the costs refer to the rest.
 class Problem {
  public:
-  Problem(const Flags& flags, const Common& common);
+  /// `devices`: those of a schedule that is to be checked, unless --platform names others.
+  Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices = {});
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 

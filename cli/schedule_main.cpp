@@ -139,10 +139,24 @@ Table comparison(const std::vector<Run>& runs) {
   return table;
 }
 
+/// The same for scripts: plain numbers, one value a cell.
+Table comparison_csv(const std::vector<Run>& runs) {
+  Table table({"algorithm", "latency_ms", "lower_bound_ms", "bound", "gap", "devices_used",
+               "estimated_stages", "outcome", "seconds"});
+  for (const Run& run : runs) {
+    const Prediction& predicted = run.file.predicted;
+    table.add({run.file.algorithm, exact(predicted.latency_ms), exact(predicted.lower_bound_ms),
+               predicted.bound, exact(predicted.gap()),
+               std::to_string(devices_used(run.file.schedule)),
+               std::to_string(predicted.estimated_stages), std::string(to_string(run.file.outcome)),
+               exact(run.file.seconds)});
+  }
+  return table;
+}
+
 void write_results(const std::vector<Run>& runs, const Problem& problem, const Common& common) {
-  const Table table = comparison(runs);
-  std::fputs(table.text().c_str(), stdout);
-  if (common.csv) write_text(*common.csv, table.csv(), common.existing);
+  show(comparison(runs).text());
+  if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
   for (const Run& run : runs) schedules.push_back(to_json(run.file, problem.graph()));
@@ -168,30 +182,40 @@ int schedule(const Flags& flags, const Common& common, Problem& problem) {
   return 0;
 }
 
-/// Any author's schedule: all findings, or its simulated latency where there are costs.
-int check(const Flags& flags, const Common& common, Problem& problem) {
+std::string simulated_text(const std::string& name, const ScheduleFile& file,
+                           const Timeline& timeline) {
+  std::string text = name + ": valid, " + file.algorithm + " on " +
+                     std::to_string(devices_used(file.schedule)) + " of " +
+                     std::to_string(file.devices.size()) + " devices, simulated latency " +
+                     fixed(timeline.latency_ms, 3) + " ms";
+  if (timeline.estimated_stages > 0)
+    text += " (" + std::to_string(timeline.estimated_stages) + " stages estimated)";
+  if (file.has_prediction) text += ", its file says " + fixed(file.predicted.latency_ms, 3) + " ms";
+  return text + "\n";
+}
+
+/// Any author's schedule: all findings, or its simulated latency where there are costs. It is
+/// priced on the devices that it names.
+int check(const Flags& flags, const Common& common) {
+  for (const char* other : {"algorithm", "output", "csv", "option"}) {
+    if (flags.given(other))
+      throw InputError(std::string("--check and --") + other + " exclude each other");
+  }
   const std::string name = flags.text("check");
   const Json json = read_json(name, common.limits);
-  const ScheduleFile file = schedule_from_json(JsonView(json, name), problem.graph());
-  const Platform platform(file.devices);
-  const auto findings = validate(problem.graph(), platform, file.schedule);
+  const JsonView root(json, name);
+  Problem problem(flags, common, Platform(schedule_head(root).devices));
+  const ScheduleFile file = schedule_from_json(root, problem.graph());
+  const auto findings = validate(problem.graph(), Platform(file.devices), file.schedule);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
-    std::printf("%s\n", finding_line(name, finding).c_str());
+    show(finding_line(name, finding) + "\n");
     listed.push_back(finding.text);
   }
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
   if (findings.empty()) {
-    if (platform.size() > problem.platform().size() && !flags.given("platform")) {
-      throw InputError(name + " has " + std::to_string(platform.size()) +
-                       " devices: say --devices " + std::to_string(platform.size()));
-    }
     const Timeline timeline = simulate(problem.graph(), file.schedule, problem.costs());
-    std::printf(
-        "%s: valid, %s on %zu of %zu devices, simulated latency %.3f ms (%zu stages estimated), "
-        "its file says %.3f ms\n",
-        name.c_str(), file.algorithm.c_str(), devices_used(file.schedule), platform.size(),
-        timeline.latency_ms, timeline.estimated_stages, file.predicted.latency_ms);
+    show(simulated_text(name, file, timeline));
     result["latency_ms"] = timeline.latency_ms;
     result["estimated_stages"] = timeline.estimated_stages;
     if (const auto trace = flags.optional_text("timeline")) {
@@ -211,17 +235,18 @@ int run(int argc, char** argv) {
   const Common common = read_common(flags, false);
   if (flags.given("list-algorithms")) return list_algorithms();
   if (flags.given("list-models")) return list_models(common);
+  check_distinct_files(flags);
   for (const char* output : {"output", "export-graph", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
   }
+  if (flags.given("check")) return check(flags, common);
   Problem problem(flags, common);
   if (const auto file = flags.optional_text("export-graph")) {
     const bool priced = flags.given("profile");
     write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
                common.existing);
-    if (!flags.given("algorithm") && !flags.given("check")) return 0;
+    if (!flags.given("algorithm")) return 0;
   }
-  if (flags.given("check")) return check(flags, common, problem);
   return schedule(flags, common, problem);
 }
 

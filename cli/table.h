@@ -24,6 +24,8 @@ class Table {
 
 /// "12.345" with the given digits behind the point.
 std::string fixed(double value, int digits);
+/// The shortest text that reads back as the same number, for scripts.
+std::string exact(double value);
 /// "+4.2 %".
 std::string percent(double ratio);
 

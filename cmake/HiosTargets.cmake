@@ -5,8 +5,9 @@ target_compile_features(hios_settings INTERFACE cxx_std_20)
 target_include_directories(hios_settings INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(hios_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  # GCC 12 sees overlaps and empty optionals in its own library's inlined code (GCC bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
+  # What GCC 12 wrongly sees in its own library's inlined strings (GCC bug 105651 and its kin); the
+  # sanitizer presets look for the real thing.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
 if(HIOS_SANITIZE)
   target_compile_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE} -fno-omit-frame-pointer -g)
@@ -15,11 +16,19 @@ endif()
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# What nearly every file includes, parsed once a target: halves the time of a build. Further headers
+# may be named.
+function(hios_precompile name)
+  target_precompile_headers(${name} PRIVATE
+    <algorithm> <functional> <map> <memory> <optional> <span> <string> <vector> <nlohmann/json.hpp> ${ARGN})
+endfunction()
+
 # hios_floor(NAME SOURCES … LINK …): one static library, one floor.
 function(hios_floor name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC hios_settings ${arg_LINK})
+  hios_precompile(${name})
 endfunction()
 
 function(hios_print_features)

@@ -27,14 +27,6 @@ const double* time_on(const Operator& op, const Device& device) {
   return op.has_time ? &op.time_ms : nullptr;
 }
 
-std::string measure_command(const Graph& graph, const Platform& platform, int threads) {
-  std::ostringstream text;
-  text << "mpirun -np " << platform.size() << " hios-profile --model " << graph.name();
-  if (threads > 0) text << " --threads " << threads;
-  text << " --output FILE --update";
-  return text.str();
-}
-
 std::string describe(const Configuration& configuration) {
   std::ostringstream text;
   text << configuration.kind << ", " << configuration.threads << " threads, " << configuration.ranks
@@ -42,8 +34,8 @@ std::string describe(const Configuration& configuration) {
   return text.str();
 }
 
-const Configuration& configuration_of(const Device& device, const Graph& graph,
-                                      const Platform& platform, const Profile& profile) {
+const Configuration& configuration_of(const Device& device, const Platform& platform,
+                                      const Profile& profile, const std::string& remedy) {
   const Configuration* found = profile.find(device.kind, device.threads, platform.size());
   if (found) return *found;
   Configuration wanted;
@@ -54,9 +46,9 @@ const Configuration& configuration_of(const Device& device, const Graph& graph,
   for (const Configuration& configuration : profile.configurations) {
     known += (known.empty() ? "" : "; ") + describe(configuration);
   }
-  throw InputError("the profile has no configuration for " + device.name + " (" + describe(wanted) +
-                   "), only: " + (known.empty() ? "none" : known) +
-                   "; measure it with: " + measure_command(graph, platform, device.threads));
+  throw InputError(profile.file + ": $.configurations: the profile has no configuration for " +
+                   device.name + " (" + describe(wanted) +
+                   "), only: " + (known.empty() ? "none" : known) + "; measure it with: " + remedy);
 }
 
 /// "a, b, c and 12 more".
@@ -71,8 +63,8 @@ std::string first_few(const std::set<std::string>& names) {
   return text;
 }
 
-void refuse_missing_signatures(const Graph& graph, const Platform& platform, const Device& device,
-                               const Configuration& configuration) {
+void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
+                               const Configuration& configuration, const std::string& remedy) {
   std::set<std::string> missing;
   for (const Operator& op : graph.operators()) {
     if (op.signature.empty()) {
@@ -84,10 +76,9 @@ void refuse_missing_signatures(const Graph& graph, const Platform& platform, con
     }
   }
   if (missing.empty()) return;
-  throw InputError("the profile (" + describe(configuration) + ") lacks " +
+  throw InputError(profile.file + ": the profile (" + describe(configuration) + ") lacks " +
                    std::to_string(missing.size()) + " operator signatures of " + graph.name() +
-                   ": " + first_few(missing) +
-                   "; measure them with: " + measure_command(graph, platform, device.threads));
+                   ": " + first_few(missing) + "; measure them with: " + remedy);
 }
 
 // A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
@@ -154,13 +145,23 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
   return costs;
 }
 
+std::string CostModel::measure_command(int threads) const {
+  std::string text =
+      "mpirun -np " + std::to_string(platform_->size()) + " hios-profile " + model_flags_;
+  if (threads > 0) text += " --threads " + std::to_string(threads);
+  return text + " --output " + profile_file_ + " --update";
+}
+
 CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
-                                  const Profile& profile) {
+                                  const Profile& profile, const std::string& model_flags) {
   CostModel costs(graph, platform);
+  costs.model_flags_ = model_flags.empty() ? "--model " + graph.name() : model_flags;
+  costs.profile_file_ = profile.file;
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Device& device = platform.device(DeviceId(d));
-    const Configuration& configuration = configuration_of(device, graph, platform, profile);
-    refuse_missing_signatures(graph, platform, device, configuration);
+    const std::string remedy = costs.measure_command(device.threads);
+    const Configuration& configuration = configuration_of(device, platform, profile, remedy);
+    refuse_missing_signatures(graph, device, profile, configuration, remedy);
     costs.configurations_[d] = &configuration;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Operator& op = graph.op(OpId(i));
@@ -235,7 +236,7 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
                      graph_->op(edge.to).name;
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) +
-                     "); measure it with: " + measure_command(*graph_, *platform_, device.threads));
+                     "); measure it with: " + measure_command(device.threads));
   }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
 }

@@ -55,6 +55,7 @@ struct Configuration {
 /// `hios-profile` version 1: measured times with provenance.
 struct Profile {
   std::vector<Configuration> configurations;
+  std::string file = "FILE";  ///< where it was read from: for messages only
 
   /// nullptr where none was measured. `kind` is the devices' kind. With no `backend` given: the
   /// first of any, the reference backend's only where there is no other.

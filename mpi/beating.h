@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "mpi/transport.h"
+
+namespace hios::mpi {
+
+/// A transport that tells watchdogs that it moves: it counts its calls and names the one under way.
+/// For the phases that no executor counts: setting up, measuring, verifying. Channels are handed
+/// through untouched, so that the timed loop pays nothing. `inner` outlives it.
+class BeatingTransport final : public Transport {
+ public:
+  explicit BeatingTransport(Transport& inner) : inner_(inner) {}
+
+  /// Grows with every call begun and ended. Any thread.
+  std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  /// "waiting for the other ranks (barrier)" or "working on its own". Any thread.
+  const char* doing() const { return doing_.load(std::memory_order_relaxed); }
+
+  Rank rank() const override { return inner_.rank(); }
+  std::size_t size() const override { return inner_.size(); }
+  std::size_t local_rank() const override { return inner_.local_rank(); }
+  std::size_t local_size() const override { return inner_.local_size(); }
+  const std::string& host() const override { return inner_.host(); }
+  std::string path() const override { return inner_.path(); }
+  void barrier() override;
+  std::vector<std::string> all_gather(const std::string& text) override;
+  std::string broadcast(const std::string& text) override;
+  void all_reduce_max(std::span<double> values) override;
+  std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
+                                        std::span<const Message> receives) override {
+    return inner_.open_channel(sends, receives);
+  }
+  [[noreturn]] void abort(int exit_code) override;
+
+ private:
+  class Beat;
+
+  Transport& inner_;
+  std::atomic<std::uint64_t> beats_{0};
+  std::atomic<const char*> doing_{"working on its own"};
+};
+
+}  // namespace hios::mpi
