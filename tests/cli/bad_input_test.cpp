@@ -154,8 +154,11 @@ TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
       {{"--iterations", "0"}, "--iterations"},
       {{"--backend", "cuda"}, "cuda"},
       {{"--backend", "reference,reference"}, "--backend"},
-      {{"--json", schedule_}, "--force"},
-      {{"--profile", schedule_}, "hios-profile"},
+      {{"--json", place_.file("graph.json")}, "--force"},
+      {{"--json", schedule_, "--force"}, "name the same file"},
+      {{"--csv", place_.file("r"), "--json", place_.file("r")}, "name the same file"},
+      {{"--profile", place_.file("graph.json")}, "hios-profile"},
+      {{"--dry-run", "--json", place_.file("r.json")}, "--dry-run"},
   };
   for (const auto& [flags, part] : cases) {
     SCOPED_TRACE(testing::PrintToString(flags));
