@@ -256,6 +256,8 @@ def main():
     for yardstick in summary["extra"].get("yardsticks", []):
         ms = yardstick["latency_ms"]
         print(f"{yardstick['name']}: min {ms['min']:.2f}, best 1/4 {ms['best_quarter']:.2f}, median {ms['median']:.2f}")
+    print("a rank of one core has one stream: Alg. 2 finds nothing to group there, so hios-lp is inter-lp, "
+          "and hios-mr inter-mr")
     print(f"\nreports, schedules and traces are in {folder}/ ({summary['seconds']:.0f} s)")
     if not all(row["verified"] and row["bitwise_equal_to_one_rank"] for row in summary["rows"]):
         sys.exit("a row did not verify")
