@@ -46,7 +46,7 @@ struct Job {
   int threads = 1;
   int streams = 1;
   double time_limit_s = 60;
-  double timeout_s = 60;
+  double timeout_s = kDefaultTimeoutSeconds;
   std::vector<std::string> algorithms;
   std::optional<Schedule> schedule;
   Profile profile;
@@ -187,13 +187,14 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
   flags.add(model_flags()).add(rank_flags()).add(profile_flags()).add(common_flags());
+  auto watching = watch_phase(transport, kDefaultTimeoutSeconds, "reading what to do");
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   Job job = agreed(transport, [&] { return read_job(flags, transport); });
   mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
                                   {"the profile to update", job.profile.digest()}});
 
   // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
-  const auto watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring");
+  watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring");
   const std::vector<int> threads(transport.size(), job.threads);
   const RankBackend mine = make_rank_backend(flags, transport, job.backends, threads);
   SeededSource source(job.common.seed);

@@ -61,6 +61,9 @@ RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
 std::unique_ptr<Watchdog> watch_phase(const mpi::BeatingTransport& transport, double timeout_s,
                                       std::string phase);
 
+/// Before the arguments are read.
+inline constexpr double kDefaultTimeoutSeconds = 60;
+
 /// The same for an executor's runs.
 std::unique_ptr<Watchdog> watch_runs(const Executor& executor, const mpi::Transport& transport,
                                      double timeout_s);

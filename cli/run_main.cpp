@@ -96,13 +96,14 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
   mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-run", "run a schedule, one rank a device (mpirun -np M)");
   flags.add(model_flags()).add(rank_flags()).add(run_flags()).add(common_flags());
+  auto watching = watch_phase(transport, kDefaultTimeoutSeconds, "reading what to do");
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   const RunJob job = agreed(transport, [&] { return read_run_job(flags, transport); });
   mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
                                   {"the schedule", job.schedule_digest},
                                   {"the profile", job.profile ? job.profile->digest() : ""},
                                   {"the seed", std::to_string(job.common.seed)}});
-  auto setting_up = watch_phase(transport, job.timeout_s, "setting up");
+  watching = watch_phase(transport, job.timeout_s, "setting up");
   const Ready ready = get_ready(flags, job, transport);
   const std::vector<ReportRank> ranks = gather_ranks(transport, ready.mine, ready.plan);
   print_setup(job, transport, ranks);
@@ -115,20 +116,22 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
   Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend,
                     transport, source);
   RunResults results;
-  setting_up.reset();
+  watching.reset();
   {
-    const auto watching = watch_runs(executor, transport, job.timeout_s);
+    const auto watching_runs = watch_runs(executor, transport, job.timeout_s);
     results.iterations_ms = measure(transport, job.protocol, [&] { return executor.run_once(); });
     results.recorded = record_run(transport, executor);
   }
+  watching = watch_phase(transport, job.timeout_s, "writing the results");
   results.predicted = predicted_timeline(job, ready.costs ? &*ready.costs : nullptr);
   if (job.verify != Verify::kNo) {
     // The reference backend's plain loops may keep the others waiting.
     const double patience_s =
         job.timeout_s + kReferenceSecondsPerGflop * job.network.model.flop() / 1e9;
-    const auto watching = watch_phase(transport, patience_s, "verifying");
+    watching = watch_phase(transport, patience_s, "verifying");
     results.verified =
         verify_run(job, transport, *ready.mine.backend, source, ready.plan, executor);
+    watching = watch_phase(transport, job.timeout_s, "writing the results");
   }
   return write_results(flags, job, transport, ranks, results,
                        ready.costs ? &*ready.costs : nullptr);

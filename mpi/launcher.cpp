@@ -49,6 +49,11 @@ std::optional<std::size_t> launched_ranks() {
   return number(kNames);
 }
 
+std::optional<std::size_t> launched_rank() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+  return number(kNames);
+}
+
 std::optional<std::size_t> launched_local_rank() {
   constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
   return number(kNames);

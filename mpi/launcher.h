@@ -13,6 +13,9 @@ bool launched();
 /// How many ranks the launcher started, where it says so.
 std::optional<std::size_t> launched_ranks();
 
+/// This process among all ranks, where the launcher says so.
+std::optional<std::size_t> launched_rank();
+
 /// This process among those that the launcher started on this host, where it says so.
 std::optional<std::size_t> launched_local_rank();
 std::optional<std::size_t> launched_local_size();

@@ -11,6 +11,7 @@
 #include "mpi/communicator.h"
 #include "mpi/launcher.h"
 #include "mpi/outcome.h"
+#include "mpi/patience.h"
 
 // How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
 // two ways out: all ranks finalise together, or one aborts the job.
@@ -25,6 +26,8 @@ namespace hios::mpi {
 namespace {
 
 constexpr double kPatienceSeconds = 3;
+// For MPI_Init and MPI_Finalize: large jobs need their time, but not for ever.
+constexpr unsigned kMpiSeconds = 120;
 
 /// The job between MPI_Init and MPI_Finalize.
 class Job {
@@ -52,6 +55,7 @@ class Job {
   void close() {
     farewell_.close();
     transport_.close();
+    const Patience patience(kMpiSeconds, "all ranks end together (MPI_Finalize)");
     HIOS_MPI(MPI_Finalize());
   }
 
@@ -114,7 +118,10 @@ int run_session(int argc, char** argv, const std::function<int(Transport&)>& bod
   if (!launched()) return run_one_rank(body);
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  {
+    const Patience patience(kMpiSeconds, "all ranks start together (MPI_Init)");
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  }
   try {
     HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     return run_job(provided, body);

@@ -15,6 +15,7 @@ namespace {
 class Launcher : public testing::Test {
  protected:
   static constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE",
+                                        "OMPI_COMM_WORLD_RANK",
                                         "OMPI_COMM_WORLD_LOCAL_RANK",
                                         "OMPI_COMM_WORLD_LOCAL_SIZE",
                                         "PMIX_RANK",
@@ -57,6 +58,7 @@ class Launcher : public testing::Test {
 TEST_F(Launcher, IsAbsentFromAShell) {
   EXPECT_FALSE(mpi::launched());
   EXPECT_EQ(mpi::launched_ranks(), std::nullopt);
+  EXPECT_EQ(mpi::launched_rank(), std::nullopt);
   EXPECT_EQ(mpi::launched_local_rank(), std::nullopt);
 }
 

@@ -1,0 +1,64 @@
+// A rank that stands still takes the job down: nothing hangs for ever, and a line names who waits
+// for whom. In every phase: MPI itself notices neither a stopped rank nor an endless wait.
+
+#include <gtest/gtest.h>
+
+#include "hios/coarsen.h"
+#include "hios/models/models.h"
+#include "support/programs.h"
+#include "support/random_network.h"
+
+#ifdef HIOS_MPIEXEC
+namespace hios::test {
+namespace {
+
+/// Runs a program on two ranks; rank 1 is stopped (SIGSTOP) some seconds after its start, wherever
+/// it is then.
+ProcessResult with_a_stopped_rank(const Words& command) {
+  const std::string script =
+      "if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then (sleep 3; kill -STOP $$) >/dev/null 2>&1 & fi; "
+      "exec \"$@\"";
+  return run_mpi(2, Words{"/bin/sh", "-c", script, "sh"} + command + Words{"--oversubscribe"},
+                 {.limit_s = 300});
+}
+
+void expect_ended_by_the_watchdog(const ProcessResult& done) {
+  EXPECT_FALSE(done.timed_out) << done.err;
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_FALSE(lines_with(done.err, "rank 0 on ").empty()) << done.err;
+}
+
+class StoppedRank : public testing::Test {
+ protected:
+  Workplace place_;
+};
+
+TEST_F(StoppedRank, EndsARun) {
+  const CoarseGraph coarse = coarsen(models::squeezenet(1, 64, 64));
+  ScheduleFile file;
+  file.graph_name = coarse.graph.name();
+  file.graph_digest = coarse.graph.digest();
+  file.batch = 1;
+  file.height = file.width = 64;
+  file.algorithm = "random";
+  const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
+  file.devices.assign(platform.devices().begin(), platform.devices().end());
+  file.schedule = random_schedule(coarse.graph, 2, 1, 3);
+  place_.write("schedule.json", to_text(to_json(file, coarse.graph)));
+  expect_ended_by_the_watchdog(
+      with_a_stopped_rank({HIOS_BIN_DIR "/hios-run", "--model", "squeezenet", "--height", "64",
+                           "--schedule", place_.file("schedule.json"), "--duration", "100",
+                           "--timeout", "2", "--json", place_.file("report.json")}));
+  EXPECT_EQ(place_.files(), (Words{"schedule.json"})) << "nothing is half-written";
+}
+
+TEST_F(StoppedRank, EndsMeasuring) {
+  expect_ended_by_the_watchdog(
+      with_a_stopped_rank({HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--iterations",
+                           "100000", "--timeout", "2", "--output", place_.file("profile.json")}));
+  EXPECT_EQ(place_.files(), Words{}) << "nothing is half-written";
+}
+
+}  // namespace
+}  // namespace hios::test
+#endif
