@@ -193,8 +193,7 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
                                   {"the profile to update", job.profile.digest()}});
 
-  // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
-  watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring");
+  watching = watch_phase(transport, job.timeout_s, "measuring");
   const std::vector<int> threads(transport.size(), job.threads);
   const RankBackend mine = make_rank_backend(flags, transport, job.backends, threads);
   SeededSource source(job.common.seed);
@@ -206,8 +205,11 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
                     job.protocol);
   profiler.measure_operators(into);
   if (transport.size() > 1) profiler.measure_transfers(into);
-  if (!job.algorithms.empty() || job.schedule)
+  if (!job.algorithms.empty() || job.schedule) {
+    // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
+    watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring stages");
     measure_wanted_stages(job, transport, profiler, into);
+  }
   if (transport.rank() == Rank(0)) {
     write_after_work([&] {
       write_json(job.output, to_json(job.profile),
