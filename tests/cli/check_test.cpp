@@ -1,0 +1,86 @@
+// hios-schedule on somebody else's schedule: --check prices it on the devices that it names, lists
+// every finding, and is quiet where asked to be.
+
+#include <gtest/gtest.h>
+
+#include "support/programs.h"
+
+namespace hios::test {
+namespace {
+
+class Check : public testing::Test {
+ protected:
+  Check() {
+    place_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "pair",
+      "operators": [{"name": "a", "time_ms": {"gpu": 1, "cpu": 10}},
+                    {"name": "b", "time_ms": {"gpu": 2, "cpu": 20}}],
+      "edges": [{"from": "a", "to": "b", "bytes": 4, "transfer_ms": 0.5}]})");
+    const auto done = hios_schedule(Words{"--graph", graph(), "--devices", "2", "--kind", "gpu",
+                                          "--algorithm", "sequential", "--output", schedule()});
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+  }
+
+  ProcessResult check(const Words& more = {}) {
+    return hios_schedule(Words{"--graph", graph(), "--check", schedule()} + more);
+  }
+  std::string graph() const { return place_.file("graph.json"); }
+  std::string schedule() const { return place_.file("schedule.json"); }
+
+  Workplace place_;
+};
+
+TEST_F(Check, PricesAScheduleOnItsOwnDevices) {
+  const std::string result = place_.file("result.json");
+  const auto done = check({"--json", result});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(read(result)["latency_ms"], 3) << "the flags' default kind is cpu: 30";
+  EXPECT_EQ(read(result)["valid"], true);
+}
+
+TEST_F(Check, SimulatesOverDevicesWithTheTransfer) {
+  Json file = read(schedule());
+  file["devices"][0]["stages"] = Json::parse(R"([[["a"]]])");
+  file["devices"][1]["stages"] = Json::parse(R"([[["b"]]])");
+  place_.write("schedule.json", file.dump());
+  const std::string result = place_.file("result.json");
+  EXPECT_EQ(check({"--json", result}).exit_status, 0);
+  EXPECT_EQ(read(result)["latency_ms"], 3.5);
+}
+
+TEST_F(Check, ListsEveryFindingOfAnInvalidSchedule) {
+  Json file = read(schedule());
+  file["devices"][0]["stages"] = Json::parse(R"([[["b"], ["a"]]])");
+  place_.write("schedule.json", file.dump());
+  const std::string result = place_.file("result.json");
+  const auto done = check({"--json", result});
+  EXPECT_EQ(done.exit_status, 2);
+  EXPECT_EQ(read(result)["valid"], false);
+  EXPECT_EQ(read(result)["findings"].size(), lines_with(done.out, schedule()).size()) << done.out;
+  EXPECT_FALSE(lines_with(done.out, "stage 0").empty()) << done.out;
+}
+
+TEST_F(Check, IsQuietWhereAskedToBe) {
+  const auto done = check({"-q"});
+  EXPECT_EQ(done.exit_status, 0);
+  EXPECT_EQ(done.out + done.err, "");
+}
+
+TEST_F(Check, AnExportedGraphHasTheSameSchedule) {
+  const std::string again = place_.file("again.json");
+  const auto exported =
+      hios_schedule(Words{"--random", "n=30,edges=60,layers=5,seed=4", "--export-graph", again});
+  ASSERT_EQ(exported.exit_status, 0) << exported.err;
+  Json latencies = Json::array();
+  for (const Words& source :
+       {Words{"--random", "n=30,edges=60,layers=5,seed=4"}, Words{"--graph", again}}) {
+    const std::string result = place_.file("result.json");
+    const auto done = hios_schedule(
+        source + Words{"--devices", "3", "--algorithm", "hios-lp", "--json", result, "--force"});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+    latencies.push_back(read(result)["schedules"][0]["predicted"]["latency_ms"]);
+  }
+  EXPECT_EQ(latencies[0], latencies[1]);
+}
+
+}  // namespace
+}  // namespace hios::test
