@@ -9,17 +9,17 @@
 namespace hios::scheduler {
 
 /// A latency that no schedule of the graph on the platform can beat, by simulate() with these
-/// costs.
+/// costs. Sums are in floating point: a schedule can be below by some 10⁻¹² of it.
 struct LowerBound {
   double ms = 0;
-  std::string name;  ///< "critical_path" or "work"
+  std::string name;
 };
 
-/// The longest path of operators without transfers, since all might share a device.
-LowerBound critical_path_bound(const Graph& graph, const CostModel& costs);
-/// All work, shared evenly by all devices.
-LowerBound work_bound(const Graph& graph, const CostModel& costs);
-/// The larger of them; `critical_path` where they are equal.
+/// Every bound there is, always the same ones in the same order: scheduler/bounds/ has one in each
+/// file, with its proof. Nearly linear in operators and edges: below 3 s for 50,000 and 100,000.
+std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs);
+
+/// The largest of them, the first where equal; 0 and `critical_path` for a graph without operators.
 LowerBound lower_bound(const Graph& graph, const CostModel& costs);
 
 }  // namespace hios::scheduler

@@ -30,8 +30,9 @@ std::string first_finding(const Graph& graph, const Platform& platform, const Sc
 void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
            const test::Prices& prices) {
   const double best = test::brute_force(graph, platform, prices).latency_ms;
-  EXPECT_LE(critical_path_bound(graph, costs).ms, best * (1 + kRounding));
-  EXPECT_LE(work_bound(graph, costs).ms, best * (1 + kRounding));
+  for (const LowerBound& bound : all_bounds(graph, costs)) {
+    EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
+  }
   for (const Algorithm& algorithm : all()) {
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result =

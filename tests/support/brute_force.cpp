@@ -98,10 +98,21 @@ class Search {
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       const auto streams = static_cast<std::size_t>(platform_.device(DeviceId(d)).streams);
-      const bool fits = stage.groups.size() <= streams;
+      const bool fits = stage.groups.size() <= streams && allowed(set, DeviceId(d));
       candidate.cost_ms.push_back(fits ? prices_.stage_ms(stage, DeviceId(d)) : kInfinity);
     }
     candidates_.push_back(std::move(candidate));
+  }
+
+  bool allowed(Mask set, DeviceId device) const {
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto& names = graph_.op(OpId(i)).allowed;
+      if (!(set >> i & 1) || names.empty()) continue;
+      if (std::find(names.begin(), names.end(), platform_.device(device).name) == names.end()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   double alone_ms(OpId op, std::size_t device) const {
@@ -148,6 +159,9 @@ class Search {
   }
 
   bool devices_are_alike() const {
+    for (const Device& device : platform_.devices()) {
+      if (device.memory_bytes != platform_.devices().front().memory_bytes) return false;
+    }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
         if (ms != candidate.cost_ms.front()) return false;
@@ -196,10 +210,30 @@ class Search {
     for (const Candidate& candidate : candidates_) {
       if ((candidate.operators & state.done) || (candidate.inputs & ~state.done)) continue;
       for (std::size_t d = 0; d < platform_.size(); ++d) {
-        if (candidate.cost_ms[d] != kInfinity) append(state, candidate, d);
+        if (candidate.cost_ms[d] != kInfinity && may_come(state, candidate, d)) {
+          append(state, candidate, d);
+        }
         if (symmetric_ && partial_.devices[d].empty()) break;  // the others are as empty
       }
     }
+  }
+
+  /// Equal labels share a device, and a device's memory holds its operators.
+  bool may_come(const State& state, const Candidate& candidate, std::size_t d) const {
+    Bytes held = 0;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const bool comes = candidate.operators >> i & 1;
+      const bool is_there = (state.done >> i & 1) && state.device_of[i] == DeviceId(d);
+      const Operator& op = graph_.op(OpId(i));
+      if (comes || is_there) held += op.memory_bytes + op.parameter_bytes;
+      if (!comes || op.colocate.empty()) continue;
+      for (std::size_t j = 0; j < graph_.size(); ++j) {
+        const bool elsewhere = (state.done >> j & 1) && state.device_of[j] != DeviceId(d);
+        if (elsewhere && graph_.op(OpId(j)).colocate == op.colocate) return false;
+      }
+    }
+    const Bytes limit = platform_.device(DeviceId(d)).memory_bytes;
+    return limit == 0 || held <= limit;
   }
 
   void append(const State& state, const Candidate& candidate, std::size_t d) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "scheduler/bounds/problem.h"
+
+namespace hios::scheduler {
+
+/// What the heads take into account beside paths.
+enum class Contention {
+  kOneDevice,   ///< what shares a device with the operator runs one after the other
+  kAllDevices,  ///< also: all ancestors together fill all devices
+};
+
+/// By operator of the problem: the earliest time at which it can begin in any schedule (proof in
+/// heads.cpp). At most `ancestors` of an operator, the last in topological order, are looked at.
+std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors);
+
+/// Times in which operators must run: `head` from the beginning to `tail` before the end.
+struct Windows {
+  std::vector<double> head, tail;  ///< by operator of the problem
+};
+Windows windows(const Problem& problem, Contention contention, std::size_t ancestors);
+
+/// How many ancestors are worth looking at where there are so many operators: all in small graphs,
+/// few in large ones, so that the time stays about linear.
+std::size_t ancestor_limit(std::size_t operators);
+
+}  // namespace hios::scheduler

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+#include "scheduler/bounds.h"
+#include "scheduler/bounds/heads.h"
+#include "scheduler/bounds/placement.h"
+#include "scheduler/bounds/problem.h"
+#include "scheduler/bounds/shares.h"
+
+/// The bounds that all_bounds() lists, in ms, each in a file of its own with its proof.
+namespace hios::scheduler {
+
+/// What bounds that look at single devices start from.
+struct BoundContext {
+  const Graph& graph;
+  const CostModel& costs;
+  const Shares& shares;
+  const Placement& placement;
+};
+
+double critical_path_ms(const Problem& problem, const Windows& paths);
+double intervals_ms(const Problem& problem, const Windows& windows);
+double together_ms(const Problem& problem, const Windows& windows, const BoundContext& context);
+
+/// Those three, with their windows.
+std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context);
+
+double work_ms(const BoundContext& context, const std::vector<OpId>& operators);
+/// 0 where no device's memory is limited.
+double memory_ms(const BoundContext& context, const std::vector<OpId>& operators);
+/// 0 where there are no separators.
+double separators_ms(const BoundContext& context, Parts& parts);
+
+}  // namespace hios::scheduler

@@ -1,0 +1,118 @@
+#include "scheduler/bounds/placement.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+// A label is placed as one: on a device that can run all of its operators and has memory for their
+// sum. Operators mostly have few different sets of devices, so that relations are kept by set.
+
+namespace hios::scheduler {
+namespace {
+
+/// Operators that go together: those of a label, or one.
+struct Party {
+  std::vector<OpId> operators;
+  Bytes memory_bytes = 0;  // saturated
+};
+
+Bytes saturated_sum(Bytes a, Bytes b) {
+  return a > std::numeric_limits<Bytes>::max() - b ? std::numeric_limits<Bytes>::max() : a + b;
+}
+
+std::vector<Party> parties(const Graph& graph) {
+  std::vector<Party> result;
+  std::map<std::string_view, std::size_t> by_label;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const Operator& op = graph.op(OpId(i));
+    std::size_t party = result.size();
+    if (!op.colocate.empty()) party = by_label.emplace(op.colocate, party).first->second;
+    if (party == result.size()) result.emplace_back();
+    Party& own = result[party];
+    own.operators.push_back(OpId(i));
+    own.memory_bytes = saturated_sum(own.memory_bytes, op.memory_bytes);
+    own.memory_bytes = saturated_sum(own.memory_bytes, op.parameter_bytes);
+  }
+  return result;
+}
+
+std::vector<DeviceId> possible_devices(const Party& party, const CostModel& costs) {
+  std::vector<DeviceId> able;
+  for (std::size_t d = 0; d < costs.platform().size(); ++d) {
+    const DeviceId device(d);
+    const Bytes limit = costs.platform().device(device).memory_bytes;
+    const bool fits = limit == 0 || party.memory_bytes <= limit;
+    const bool runs = std::all_of(party.operators.begin(), party.operators.end(),
+                                  [&](OpId op) { return costs.can_run(op, device); });
+    if (fits && runs) able.push_back(device);
+  }
+  return able;
+}
+
+std::vector<DeviceId> devices_that_run(OpId op, const CostModel& costs) {
+  std::vector<DeviceId> able;
+  for (std::size_t d = 0; d < costs.platform().size(); ++d) {
+    if (costs.can_run(op, DeviceId(d))) able.emplace_back(d);
+  }
+  return able;
+}
+
+bool intersect(const std::vector<DeviceId>& a, const std::vector<DeviceId>& b) {
+  std::vector<DeviceId> common;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+  return !common.empty();
+}
+
+}  // namespace
+
+Placement::Placement(const Graph& graph, const CostModel& costs)
+    : graph_(&graph), costs_(&costs), set_of_(graph.size()), home_(graph.size(), kNoHome) {
+  std::map<std::vector<DeviceId>, std::size_t> known;
+  for (const Party& party : parties(graph)) {
+    const std::vector<DeviceId> able = possible_devices(party, costs);
+    for (OpId op : party.operators) {
+      std::vector<DeviceId> own = able.empty() ? devices_that_run(op, costs) : able;
+      const auto [set, is_new] = known.emplace(std::move(own), sets_.size());
+      if (is_new) sets_.push_back(set->first);
+      set_of_[op.index()] = set->second;
+    }
+  }
+  for (const auto& a : sets_) {
+    for (const auto& b : sets_) share_.push_back(intersect(a, b));
+  }
+  find_homes();
+}
+
+void Placement::find_homes() {
+  std::map<std::string_view, std::uint32_t> labels;
+  for (std::size_t i = 0; i < graph_->size(); ++i) {
+    const std::string& label = graph_->op(OpId(i)).colocate;
+    const std::vector<DeviceId>& able = devices(OpId(i));
+    if (able.size() == 1) {
+      home_[i] = static_cast<std::uint32_t>(able.front().index());
+    } else if (!label.empty()) {
+      const auto next = static_cast<std::uint32_t>(costs_->platform().size() + labels.size());
+      home_[i] = labels.emplace(label, next).first->second;
+    }
+  }
+}
+
+double Placement::transfer_ms(EdgeId edge) {
+  const Edge& e = graph_->edge(edge);
+  if (e.transfer_ms) return *e.transfer_ms;
+  const std::tuple key(set_of(e.from), set_of(e.to), e.size_bytes);
+  const auto found = cheapest_.find(key);
+  if (found != cheapest_.end()) return found->second;
+  double least = std::numeric_limits<double>::infinity();
+  for (DeviceId from : devices(e.from)) {
+    for (DeviceId to : devices(e.to)) {
+      if (from != to) least = std::min(least, costs_->transfer_ms(edge, from, to));
+    }
+  }
+  cheapest_.emplace(key, least);
+  return least;
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+
+namespace hios::scheduler {
+
+/// The least that an operator can be charged with, whatever the stage that it comes to; proofs in
+/// shares.cpp. Let [s, e] be the time of a stage S on device d, so e − s is its cost.
+class Shares {
+ public:
+  /// `alone`: by OpId, operators comparable with all others.
+  Shares(const Graph& graph, const CostModel& costs, const std::vector<bool>& alone);
+
+  /// e − s >= the sum over any part of one group.
+  double path_ms(OpId op, DeviceId device) const {
+    return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].path[op.index()];
+  }
+  /// e − s >= the sum over S.
+  double work_ms(OpId op, DeviceId device) const {
+    return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].work[op.index()];
+  }
+  /// The part of [s, e] inside a window [a, b] >= the sum over those operators of S that cannot
+  /// begin before a nor end after b. At most work_ms.
+  double window_ms(OpId op, DeviceId device) const {
+    return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].window[op.index()];
+  }
+
+ private:
+  struct Factors {  // of the operator's time, by OpId
+    std::vector<double> path, work, window;
+  };
+  Factors measured(const Graph& graph, DeviceId device) const;
+  Factors overlapping(const Graph& graph, DeviceId device) const;
+
+  const CostModel* costs_;
+  std::vector<std::size_t> kind_;  // by device: devices of equal stage costs share their factors
+  std::vector<Factors> factors_;
+};
+
+}  // namespace hios::scheduler

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scheduler/bounds.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+#include "support/slow_simulator.h"
+
+// Every bound by its name against brute force, where placement is restricted, transfers are dear,
+// devices differ, and stages cost anything. oracle_test does the same on every small graph.
+
+namespace hios::scheduler {
+namespace {
+
+using test::CostStyle;
+
+constexpr double kRounding = 1e-8;
+
+/// Which bounds were alone in being the largest, how often; so that one that never says anything
+/// does not pass for right.
+using Wins = std::map<std::string, int>;
+
+void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
+           const test::Prices& prices, Wins& wins) {
+  const double best = test::brute_force(graph, platform, prices).latency_ms;
+  std::vector<LowerBound> bounds = all_bounds(graph, costs);
+  for (const LowerBound& bound : bounds) {
+    EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
+    EXPECT_GE(bound.ms, 0) << bound.name;
+  }
+  std::sort(bounds.begin(), bounds.end(),
+            [](const LowerBound& a, const LowerBound& b) { return a.ms > b.ms; });
+  if (bounds[0].ms > bounds[1].ms * (1 + 1e-6)) ++wins[bounds[0].name];
+  if (best < std::numeric_limits<double>::infinity()) ++wins["feasible"];
+  if (bounds[0].ms >= best * (1 - kRounding)) ++wins["tight"];
+}
+
+/// Some labels, lists of allowed devices and memory, on operators of any graph.
+Graph restricted(const Graph& graph, const Platform& platform, Random& random) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (Operator& op : operators) {
+    op.memory_bytes = random.below(5);
+    op.parameter_bytes = random.below(3);
+    if (random.below(4) == 0) op.colocate = random.below(2) == 0 ? "one" : "two";
+    if (random.below(3) != 0 || !op.time_by_device.empty()) continue;
+    for (const Device& device : platform.devices()) {
+      if (random.below(2) == 0) op.allowed.push_back(device.name);
+    }
+  }
+  return Graph(graph.name(), operators, {graph.edges().begin(), graph.edges().end()},
+               graph.stage_cost());
+}
+
+/// The graph with its transfers that many times as dear.
+Graph with_transfers(const Graph& graph, double factor) {
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  for (Edge& edge : edges) edge.transfer_ms = *edge.transfer_ms * factor;
+  return Graph(graph.name(), {graph.operators().begin(), graph.operators().end()}, edges,
+               graph.stage_cost());
+}
+
+Platform some_devices(std::size_t count, bool limited, Random& random) {
+  std::vector<Device> devices;
+  for (std::size_t d = 0; d < count; ++d) {
+    Device device{
+        "gpu" + std::to_string(d), "gpu", 0, 1 + static_cast<int>(random.below(3)), 0, ""};
+    if (limited && random.below(3) != 0) device.memory_bytes = 8 + random.below(20);
+    devices.push_back(device);
+  }
+  return Platform(devices);
+}
+
+CostStyle style_by_number(std::uint64_t number) {
+  CostStyle style;
+  style.overlap = number % 3 != 0;
+  style.small_integers = number % 5 == 0;
+  style.by_device = number % 2 == 0;
+  return style;
+}
+
+TEST(BoundsOracle, RestrictedPlacement) {
+  Wins wins;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "restricted");
+    const std::size_t n = 4 + seed % 2;
+    const Platform platform = some_devices(2 + seed % 2, seed % 4 != 0, random);
+    Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)),
+                            style_by_number(seed), random);
+    graph = restricted(with_transfers(graph, random.uniform(0.5, 3)), platform, random);
+    judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform),
+          wins);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(wins["feasible"], 300);
+  EXPECT_GT(wins["tight"], 100);
+  for (const char* name : {"critical_path", "work", "together"}) {
+    EXPECT_GT(wins[name], 0) << name;
+  }
+}
+
+TEST(BoundsOracle, DearTransfersOnEqualDevices) {
+  Wins wins;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "dear");
+    CostStyle style = style_by_number(seed);
+    style.by_device = false;
+    Graph graph = test::dag(6, random.below(1 << 15) & random.below(1 << 15), style, random);
+    graph = with_transfers(graph, random.uniform(0.2, 3));
+    const Platform platform = test::devices(2 + seed % 2, 1 + static_cast<int>(seed % 3));
+    judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform),
+          wins);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(wins["tight"], 100);
+  for (const char* name : {"critical_path", "work", "together"}) {
+    EXPECT_GT(wins[name], 0) << name;
+  }
+}
+
+TEST(BoundsOracle, MeasuredStages) {
+  Wins wins;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "measured bounds");
+    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
+    const Platform platform = some_devices(2, seed % 2 == 0, random);
+    const Profile profile = test::random_profile(graph, platform, random);
+    graph = restricted(graph, platform, random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    judge(graph, platform, costs, test::prices_of(costs), wins);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(wins["feasible"], 100);
+}
+
+}  // namespace
+}  // namespace hios::scheduler
