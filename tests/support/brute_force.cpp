@@ -52,6 +52,7 @@ class Search {
     state.free_ms.assign(platform_.size(), 0);
     state.finish_ms.assign(graph_.size(), 0);
     state.device_of.resize(graph_.size());
+    state.held_bytes.assign(platform_.size(), 0);
     best_.latency_ms = kInfinity;
     partial_.devices.resize(platform_.size());
     extend(state);
@@ -66,6 +67,7 @@ class Search {
     std::vector<double> free_ms;    // by device
     std::vector<double> finish_ms;  // by operator: its stage's end
     std::vector<DeviceId> device_of;
+    std::vector<Bytes> held_bytes;  // by device
   };
 
   /// Puts the operators of `set` from position `next` of the topological order on into the groups
@@ -148,6 +150,9 @@ class Search {
   }
 
   bool devices_are_alike() const {
+    for (const Device& device : platform_.devices()) {
+      if (device.memory_bytes != platform_.device(DeviceId(0)).memory_bytes) return false;
+    }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
         if (ms != candidate.cost_ms.front()) return false;
@@ -217,6 +222,7 @@ class Search {
     }
     if (start < state.last_start_ms) return;  // met in the order of starts
     State next = state;
+    if (!hold(candidate, d, next)) return;
     next.done |= candidate.operators;
     next.last_start_ms = start;
     next.free_ms[d] = start + candidate.cost_ms[d];
@@ -230,6 +236,22 @@ class Search {
     partial_.devices[d].push_back(candidate.stage);
     extend(next);
     partial_.devices[d].pop_back();
+  }
+
+  /// Adds the stage's bytes to its device. False where they do not fit, or where an operator that
+  /// shares a label is elsewhere.
+  bool hold(const Candidate& candidate, std::size_t d, State& state) const {
+    const Bytes limit = platform_.device(DeviceId(d)).memory_bytes;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      if (!(candidate.operators >> i & 1)) continue;
+      const Operator& op = graph_.op(OpId(i));
+      state.held_bytes[d] += op.memory_bytes + op.parameter_bytes;
+      for (std::size_t other = 0; other < graph_.size() && !op.colocate.empty(); ++other) {
+        const bool elsewhere = (state.done >> other & 1) && state.device_of[other] != DeviceId(d);
+        if (elsewhere && graph_.op(OpId(other)).colocate == op.colocate) return false;
+      }
+    }
+    return limit == 0 || state.held_bytes[d] <= limit;
   }
 
   const Graph& graph_;

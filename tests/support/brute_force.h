@@ -19,7 +19,8 @@ enum class Pruning {
 };
 
 /// The least latency over every assignment of operators to devices, every order and every grouping
-/// into stages and groups, within the devices' streams. For up to eight operators.
+/// into stages and groups, within the devices' streams and memory, with equal `colocate` labels on
+/// one device. Infinity where there is none. For up to eight operators.
 BruteForceResult brute_force(const Graph& graph, const Platform& platform, const Prices& prices,
                              Pruning pruning = Pruning::kBounds);
 
