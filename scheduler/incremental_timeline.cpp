@@ -26,6 +26,7 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
       order_(order),
       position_(positions(order)),
       places_(graph.size() + 1),
+      work_(costs.platform().size()),
       on_(costs.platform().size()),
       late_(graph.size()) {
   arcs_.reserve(graph.edge_count());
@@ -37,6 +38,25 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
     }
   }
   places_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
+}
+
+double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceId device) const {
+  const PositionSet& on = on_[device.index()];
+  double reached = latency_ms_, added = 0;
+  for (std::size_t i = operators.size(); i-- > 0;) {
+    const auto position = static_cast<std::uint32_t>(position_[operators[i].index()]);
+    added += costs_.operator_ms(operators[i], device);
+    double start = start_after_inputs(position, device);
+    if (work_[device.index()].none()) {
+      reached = std::max(reached, start + added);
+      continue;
+    }
+    if (const auto before = on.last_before(position)) {
+      start = std::max(start, places_[*before].start_ms + places_[*before].time_ms);
+    }
+    reached = std::max(reached, start + added + work_[device.index()].from(position));
+  }
+  return reached;
 }
 
 double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, DeviceId device,
@@ -135,7 +155,12 @@ bool IncrementalTimeline::propagate(double limit) {
 void IncrementalTimeline::remember() { std::swap(best_, last_); }
 
 void IncrementalTimeline::keep() {
-  for (std::uint32_t position : best_.added) chain(position, best_.device);
+  RunningSums& work = work_[best_.device.index()];
+  if (work.none()) work = RunningSums(order_.size());
+  for (std::uint32_t position : best_.added) {
+    chain(position, best_.device);
+    work.add(position, places_[position].time_ms);
+  }
   late_.clear();
   for (const Start& start : best_.starts) places_[start.position].start_ms = start.ms;
   latency_ms_ = best_.latency_ms;

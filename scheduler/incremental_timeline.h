@@ -8,6 +8,7 @@
 #include "hios/graph.h"
 #include "hios/schedule.h"
 #include "scheduler/position_set.h"
+#include "scheduler/running_sums.h"
 
 namespace hios::scheduler {
 
@@ -21,6 +22,9 @@ class IncrementalTimeline {
 
   double latency_ms() const { return latency_ms_; }
 
+  /// A lower bound, up to rounding, of what try_adding() would answer: from each of the operators
+  /// on, the device has its work to do after what that one waits for. O(log n) an operator.
+  double at_least(const std::vector<OpId>& operators, DeviceId device) const;
   /// The latency if `operators` were added on `device`; infinity once it is sure to be `limit` or
   /// more. Nothing is added.
   /// REQUIRES: they come in order, none is there yet, the device can run them.
@@ -70,6 +74,7 @@ class IncrementalTimeline {
   std::vector<std::size_t> position_;  // in order_, by operator
   std::vector<Place> places_;          // by position, and one more for the end of arcs_
   std::vector<Arc> arcs_;              // by producer's position
+  std::vector<RunningSums> work_;      // by device, its operators' times by position; as on_
   std::vector<PositionSet> on_;        // by device; made when first used
   double latency_ms_ = 0;
   PositionSet late_;        // those whose start was raised and not yet passed on

@@ -1,9 +1,11 @@
 #include "scheduler/longest_path.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "scheduler/incremental_timeline.h"
 #include "scheduler/placement.h"
@@ -17,8 +19,9 @@
 // begin anew each time. In a trial all scheduled operators and the path's are placed in priority
 // order, each after what is already on its device; a path only delays what was there
 // (incremental_timeline), so a trial passes on what the path moves and ends as soon as its latency
-// cannot be the least. What is decided is, tie for tie, what placing everything anew would decide:
-// fast_forms_test holds it to that. A round costs what moves, O(M·(V + E)·log) at most.
+// cannot be the least; devices whose work alone shows that are not tried. What is decided is, tie
+// for tie, what placing everything anew would decide: fast_forms_test holds it to that. A round
+// costs what moves, O(M·(V + E)·log) at most.
 //
 // With `insertion` an operator that is added may also make others earlier, so that every trial does
 // place all anew from the path's first operator on: O(V²·M·(V + E)) in all.
@@ -39,6 +42,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Trials {
  public:
   virtual ~Trials() = default;
+  /// A lower bound, up to rounding, of what try_adding() without a limit would say.
+  virtual double at_least(const std::vector<OpId>& path, DeviceId device) const = 0;
   /// Infinity once it is sure to be `limit` or more. REQUIRES: the path is not scheduled yet.
   virtual double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) = 0;
   /// Makes the last trial, which was below its limit, the one that keep() schedules.
@@ -52,6 +57,9 @@ class AppendTrials final : public Trials {
  public:
   AppendTrials(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order)
       : timeline_(graph, costs, order) {}
+  double at_least(const std::vector<OpId>& path, DeviceId device) const override {
+    return timeline_.at_least(path, device);
+  }
   double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) override {
     return timeline_.try_adding(path, device, limit);
   }
@@ -71,6 +79,8 @@ class InsertionTrials final : public Trials {
         device_of_(graph.size()),
         start_ms_(graph.size(), 0),
         timeline_(graph, costs, true) {}
+
+  double at_least(const std::vector<OpId>&, DeviceId) const override { return 0; }
 
   double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) override {
     const auto by_priority = [this](OpId a, OpId b) {
@@ -149,16 +159,7 @@ class PathMapper {
     const std::vector<bool> able = cut_to_ability(round.path);
     const std::vector<OpId>& path = round.path.operators;
     if (path.empty()) return false;
-    double least = kInfinity;
-    for (std::size_t d = 0; d < able.size(); ++d) {
-      const double limit = observe ? kInfinity : least;
-      const double latency = able[d] ? trials_->try_adding(path, DeviceId(d), limit) : kInfinity;
-      if (observe) round.latency_ms.push_back(latency);
-      if (latency >= least) continue;
-      least = latency;
-      round.chosen = DeviceId(d);
-      trials_->remember();
-    }
+    try_devices(able, round, observe != nullptr);
     trials_->keep();
     search_.schedule(path);
     for (OpId op : path) {
@@ -175,6 +176,32 @@ class PathMapper {
   const std::vector<std::optional<DeviceId>>& device_of() const { return device_of_; }
 
  private:
+  /// The device with the least latency, the lowest among equals. The most promising come first, so
+  /// that most of the others need no trial or a short one.
+  void try_devices(const std::vector<bool>& able, PathTrial& round, bool to_the_end) {
+    constexpr double kMargin = 1e-9;  // more than rounding can do to a bound
+    const std::vector<OpId>& path = round.path.operators;
+    std::vector<std::pair<double, DeviceId>> devices;
+    for (std::size_t d = 0; d < able.size(); ++d) {
+      if (able[d]) devices.emplace_back(trials_->at_least(path, DeviceId(d)), DeviceId(d));
+    }
+    std::sort(devices.begin(), devices.end());
+    if (to_the_end) round.latency_ms.assign(able.size(), kInfinity);
+    double least = kInfinity;
+    for (const auto& [bound, device] : devices) {
+      if (!to_the_end && bound * (1 - kMargin) > least) break;
+      // Of a lower device as much would do.
+      double limit = device < round.chosen ? std::nextafter(least, kInfinity) : least;
+      if (to_the_end) limit = kInfinity;
+      const double latency = trials_->try_adding(path, device, limit);
+      if (to_the_end) round.latency_ms[device.index()] = latency;
+      if (latency > least || (latency == least && !(device < round.chosen))) continue;
+      least = latency;
+      round.chosen = device;
+      trials_->remember();
+    }
+  }
+
   /// Which devices can take what is left of the path.
   std::vector<bool> cut_to_ability(ValidPath& path) const {
     std::vector<std::size_t> length;
