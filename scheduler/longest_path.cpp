@@ -1,31 +1,34 @@
 #include "scheduler/longest_path.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include "scheduler/incremental_timeline.h"
+#include "scheduler/placement.h"
 #include "scheduler/priorities.h"
-#include "scheduler/timeline.h"
 
 // Alg. 1 of paper 001 (HIOS-LP without its intra-GPU part): the longest path among the operators
 // that are not scheduled goes to one device as a whole, so that its transfers vanish; which device,
-// a trial on each tells.
+// a trial on each tells. Ties go to the lowest device.
 //
-// The valid path. An operator that touches a scheduled one may only begin or end a path. So, from
-// the end of the order to its beginning, best(v) is the longest valid rest of a path that v begins
-// or that runs through v:
-//   best(v) = t(v) + max( end(v), max over edges e = (v, w), w not scheduled, of t(e) + rest(w) )
-//   rest(w) = best(w) if w touches no scheduled operator, else t(w) + end(w): w must be the last
-// where end(v) is the heaviest edge from v to a scheduled operator, else 0. The path begins at the
-// operator with the largest start(v) + best(v). One pass, O(V + E), where the paper's search takes
-// O(V²·E).
+// There are some 0.4·n paths, so neither the search for the next one (valid_path) nor a trial may
+// begin anew each time. In a trial all scheduled operators and the path's are placed in priority
+// order, each after what is already on its device; a path only delays what was there
+// (incremental_timeline), so a trial passes on what the path moves and ends as soon as its latency
+// cannot be the least; devices whose work alone shows that are not tried. What is decided is, tie
+// for tie, what placing everything anew would decide: fast_forms_test holds it to that. A round
+// costs what moves, O(M·(V + E)·log) at most.
 //
-// The trial. Scheduled operators and the path's are placed in priority order, each after what is
-// already on its device. Those before the path's first operator keep their times, since nothing
-// before them has changed; a trial ends as soon as its latency cannot be the least. Ties go to the
-// lowest device. All in all O(V·(V + M·(V + E))), far less where paths are long.
+// With `insertion` an operator that is added may also make others earlier, so that every trial does
+// place all anew from the path's first operator on: O(V²·M·(V + E)) in all.
 //
 // With devices of different abilities a path is cut after the longest beginning that some device
-// can run; the rest stays unscheduled, and the cut path is valid, for its last operator may touch
-// anything.
+// can take (it can run all of it, has room for it, and has the operators that share its labels);
+// the rest stays unscheduled, and the cut path is valid, for its last operator may touch anything.
 //
 // Not optimal: paths are never moved again, and priorities ignore the mapping. Tests:
 // longest_path_test (the paper's example, Fig. 4) and oracle_test.
@@ -35,79 +38,101 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Ends {
-  double start_ms = 0;  ///< the heaviest edge from a scheduled operator
-  double end_ms = 0;    ///< and to one
-  bool touches = false;
+/// What a trial is asked of: the latency of all that is scheduled with a path on a device.
+class Trials {
+ public:
+  virtual ~Trials() = default;
+  /// A lower bound, up to rounding, of what try_adding() without a limit would say.
+  virtual double at_least(const std::vector<OpId>& path, DeviceId device) const = 0;
+  /// Infinity once it is sure to be `limit` or more. REQUIRES: the path is not scheduled yet.
+  virtual double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) = 0;
+  /// Makes the last trial, which was below its limit, the one that keep() schedules.
+  virtual void remember() = 0;
+  virtual void keep() = 0;
+  /// Of all that is scheduled, one operator a stage.
+  virtual Schedule schedule() const = 0;
 };
 
-Ends ends_of(const Graph& graph, const CostModel& costs, OpId op,
-             const std::vector<bool>& scheduled) {
-  Ends ends;
-  for (EdgeId e : graph.in_edges(op)) {
-    if (!scheduled[graph.edge(e).from.index()]) continue;
-    ends.touches = true;
-    ends.start_ms = std::max(ends.start_ms, costs.mean_transfer_ms(e));
+class AppendTrials final : public Trials {
+ public:
+  AppendTrials(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order)
+      : timeline_(graph, costs, order) {}
+  double at_least(const std::vector<OpId>& path, DeviceId device) const override {
+    return timeline_.at_least(path, device);
   }
-  for (EdgeId e : graph.out_edges(op)) {
-    if (!scheduled[graph.edge(e).to.index()]) continue;
-    ends.touches = true;
-    ends.end_ms = std::max(ends.end_ms, costs.mean_transfer_ms(e));
+  double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) override {
+    return timeline_.try_adding(path, device, limit);
   }
-  return ends;
-}
+  void remember() override { timeline_.remember(); }
+  void keep() override { timeline_.keep(); }
+  Schedule schedule() const override { return timeline_.schedule(); }
 
-/// The best rest of a path from an operator on, as the essay defines it.
-struct Rest {
-  Ends ends;
-  double best_ms = 0;
-  std::optional<OpId> next;
-  double as_last_ms = 0;
+ private:
+  IncrementalTimeline timeline_;
 };
 
-}  // namespace
+/// Those before the path's first operator keep their times, since nothing before them changes.
+class InsertionTrials final : public Trials {
+ public:
+  InsertionTrials(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order)
+      : position_(positions(order)),
+        device_of_(graph.size()),
+        start_ms_(graph.size(), 0),
+        timeline_(graph, costs, true) {}
 
-ValidPath longest_valid_path(const Graph& graph, const CostModel& costs,
-                             const std::vector<OpId>& order, const std::vector<bool>& scheduled) {
-  std::vector<Rest> rests(graph.size());
-  std::optional<OpId> first;
-  double longest = 0;
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const OpId op = order[i];
-    if (scheduled[op.index()]) continue;
-    Rest& rest = rests[op.index()];
-    rest.ends = ends_of(graph, costs, op, scheduled);
-    double beyond = rest.ends.end_ms;
-    for (EdgeId e : graph.out_edges(op)) {
-      const OpId to = graph.edge(e).to;
-      if (scheduled[to.index()]) continue;
-      const Rest& after = rests[to.index()];
-      const double length =
-          costs.mean_transfer_ms(e) + (after.ends.touches ? after.as_last_ms : after.best_ms);
-      if (length > beyond || (length == beyond && !rest.next)) {
-        beyond = length;
-        rest.next = to;
-      }
-    }
-    rest.best_ms = costs.mean_operator_ms(op) + beyond;
-    rest.as_last_ms = costs.mean_operator_ms(op) + rest.ends.end_ms;
-    const double length = rest.ends.start_ms + rest.best_ms;
-    if (!first || length >= longest) {
-      first = op;
-      longest = length;
-    }
-  }
-  ValidPath path{{*first}, longest};
-  std::optional<OpId> next = rests[first->index()].next;
-  while (next) {
-    path.operators.push_back(*next);
-    const Rest& rest = rests[next->index()];
-    next = rest.ends.touches ? std::nullopt : rest.next;
-  }
-  return path;
-}
+  double at_least(const std::vector<OpId>&, DeviceId) const override { return 0; }
 
-namespace {
+  double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) override {
+    const auto by_priority = [this](OpId a, OpId b) {
+      return position_[a.index()] < position_[b.index()];
+    };
+    tried_ = mapped_;
+    tried_.insert(tried_.end(), path.begin(), path.end());
+    std::inplace_merge(tried_.begin(), tried_.begin() + static_cast<long>(mapped_.size()),
+                       tried_.end(), by_priority);
+    const auto first = std::lower_bound(tried_.begin(), tried_.end(), path.front(), by_priority);
+    for (OpId op : path) device_of_[op.index()] = device;
+    timeline_.clear();
+    for (auto op = tried_.begin(); op != first; ++op) {
+      timeline_.place_at(*op, *device_of_[op->index()], start_ms_[op->index()]);
+    }
+    for (auto op = first; op != tried_.end(); ++op) {
+      timeline_.place(*op, *device_of_[op->index()]);
+      if (timeline_.latency_ms() >= limit) return kInfinity;
+    }
+    path_ = path;
+    device_ = device;
+    return timeline_.latency_ms();
+  }
+
+  void remember() override {
+    best_device_ = device_;
+    best_start_ms_.assign(device_of_.size(), 0);
+    for (OpId op : tried_) best_start_ms_[op.index()] = timeline_.start_ms(op);
+  }
+
+  void keep() override {
+    for (OpId op : path_) device_of_[op.index()] = best_device_;
+    mapped_ = tried_;
+    start_ms_ = best_start_ms_;
+  }
+
+  Schedule schedule() const override {
+    ListTimeline all = timeline_;
+    all.clear();
+    for (OpId op : mapped_) all.place(op, *device_of_[op.index()]);
+    return all.schedule();
+  }
+
+ private:
+  std::vector<std::size_t> position_;  // in priority order, by operator
+  std::vector<OpId> mapped_, tried_;   // in priority order: what is scheduled; with the path
+  std::vector<OpId> path_;
+  std::vector<std::optional<DeviceId>> device_of_;
+  std::vector<double> start_ms_, best_start_ms_;
+  DeviceId device_, best_device_;
+  ListTimeline timeline_;
+};
 
 class PathMapper {
  public:
@@ -115,113 +140,88 @@ class PathMapper {
       : graph_(graph),
         costs_(costs),
         order_(priority_order(graph, costs)),
-        position_(positions(order_)),
-        scheduled_(graph.size(), false),
-        device_of_(graph.size()),
-        start_ms_(graph.size(), 0),
-        trial_(graph, costs, options.insertion) {}
-
-  bool done() const { return mapped_.size() == graph_.size(); }
-
-  /// One round of Alg. 1's loop (lines 5 to 16).
-  void map_next_path(const std::function<void(const PathTrial&)>& observe) {
-    PathTrial round;
-    round.path = longest_valid_path(graph_, costs_, order_, scheduled_);
-    cut_to_ability(round.path);
-    const std::size_t first = merge_into_mapped(round.path.operators);
-    double least = kInfinity;
-    for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
-      const DeviceId device(d);
-      double latency = kInfinity;
-      if (can_run_all(round.path.operators, device)) {
-        latency = try_on(device, round.path.operators, first, observe ? kInfinity : least);
-      }
-      round.latency_ms.push_back(latency);
-      if (latency < least) {
-        least = latency;
-        round.chosen = device;
-        remember_starts(first);
-      }
+        search_(graph, costs, order_),
+        placement_(graph, costs),
+        device_of_(graph.size()) {
+    if (options.insertion) {
+      trials_ = std::make_unique<InsertionTrials>(graph, costs, order_);
+    } else {
+      trials_ = std::make_unique<AppendTrials>(graph, costs, order_);
     }
-    for (OpId op : round.path.operators) device_of_[op.index()] = round.chosen;
-    start_ms_ = best_start_ms_;
-    if (observe) observe(round);
   }
 
-  /// The schedule of all operators; those that are not mapped go where they end first.
-  TimedSchedule finish() {
-    if (!done()) return {list_schedule(graph_, costs_, order_, device_of_), true};
-    trial_.clear();
-    for (OpId op : mapped_) trial_.place(op, *device_of_[op.index()]);
-    return {trial_.schedule(), false};
+  bool done() const { return mapped_ == graph_.size(); }
+
+  /// One round of Alg. 1's loop (lines 5 to 16). False if no device can take the path.
+  bool map_next_path(const std::function<void(const PathTrial&)>& observe) {
+    PathTrial round;
+    round.path = search_.longest();
+    const std::vector<bool> able = cut_to_ability(round.path);
+    const std::vector<OpId>& path = round.path.operators;
+    if (path.empty()) return false;
+    try_devices(able, round, observe != nullptr);
+    trials_->keep();
+    search_.schedule(path);
+    for (OpId op : path) {
+      device_of_[op.index()] = round.chosen;
+      placement_.place(op, round.chosen);
+    }
+    mapped_ += path.size();
+    if (observe) observe(round);
+    return true;
   }
+
+  Schedule schedule() const { return trials_->schedule(); }
+  const std::vector<OpId>& order() const { return order_; }
+  const std::vector<std::optional<DeviceId>>& device_of() const { return device_of_; }
 
  private:
-  bool can_run_all(const std::vector<OpId>& operators, DeviceId device) const {
-    return std::all_of(operators.begin(), operators.end(),
-                       [&](OpId op) { return costs_.can_run(op, device); });
+  /// The device with the least latency, the lowest among equals. The most promising come first, so
+  /// that most of the others need no trial or a short one.
+  void try_devices(const std::vector<bool>& able, PathTrial& round, bool to_the_end) {
+    constexpr double kMargin = 1e-9;  // more than rounding can do to a bound
+    const std::vector<OpId>& path = round.path.operators;
+    std::vector<std::pair<double, DeviceId>> devices;
+    for (std::size_t d = 0; d < able.size(); ++d) {
+      if (able[d]) devices.emplace_back(trials_->at_least(path, DeviceId(d)), DeviceId(d));
+    }
+    std::sort(devices.begin(), devices.end());
+    if (to_the_end) round.latency_ms.assign(able.size(), kInfinity);
+    double least = kInfinity;
+    for (const auto& [bound, device] : devices) {
+      if (!to_the_end && bound * (1 - kMargin) > least) break;
+      // Of a lower device as much would do.
+      double limit = device < round.chosen ? std::nextafter(least, kInfinity) : least;
+      if (to_the_end) limit = kInfinity;
+      const double latency = trials_->try_adding(path, device, limit);
+      if (to_the_end) round.latency_ms[device.index()] = latency;
+      if (latency > least || (latency == least && !(device < round.chosen))) continue;
+      least = latency;
+      round.chosen = device;
+      trials_->remember();
+    }
   }
 
-  void cut_to_ability(ValidPath& path) const {
-    std::size_t longest = 0;
+  /// Which devices can take what is left of the path.
+  std::vector<bool> cut_to_ability(ValidPath& path) const {
+    std::vector<std::size_t> length;
     for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
-      std::size_t length = 0;
-      while (length < path.operators.size() &&
-             costs_.can_run(path.operators[length], DeviceId(d))) {
-        ++length;
-      }
-      longest = std::max(longest, length);
+      length.push_back(placement_.fitting(path.operators, DeviceId(d)));
     }
-    path.operators.resize(longest);
-  }
-
-  /// Adds the path to the mapped operators, in priority order; returns where it begins there.
-  std::size_t merge_into_mapped(const std::vector<OpId>& path) {
-    const auto by_priority = [&](OpId a, OpId b) {
-      return position_[a.index()] < position_[b.index()];
-    };
-    const std::size_t before = mapped_.size();
-    for (OpId op : path) {
-      mapped_.push_back(op);
-      scheduled_[op.index()] = true;
-    }
-    std::inplace_merge(mapped_.begin(), mapped_.begin() + static_cast<long>(before), mapped_.end(),
-                       by_priority);
-    return static_cast<std::size_t>(
-        std::lower_bound(mapped_.begin(), mapped_.end(), path.front(), by_priority) -
-        mapped_.begin());
-  }
-
-  /// The latency with the path on `device`, or infinity once it is at least `limit`.
-  double try_on(DeviceId device, const std::vector<OpId>& path, std::size_t first, double limit) {
-    for (OpId op : path) device_of_[op.index()] = device;
-    trial_.clear();
-    for (std::size_t i = 0; i < first; ++i) {
-      trial_.place_at(mapped_[i], *device_of_[mapped_[i].index()], start_ms_[mapped_[i].index()]);
-    }
-    for (std::size_t i = first; i < mapped_.size(); ++i) {
-      trial_.place(mapped_[i], *device_of_[mapped_[i].index()]);
-      if (trial_.latency_ms() >= limit) return kInfinity;
-    }
-    return trial_.latency_ms();
-  }
-
-  void remember_starts(std::size_t first) {
-    best_start_ms_ = start_ms_;
-    for (std::size_t i = first; i < mapped_.size(); ++i) {
-      best_start_ms_[mapped_[i].index()] = trial_.start_ms(mapped_[i]);
-    }
+    path.operators.resize(*std::max_element(length.begin(), length.end()));
+    std::vector<bool> able;
+    for (std::size_t fitting : length) able.push_back(fitting == path.operators.size());
+    return able;
   }
 
   const Graph& graph_;
   const CostModel& costs_;
   std::vector<OpId> order_;
-  std::vector<std::size_t> position_;  // in order_, by operator
-  std::vector<bool> scheduled_;        // by operator
-  std::vector<OpId> mapped_;           // the scheduled ones in priority order
-  std::vector<std::optional<DeviceId>> device_of_;
-  std::vector<double> start_ms_, best_start_ms_;  // by operator, of the scheduled ones
-  ListTimeline trial_;
+  ValidPathSearch search_;
+  Placement placement_;
+  std::unique_ptr<Trials> trials_;
+  std::vector<std::optional<DeviceId>> device_of_;  // by operator, where mapped
+  std::size_t mapped_ = 0;
 };
 
 }  // namespace
@@ -231,8 +231,15 @@ TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
                                 const std::function<bool()>& out_of_time,
                                 const std::function<void(const PathTrial&)>& observe) {
   PathMapper mapper(graph, costs, options);
-  while (!mapper.done() && !(out_of_time && out_of_time())) mapper.map_next_path(observe);
-  return mapper.finish();
+  while (!mapper.done()) {
+    if (out_of_time && out_of_time()) {
+      return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true};
+    }
+    if (mapper.map_next_path(observe)) continue;
+    const auto packed = pack_operators(graph, costs, "longest paths");
+    return {list_schedule(graph, costs, mapper.order(), packed), false};
+  }
+  return {mapper.schedule(), false};
 }
 
 }  // namespace hios::scheduler

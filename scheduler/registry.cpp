@@ -100,26 +100,26 @@ TimedSchedule longest_paths(const Graph& graph, const CostModel& costs, const Op
 
 ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
-  require_free_placement(graph, costs, "inter-lp");
+  require_placeable(graph, costs, "inter-lp");
   return complete(longest_paths(graph, costs, options, context), graph, costs, options);
 }
 
 ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
-  require_free_placement(graph, costs, "hios-lp");
+  require_placeable(graph, costs, "hios-lp");
   return then_parallelize(longest_paths(graph, costs, options, context), graph, costs, options,
                           context);
 }
 
 ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
-  require_free_placement(graph, costs, "inter-mr");
+  require_placeable(graph, costs, "inter-mr");
   return complete(record_mappings(graph, costs, context.out_of_time), graph, costs, options);
 }
 
 ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
-  require_free_placement(graph, costs, "hios-mr");
+  require_placeable(graph, costs, "hios-mr");
   return then_parallelize(record_mappings(graph, costs, context.out_of_time), graph, costs, options,
                           context);
 }

@@ -1,10 +1,10 @@
 #include "scheduler/requirements.h"
 
-#include <map>
 #include <optional>
 #include <string>
 
 #include "hios/error.h"
+#include "scheduler/placement.h"
 
 namespace hios::scheduler {
 namespace {
@@ -33,26 +33,22 @@ std::optional<OpId> cannot_run(const Graph& graph, const CostModel& costs, Devic
 
 }  // namespace
 
-void require_free_placement(const Graph& graph, const CostModel& costs,
-                            std::string_view algorithm) {
-  const Platform& platform = costs.platform();
-  std::map<std::string_view, OpId> labels;
-  for (std::size_t i = 0; i < graph.size() && platform.size() > 1; ++i) {
-    const Operator& op = graph.op(OpId(i));
-    if (op.colocate.empty()) continue;
-    const auto [first, is_new] = labels.emplace(op.colocate, OpId(i));
-    if (is_new) continue;
-    throw InputError(std::string(algorithm) +
-                     " cannot keep operators on one device, as `colocate` " + op.colocate +
-                     " asks for " + op.name + " and " + graph.op(first->second).name +
-                     ": take `sequential` or `ios`, or leave the label out");
-  }
-  for (std::size_t d = 0; d < platform.size(); ++d) {
-    const auto op = too_much(graph, costs, DeviceId(d));
-    if (!op) continue;
-    throw InputError(std::string(algorithm) + " does not watch memory, and device " +
-                     platform.device(DeviceId(d)).name + " would be full at operator " +
-                     graph.op(*op).name + ": give it room for all operators (memory_bytes), or 0");
+void require_placeable(const Graph& graph, const CostModel& costs, std::string_view algorithm) {
+  const Placement empty(graph, costs);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const OpId op(i);
+    bool able = false, takes = false;
+    for (std::size_t d = 0; d < costs.platform().size() && !takes; ++d) {
+      able = able || empty.able(op, DeviceId(d));
+      takes = empty.may_go(op, DeviceId(d));
+    }
+    if (takes) continue;
+    std::string text = std::string(algorithm) + ": no device can ";
+    text += able ? "hold operator " : "run operator ";
+    text += graph.op(op).name;
+    if (empty.unit(op)) text += " and the others that `colocate` labels " + graph.op(op).colocate;
+    if (able) text += ", " + std::to_string(empty.bytes(op)) + " bytes: give one more memory_bytes";
+    throw InputError(text);
   }
 }
 

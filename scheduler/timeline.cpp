@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "scheduler/placement.h"
+
 // Without insertion the slots of a device end one after the other, so its last slot says when it is
 // free, and placing is O(in-edges). With insertion the first gap is searched from the front and the
 // slot inserted: O(operators on the device).
@@ -77,18 +79,26 @@ Schedule ListTimeline::schedule() const {
 Schedule list_schedule(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
                        const std::vector<std::optional<DeviceId>>& device_of) {
   ListTimeline timeline(graph, costs);
+  Placement placement(graph, costs);
+  for (OpId op : order) {
+    if (const auto& device = device_of[op.index()]) placement.place(op, *device);
+  }
   for (OpId op : order) {
     std::optional<DeviceId> best = device_of[op.index()];
     double best_finish = std::numeric_limits<double>::infinity();
     for (std::size_t d = 0; d < costs.platform().size() && !device_of[op.index()]; ++d) {
       const DeviceId device(d);
-      if (!costs.can_run(op, device)) continue;
+      if (!placement.may_go(op, device)) continue;
       const double finish = timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
       if (!best || finish < best_finish) {
         best = device;
         best_finish = finish;
       }
     }
+    if (!best) {
+      return list_schedule(graph, costs, order, pack_operators(graph, costs, "list scheduling"));
+    }
+    if (!device_of[op.index()]) placement.place(op, *best);
     timeline.place(op, *best);
   }
   return timeline.schedule();

@@ -62,7 +62,9 @@ struct TimedSchedule {
 
 /// Plain list scheduling of what an algorithm had no time to place: all operators in `order` (a
 /// topological one), those with a device there, the others each where it ends first (the lowest
-/// device among equals).
+/// device among equals) out of those that it may go to. Where labels and memory leave no such
+/// device, all go where pack_operators() finds room. REQUIRES: the devices that are given keep
+/// labels and memory.
 Schedule list_schedule(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
                        const std::vector<std::optional<DeviceId>>& device_of);
 

@@ -67,9 +67,10 @@ TEST(LongestPath, TheLongerPathOfFigure4IsNotValid) {
   const Graph graph = figure_4();
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  std::vector<bool> scheduled(8, true);
-  scheduled[2] = scheduled[4] = scheduled[6] = false;
-  const ValidPath path = longest_valid_path(graph, costs, priority_order(graph, costs), scheduled);
+  const std::vector<OpId> order = priority_order(graph, costs);
+  ValidPathSearch search(graph, costs, order);
+  search.schedule(v({1, 2, 4, 6, 8}));
+  const ValidPath path = search.longest();
   EXPECT_EQ(path.operators, v({3, 5}));
   const double longer_ms = 3 + 1 + 1 + 2 + 2 + 2 + 3;
   EXPECT_LT(path.length_ms, longer_ms);
@@ -137,8 +138,12 @@ TEST(LongestPath, IsTheLongestOfAllValidPaths) {
     std::vector<bool> scheduled;
     for (std::size_t i = 0; i < graph.size(); ++i) scheduled.push_back(random.below(3) == 0);
     scheduled[random.below(graph.size())] = false;
-    const ValidPath path =
-        longest_valid_path(graph, costs, priority_order(graph, costs), scheduled);
+    const std::vector<OpId> order = priority_order(graph, costs);
+    ValidPathSearch search(graph, costs, order);
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      if (scheduled[i]) search.schedule({OpId(i)});
+    }
+    const ValidPath path = search.longest();
     EXPECT_NEAR(path.length_ms, PathWalker(graph, scheduled).longest(), 1e-9);
     for (OpId op : path.operators) EXPECT_FALSE(scheduled[op.index()]);
   }

@@ -152,23 +152,38 @@ TEST(Registry, OneDeviceAlgorithmsTakeTheFirstThatCanRunAll) {
                      {"sequential", "gpu0", "v2"});
 }
 
-TEST(Registry, RefusesWhatItCannotKeep) {
+TEST(Registry, HonoursLabelsAndMemory) {
   const Graph plain = test::small_graph({1, 2, 3}, {{1, 2, 1}});
   Graph labelled = changed(plain, 0, [](Operator& op) { op.colocate = "pair"; });
   labelled = changed(labelled, 2, [](Operator& op) { op.colocate = "pair"; });
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 0, ""}});
+  for (const Algorithm& algorithm : all()) {
+    SCOPED_TRACE(algorithm.name);
+    const Platform two = test::devices(2, 2);
+    EXPECT_TRUE(validate(labelled, two, run(algorithm.name, labelled, two).schedule).empty());
+    EXPECT_TRUE(validate(heavy, small, run(algorithm.name, heavy, small).schedule).empty());
+  }
+}
+
+TEST(Registry, RefusesByNameWhatNoDeviceCanTake) {
+  const Graph plain = test::small_graph({1, 2, 3}, {{1, 2, 1}});
+  const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
+  const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 99, ""}});
+  Graph torn = plain;
+  for (std::size_t i : {0, 2}) {
+    torn = changed(torn, i, [i](Operator& op) {
+      op.colocate = "pair";
+      op.allowed = {i == 0 ? "gpu0" : "gpu1"};
+    });
+  }
   for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
     SCOPED_TRACE(name);
-    test::expect_error([&] { run(name, labelled, test::devices(2, 2)); },
-                       {name, "pair", "v1", "v3"});
-    EXPECT_NO_THROW(run(name, labelled, test::devices(1, 2)));
-    test::expect_error([&] { run(name, heavy, small); }, {name, "gpu0", "v2"});
-    EXPECT_NO_THROW(run(name, plain, small));
+    test::expect_error([&] { run(name, heavy, small); }, {name, "v2", "100 bytes"});
+    test::expect_error([&] { run(name, torn, small); }, {name, "v1", "pair"});
   }
   for (std::string_view name : {"sequential", "ios"}) {
-    EXPECT_TRUE(run(name, heavy, small).schedule.devices[0].empty());
-    EXPECT_NO_THROW(run(name, labelled, test::devices(2, 2)));
+    test::expect_error([&] { run(name, heavy, small); }, {name, "v2"});
   }
 }
 

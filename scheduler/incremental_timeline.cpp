@@ -1,0 +1,179 @@
+#include "scheduler/incremental_timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/priorities.h"
+
+// An operator starts at the latest of: the end of the one before it on its device, and each placed
+// input's end plus its transfer. Adding an operator adds terms and, since no time is negative and
+// rounding is monotone, only raises the others: the one after it on its device now follows it, and
+// it follows the one before. So a change is passed on by raising the starts of the next on the
+// device and of the consumers to what the raised operator asks for, in the order of positions (a
+// topological order of both kinds of arcs), until nothing rises. What does not rise is not looked
+// at, and no start is added up in another way than by placing all anew.
+//
+// For the same reason the latency of a trial is never below the latency before it, which settles a
+// trial that cannot be less than its limit. A trial writes the starts in place and notes what was
+// there, so that taking it back costs no more than it did.
+
+namespace hios::scheduler {
+
+IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& costs,
+                                         const std::vector<OpId>& order)
+    : graph_(graph),
+      costs_(costs),
+      order_(order),
+      position_(positions(order)),
+      places_(graph.size() + 1),
+      work_(costs.platform().size()),
+      on_(costs.platform().size()),
+      late_(graph.size()) {
+  arcs_.reserve(graph.edge_count());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    places_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
+    for (EdgeId e : graph.out_edges(order[i])) {
+      const std::size_t to = position_[graph.edge(e).to.index()];
+      arcs_.push_back({static_cast<std::uint32_t>(to), e});
+    }
+  }
+  places_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
+}
+
+double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceId device) const {
+  const PositionSet& on = on_[device.index()];
+  double reached = latency_ms_, added = 0;
+  for (std::size_t i = operators.size(); i-- > 0;) {
+    const auto position = static_cast<std::uint32_t>(position_[operators[i].index()]);
+    added += costs_.operator_ms(operators[i], device);
+    double start = start_after_inputs(position, device);
+    if (work_[device.index()].none()) {
+      reached = std::max(reached, start + added);
+      continue;
+    }
+    if (const auto before = on.last_before(position)) {
+      start = std::max(start, places_[*before].start_ms + places_[*before].time_ms);
+    }
+    reached = std::max(reached, start + added + work_[device.index()].from(position));
+  }
+  return reached;
+}
+
+double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, DeviceId device,
+                                       double limit) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (latency_ms_ >= limit) return kInfinity;
+  last_.added.clear();
+  last_.starts.clear();
+  last_.device = device;
+  last_.latency_ms = latency_ms_;
+  for (OpId op : operators) {
+    const auto position = static_cast<std::uint32_t>(position_[op.index()]);
+    last_.added.push_back(position);
+    chain(position, device);
+  }
+  const bool whole = propagate(limit);
+  if (whole) {
+    for (const Start& start : old_) {
+      last_.starts.push_back({start.position, places_[start.position].start_ms});
+    }
+  } else {
+    late_.clear();
+  }
+  for (std::size_t i = old_.size(); i-- > 0;) places_[old_[i].position].start_ms = old_[i].ms;
+  old_.clear();
+  for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], device);
+  return whole ? last_.latency_ms : kInfinity;
+}
+
+/// Between its neighbours on the device, with a start by what is there so far.
+void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
+  PositionSet& on = on_[device.index()];
+  if (on.none()) on = PositionSet(order_.size());
+  Place& place = places_[position];
+  const auto before = on.last_before(position);
+  const auto after = on.next(position);
+  on.insert(position);
+  place.device = static_cast<std::uint32_t>(device.index());
+  place.time_ms = costs_.operator_ms(order_[position], device);
+  place.next = after ? static_cast<std::uint32_t>(*after) : kNone;
+  place.start_ms = start_after_inputs(position, device);
+  if (before) {
+    Place& previous = places_[*before];
+    previous.next = position;
+    place.start_ms = std::max(place.start_ms, previous.start_ms + previous.time_ms);
+  }
+  late_.insert(position);
+}
+
+void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
+  PositionSet& on = on_[device.index()];
+  on.erase(position);
+  if (const auto before = on.last_before(position)) places_[*before].next = places_[position].next;
+  places_[position].device = kNone;
+}
+
+double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId device) const {
+  double ready = 0;
+  for (EdgeId e : graph_.in_edges(order_[position])) {
+    const Place& input = places_[position_[graph_.edge(e).from.index()]];
+    if (input.device == kNone) continue;
+    const double transfer = costs_.transfer_ms(e, DeviceId(input.device), device);
+    ready = std::max(ready, input.start_ms + input.time_ms + transfer);
+  }
+  return ready;
+}
+
+void IncrementalTimeline::raise(std::uint32_t position, double start_ms) {
+  Place& place = places_[position];
+  if (start_ms <= place.start_ms) return;
+  old_.push_back({position, place.start_ms});
+  place.start_ms = start_ms;
+  late_.insert(position);
+}
+
+/// False once the latency is `limit` or more.
+bool IncrementalTimeline::propagate(double limit) {
+  for (auto at = late_.next(0); at; at = late_.next(*at)) {
+    late_.erase(*at);
+    const Place& place = places_[*at];
+    const double finish = place.start_ms + place.time_ms;
+    last_.latency_ms = std::max(last_.latency_ms, finish);
+    if (finish >= limit) return false;
+    if (place.next != kNone) raise(place.next, finish);
+    const DeviceId from(place.device);
+    for (std::uint32_t a = place.arcs; a < places_[*at + 1].arcs; ++a) {
+      const Place& to = places_[arcs_[a].position];
+      if (to.device == kNone) continue;
+      raise(arcs_[a].position,
+            finish + costs_.transfer_ms(arcs_[a].edge, from, DeviceId(to.device)));
+    }
+  }
+  return true;
+}
+
+void IncrementalTimeline::remember() { std::swap(best_, last_); }
+
+void IncrementalTimeline::keep() {
+  RunningSums& work = work_[best_.device.index()];
+  if (work.none()) work = RunningSums(order_.size());
+  for (std::uint32_t position : best_.added) {
+    chain(position, best_.device);
+    work.add(position, places_[position].time_ms);
+  }
+  late_.clear();
+  for (const Start& start : best_.starts) places_[start.position].start_ms = start.ms;
+  latency_ms_ = best_.latency_ms;
+}
+
+Schedule IncrementalTimeline::schedule() const {
+  std::vector<std::vector<OpId>> operators(on_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (places_[i].device != kNone) operators[places_[i].device].push_back(order_[i]);
+  }
+  Schedule schedule;
+  for (const auto& order : operators) schedule.devices.push_back(one_operator_stages(order));
+  return schedule;
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,190 @@
+#include "scheduler/placement.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "hios/error.h"
+
+// Room is what is left of a device's memory for operators that are not placed, less what placed
+// ones have reserved for those that share their label. A device without a limit has room for all.
+// Tests: placement_test, and constraints_test with all algorithms.
+
+namespace hios::scheduler {
+namespace {
+
+Bytes saturating_sum(Bytes a, Bytes b) {
+  constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+  return a > kMost - b ? kMost : a + b;
+}
+
+}  // namespace
+
+Bytes held_bytes(const Operator& op) { return saturating_sum(op.memory_bytes, op.parameter_bytes); }
+
+Placement::Placement(const Graph& graph, const CostModel& costs) : graph_(&graph), costs_(&costs) {
+  const auto devices = costs.platform().devices();
+  form_units();
+  const bool limits = std::any_of(devices.begin(), devices.end(),
+                                  [](const Device& device) { return device.memory_bytes > 0; });
+  if (!limits) return;
+  for (const Device& device : devices) {
+    room_.push_back(device.memory_bytes > 0 ? device.memory_bytes : kNoLimit);
+  }
+}
+
+void Placement::form_units() {
+  std::map<std::string_view, std::vector<OpId>> labelled;
+  for (std::size_t i = 0; i < graph_->size(); ++i) {
+    const std::string& label = graph_->op(OpId(i)).colocate;
+    if (!label.empty()) labelled[label].push_back(OpId(i));
+  }
+  for (auto& [label, members] : labelled) {
+    if (members.size() < 2) continue;
+    unit_of_.resize(graph_->size(), kAlone);
+    Bytes sum = 0;
+    for (OpId op : members) {
+      unit_of_[op.index()] = static_cast<std::uint32_t>(units_.size());
+      sum = saturating_sum(sum, held_bytes(graph_->op(op)));
+    }
+    for (std::size_t d = 0; d < costs_->platform().size(); ++d) {
+      unit_able_.push_back(std::all_of(members.begin(), members.end(),
+                                       [&](OpId op) { return costs_->can_run(op, DeviceId(d)); }));
+    }
+    unit_bytes_.push_back(sum);
+    unit_goes_.emplace_back();
+    units_.push_back(std::move(members));
+  }
+}
+
+std::optional<std::size_t> Placement::unit(OpId op) const {
+  if (unit_of_.empty() || unit_of_[op.index()] == kAlone) return std::nullopt;
+  return unit_of_[op.index()];
+}
+
+Bytes Placement::bytes(OpId op) const {
+  const auto own = unit(op);
+  return own ? unit_bytes_[*own] : held_bytes(graph_->op(op));
+}
+
+bool Placement::able(OpId op, DeviceId device) const {
+  const auto own = unit(op);
+  if (!own) return costs_->can_run(op, device);
+  return unit_able_[*own * costs_->platform().size() + device.index()];
+}
+
+bool Placement::may_go(OpId op, DeviceId device) const {
+  const auto own = unit(op);
+  if (own && unit_goes_[*own]) return *unit_goes_[*own] == device;
+  return able(op, device) && (!limited() || bytes(op) <= room(device));
+}
+
+std::size_t Placement::fitting(std::span<const OpId> operators, DeviceId device) const {
+  std::vector<std::size_t> met;  // units that the operators before bring along
+  Bytes taken = 0;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const OpId op = operators[i];
+    if (!may_go(op, device)) return i;
+    const auto own = unit(op);
+    if (own && unit_goes_[*own]) continue;
+    if (own && std::find(met.begin(), met.end(), *own) != met.end()) continue;
+    if (own) met.push_back(*own);
+    if (!limited()) continue;
+    taken = saturating_sum(taken, bytes(op));
+    if (taken > room(device)) return i;
+  }
+  return operators.size();
+}
+
+void Placement::place(OpId op, DeviceId device) {
+  const auto own = unit(op);
+  if (own && unit_goes_[*own]) return;
+  if (limited() && room_[device.index()] != kNoLimit) room_[device.index()] -= bytes(op);
+  if (own) unit_goes_[*own] = device;
+}
+
+namespace {
+
+class Packing {
+ public:
+  Packing(const Graph& graph, const CostModel& costs)
+      : graph_(graph), costs_(costs), empty_(graph, costs) {
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const auto unit = empty_.unit(OpId(i));
+      if (!unit || empty_.units()[*unit].front() == OpId(i)) leaders_.push_back(OpId(i));
+    }
+    std::vector<std::size_t> choices(graph.size());
+    for (OpId op : leaders_) {
+      for (std::size_t d = 0; d < costs.platform().size(); ++d) {
+        choices[op.index()] += empty_.may_go(op, DeviceId(d));
+      }
+    }
+    std::stable_sort(leaders_.begin(), leaders_.end(), [&](OpId a, OpId b) {
+      return std::tuple(choices[a.index()], empty_.bytes(b)) <
+             std::tuple(choices[b.index()], empty_.bytes(a));
+    });
+  }
+
+  /// Devices by operator, or nothing; left_over() says why then.
+  std::optional<std::vector<std::optional<DeviceId>>> pack(bool by_work) {
+    Placement placement = empty_;
+    std::vector<double> work_ms(costs_.platform().size(), 0);
+    std::vector<std::optional<DeviceId>> device_of(graph_.size());
+    for (OpId op : leaders_) {
+      std::optional<DeviceId> best;
+      for (std::size_t d = 0; d < work_ms.size(); ++d) {
+        const DeviceId device(d);
+        if (!placement.may_go(op, device)) continue;
+        const bool better = !best || (by_work ? work_ms[d] + time_ms(op, device) <
+                                                    work_ms[best->index()] + time_ms(op, *best)
+                                              : placement.room(device) < placement.room(*best));
+        if (better) best = device;
+      }
+      if (!best) {
+        left_over_ = op;
+        return std::nullopt;
+      }
+      placement.place(op, *best);
+      work_ms[best->index()] += time_ms(op, *best);
+      for (OpId member : members(op)) device_of[member.index()] = *best;
+    }
+    return device_of;
+  }
+
+  bool limited() const { return empty_.limited(); }
+  OpId left_over() const { return left_over_; }
+
+ private:
+  std::span<const OpId> members(const OpId& leader) const {
+    const auto unit = empty_.unit(leader);
+    return unit ? std::span<const OpId>(empty_.units()[*unit]) : std::span(&leader, 1);
+  }
+  double time_ms(const OpId& leader, DeviceId device) const {
+    double sum = 0;
+    for (OpId op : members(leader)) sum += costs_.operator_ms(op, device);
+    return sum;
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  Placement empty_;
+  std::vector<OpId> leaders_;  // of every unit and all others
+  OpId left_over_;
+};
+
+}  // namespace
+
+std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
+                                                    std::string_view algorithm) {
+  Packing packing(graph, costs);
+  auto packed = packing.pack(true);
+  if (!packed && packing.limited()) packed = packing.pack(false);
+  if (packed) return std::move(*packed);
+  throw InputError(std::string(algorithm) +
+                   ": no placement was found that fits labels and memory: operator " +
+                   graph.op(packing.left_over()).name +
+                   " is left over; give a device more memory_bytes, or take fewer labels");
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,182 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "hios/error.h"
+#include "hios/validate.h"
+#include "scheduler/scheduler.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+
+// What all algorithms keep: times by device, `allowed`, `colocate`, memory. A schedule satisfies
+// validate(), is never better than brute force under the same rules, and is the free one where the
+// rules do not bind; or the problem is refused by an InputError.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kRounding = 1e-8;
+
+struct Problem {
+  Graph graph;
+  Platform platform;
+};
+
+/// Labels, bytes and allowed devices by chance; memory for `slack` times what all operators hold,
+/// shared unevenly; no limit on some devices.
+Problem constrained(const Graph& free, std::size_t devices, double slack, Random& random) {
+  std::vector<Operator> operators(free.operators().begin(), free.operators().end());
+  double all_bytes = 0;
+  for (Operator& op : operators) {
+    if (random.below(4) == 0)
+      op.colocate = std::string(1, static_cast<char>('a' + random.below(3)));
+    if (random.below(8) == 0) op.allowed = {"gpu0", "gpu1"};
+    op.memory_bytes = random.below(10);
+    op.parameter_bytes = random.below(3) == 0 ? random.below(30) : 0;
+    all_bytes += static_cast<double>(op.memory_bytes + op.parameter_bytes);
+  }
+  std::vector<Device> list;
+  for (std::size_t d = 0; d < devices; ++d) {
+    const double share =
+        slack * all_bytes / static_cast<double>(devices) * random.uniform(0.6, 1.4);
+    const Bytes limit = random.below(8) == 0 ? 0 : static_cast<Bytes>(share) + 1;
+    list.push_back(
+        {"gpu" + std::to_string(d), "gpu", 0, 1 + static_cast<int>(random.below(3)), limit, ""});
+  }
+  return {
+      Graph(free.name(), operators, {free.edges().begin(), free.edges().end()}, free.stage_cost()),
+      Platform(list)};
+}
+
+std::string first_finding(const Problem& problem, const Schedule& schedule) {
+  const auto findings = validate(problem.graph, problem.platform, schedule);
+  return findings.empty() ? "" : findings.front().text;
+}
+
+TEST(Constraints, SchedulesKeepThemOrAreRefused) {
+  std::size_t made = 0, refused = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "constrained");
+    test::CostStyle style;
+    style.small_integers = seed % 3 == 0;
+    const Graph free = test::random_graph(4 + random.below(40), 0.1, style, random);
+    const double slack = random.uniform(0.9, 3);
+    const Problem problem = constrained(free, 2 + random.below(3), slack, random);
+    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+    for (const Algorithm& algorithm : all()) {
+      SCOPED_TRACE(algorithm.name);
+      Options options(algorithm.options);
+      if (options.has("max_endings")) options.set("max_endings=300");
+      Context context;
+      int asked = 0;
+      if (seed % 4 == 0) context.out_of_time = [&asked] { return ++asked > 5; };
+      try {
+        const ScheduleResult result =
+            algorithm.run(problem.graph, costs, problem.platform, options, context);
+        EXPECT_EQ(first_finding(problem, result.schedule), "");
+        ++made;
+      } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("operator"), std::string::npos) << error.what();
+        ++refused;
+      }
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(made, 600u);
+  EXPECT_GT(refused, 100u);
+}
+
+TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
+  std::size_t made = 0, impossible = 0;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "constrained five");
+    const Graph free = test::dag(5, random.below(1 << 10), {}, random);
+    const Problem problem = constrained(free, 2, random.uniform(0.9, 2), random);
+    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+    const auto best = test::brute_force(problem.graph, problem.platform,
+                                        test::prices_of(problem.graph, problem.platform));
+    const bool possible = best.latency_ms < std::numeric_limits<double>::infinity();
+    ASSERT_EQ(possible ? first_finding(problem, best.schedule) : "", "");
+    impossible += !possible;
+    for (const Algorithm& algorithm : all()) {
+      SCOPED_TRACE(algorithm.name);
+      try {
+        const ScheduleResult result =
+            algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        EXPECT_TRUE(possible);
+        EXPECT_EQ(first_finding(problem, result.schedule), "");
+        EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kRounding));
+        ++made;
+      } catch (const InputError&) {
+        // Packing may miss a placement; that it finds most is asked below.
+      }
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(made, 500u);
+  EXPECT_GT(impossible, 10u);
+}
+
+/// Labels of one operator, memory for all on each device: nothing that binds.
+TEST(Constraints, ThatDoNotBindChangeNothing) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "not binding");
+    test::CostStyle style;
+    style.small_integers = seed % 3 == 0;
+    style.by_device = seed % 4 == 0;
+    const Graph free = test::random_graph(40, 0.1, style, random);
+    std::vector<Operator> operators(free.operators().begin(), free.operators().end());
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      operators[i].memory_bytes = 10;
+      operators[i].colocate = "label" + std::to_string(i);
+    }
+    const Graph bound(free.name(), operators, {free.edges().begin(), free.edges().end()},
+                      free.stage_cost());
+    std::vector<Device> devices;
+    for (int d = 0; d < 3; ++d) {
+      devices.push_back({"gpu" + std::to_string(d), "gpu", 0, 3, 10 * bound.size(), ""});
+    }
+    const Platform roomy(devices), endless = test::devices(3, 3);
+    const CostModel free_costs = CostModel::from_graph(free, endless);
+    const CostModel bound_costs = CostModel::from_graph(bound, roomy);
+    for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
+      const Algorithm& algorithm = find(name);
+      const Options options(algorithm.options);
+      EXPECT_EQ(algorithm.run(bound, bound_costs, roomy, options, {}).schedule,
+                algorithm.run(free, free_costs, endless, options, {}).schedule)
+          << name;
+    }
+  }
+}
+
+// Where there is a placement, the greedy choice with packing behind it finds one nearly always.
+TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
+  std::size_t possible = 0, found = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed, "tight");
+    const Graph free = test::dag(6, random.below(1 << 15), {}, random);
+    const Problem problem = constrained(free, 2, random.uniform(1, 1.5), random);
+    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+    const auto best = test::brute_force(problem.graph, problem.platform,
+                                        test::prices_of(problem.graph, problem.platform));
+    if (best.latency_ms == std::numeric_limits<double>::infinity()) continue;
+    for (std::string_view name : {"inter-lp", "inter-mr"}) {
+      ++possible;
+      const Algorithm& algorithm = find(name);
+      try {
+        algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        ++found;
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+  }
+  EXPECT_GT(possible, 100u);
+  EXPECT_GE(static_cast<double>(found), 0.97 * static_cast<double>(possible));
+}
+
+}  // namespace
+}  // namespace hios::scheduler
