@@ -5,6 +5,7 @@
 
 #include "hios/error.h"
 #include "hios/simulate.h"
+#include "scheduler/best/best.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"
 #include "scheduler/ios.h"
@@ -35,6 +36,14 @@ const std::array<OptionSpec, 3> kIosOptions{
     OptionSpec{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"},
     OptionSpec{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
                "the most endings tried for a piece of the graph; then the best found"}};
+const std::array<OptionSpec, 3> kBestOptions{
+    OptionSpec{
+        "iterations", std::int64_t{0}, 0, 1e15,
+        "moves of each island, for the same schedule on any machine; 0: until the time limit"},
+    OptionSpec{"islands", std::int64_t{4}, 1, 64,
+               "searches side by side that exchange their bests"},
+    OptionSpec{"threads", std::int64_t{0}, 0, 1024,
+               "that islands share; 0: all of the machine's. Changes the speed alone"}};
 
 ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
                         const Options& options) {
@@ -124,8 +133,22 @@ ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Pla
                           context);
 }
 
+ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
+                        const Options& options, const Context& context) {
+  best::BestOptions limits;
+  limits.iterations = options.integer("iterations");
+  limits.islands = static_cast<std::size_t>(options.integer("islands"));
+  limits.threads = static_cast<std::size_t>(options.integer("threads"));
+  const double bound_ms = lower_bound(graph, costs).ms;
+  best::BestResult found = best::search(graph, costs, limits, bound_ms, context);
+  ScheduleResult result =
+      complete({std::move(found.schedule), found.out_of_time}, graph, costs, options);
+  if (found.optimal) result.outcome = Outcome::kOptimal;
+  return result;
+}
+
 // name, description, options, function, many devices, streams
-const std::array<Algorithm, 6> kAlgorithms{{
+const std::array<Algorithm, 7> kAlgorithms{{
     {"sequential", "one operator after the other on one device", {}, run_sequential, false, false},
     {"ios", "dynamic programming over the stages of one device (IOS)", kIosOptions, run_ios, false,
      true},
@@ -136,6 +159,9 @@ const std::array<Algorithm, 6> kAlgorithms{{
     {"inter-mr", "mapping recording over devices (HIOS, Alg. 3)", {}, run_inter_mr, true, false},
     {"hios-mr", "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
      kHiosMrOptions, run_hios_mr, true, true},
+    {"best",
+     "search over devices, order and stages, from all of the above; until the bound or time",
+     kBestOptions, run_best, true, true},
 }};
 
 }  // namespace

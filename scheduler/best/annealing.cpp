@@ -1,0 +1,142 @@
+#include "scheduler/best/annealing.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+// Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'
+// work: many moves leave the latency as it is, and those that save work make room for the ones that
+// do not. The temperature falls with the cube of what is left of a cycle, from a fraction of a mean
+// operator's time to next to nothing.
+//
+// A move is accepted where its energy exceeds the present one by no more than temperature · x, x
+// drawn from the exponential distribution beforehand: that is Metropolis' rule, and as a limit it
+// lets Timing::update() give a bad move up early.
+//
+// The sequence of an arrangement says more than the schedule does: stages of different devices that
+// could stand either way limit each other's windows. So it is put into another order now and then,
+// by the earliest or by the latest starts.
+//
+// Tests: annealing_test.
+
+namespace hios::scheduler::best {
+namespace {
+
+double env(const char* name, double fallback) {
+  const char* text = std::getenv(name);
+  return text ? std::atof(text) : fallback;
+}
+const double kHot = env("HOT", 0.1), kCold = env("COLD", 0.003), kWork = env("WORK", 0.3);
+constexpr std::int64_t kMovesToCool = 256;
+constexpr std::int64_t kMovesToReorder = 1024;
+constexpr std::int64_t kWorkToStop = 100'000;  ///< moves · operators between two looks at the clock
+
+/// −ln of a uniform number in (0, 1], by arithmetic alone, so that it is the same on any machine:
+/// u = m·2^−k with m in [1, 2), and ln m = 2·artanh((m − 1)/(m + 1)) as a series.
+double exponential(Random& random) {
+  constexpr double kLn2 = 0.6931471805599453;
+  double m = 1 - random.uniform();
+  double sum = 0;
+  for (; m < 1; m *= 2) sum += kLn2;
+  const double z = (m - 1) / (m + 1), z2 = z * z;
+  return sum - 2 * z * (1 + z2 * (1.0 / 3 + z2 * (1.0 / 5 + z2 * (1.0 / 7 + z2 / 9))));
+}
+
+}  // namespace
+
+Annealing::Annealing(const Problem& problem, const Schedule& start, std::uint64_t seed)
+    : problem_(problem),
+      pricer_(problem),
+      random_(seed),
+      now_(problem, pricer_, start),
+      best_(now_),
+      timing_(now_),
+      proposals_(now_, timing_, random_),
+      best_ms_(timing_.latency_ms()) {
+  for (std::size_t i = 0; i < problem.operators(); ++i) {
+    scale_ms_ += problem.costs().mean_operator_ms(OpId(i));
+  }
+  scale_ms_ /= static_cast<double>(problem.operators());
+}
+
+void Annealing::begin_cycle(std::int64_t length) {
+  cycle_length_ = length;
+  in_cycle_ = 0;
+  now_ = best_;
+  timing_.recompute();
+  now_energy_ms_ = energy_ms(timing_.latency_ms());
+}
+
+double Annealing::energy_ms(double latency_ms) const {
+  return latency_ms + kWork * now_.work_ms() / static_cast<double>(problem_.devices());
+}
+
+void Annealing::cool() {
+  const double left = 1 - static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
+  temperature_ms_ = scale_ms_ * (kCold + (kHot - kCold) * left * left * left);
+}
+
+void Annealing::reorder() {
+  std::vector<double> key(now_.slots(), 0);
+  const bool by_earliest = random_.below(2) == 0;
+  for (std::size_t p = 0; p < now_.slots(); ++p) {
+    const Slot slot = now_.at(p);
+    if (now_.empty(slot)) continue;
+    const double left = timing_.tail_ms(slot) + now_.cost_ms(slot);
+    key[slot] = by_earliest ? timing_.start_ms(slot) : -left;
+  }
+  now_.reorder(key);
+}
+
+void Annealing::step() {
+  if (!proposals_.propose()) {
+    now_.undo();
+    return;
+  }
+  const double limit = now_energy_ms_ + temperature_ms_ * exponential(random_);
+  if (!timing_.update(limit - energy_ms(0))) {
+    now_.undo();
+    return;
+  }
+  if (now_is_best_ && timing_.latency_ms() > best_ms_) {
+    timing_.undo();  // the best is saved when it is about to be left, not at every step to it
+    now_.undo();
+    save_best();
+    return;
+  }
+  timing_.keep();
+  now_.keep();
+  now_energy_ms_ = energy_ms(timing_.latency_ms());
+  if (timing_.latency_ms() < best_ms_) {
+    best_ms_ = timing_.latency_ms();
+    now_is_best_ = true;
+  }
+}
+
+void Annealing::save_best() {
+  if (now_is_best_) best_ = now_;
+  now_is_best_ = false;
+}
+
+void Annealing::run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop) {
+  const auto operators = static_cast<std::int64_t>(problem_.operators());
+  const std::int64_t look = std::clamp<std::int64_t>(kWorkToStop / operators, 1, 256);
+  for (std::int64_t i = 0; i < moves; ++i, ++in_cycle_) {
+    if (i % look == 0 && (best_ms_ <= good_enough_ms || (stop && stop()))) break;
+    if (i % kMovesToCool == 0) cool();
+    if (in_cycle_ % kMovesToReorder == 0) reorder();
+    step();
+  }
+  save_best();
+}
+
+void Annealing::adopt(const Annealing& other) {
+  best_ = Arrangement(other.best_, pricer_);
+  best_ms_ = other.best_ms_;
+}
+
+void Annealing::restart(const Schedule& schedule) {
+  best_ = Arrangement(problem_, pricer_, schedule);
+  best_ms_ = Timing(best_).latency_ms();
+}
+
+}  // namespace hios::scheduler::best

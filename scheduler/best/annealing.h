@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "hios/random.h"
+#include "scheduler/best/arrangement.h"
+#include "scheduler/best/moves.h"
+#include "scheduler/best/timing.h"
+
+namespace hios::scheduler::best {
+
+/// One island of the search: simulated annealing in cycles of cooling, each from the best so far.
+/// One thread at a time.
+class Annealing {
+ public:
+  /// `problem` outlives the island. REQUIRES: `start` is valid.
+  Annealing(const Problem& problem, const Schedule& start, std::uint64_t seed);
+
+  /// From hot to cold over the next `length` moves of run().
+  void begin_cycle(std::int64_t length);
+  /// Makes `moves` moves; fewer where `stop` (may be empty; asked every few moves) says so or the
+  /// best is at most `good_enough_ms`.
+  void run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop);
+
+  /// The least latency so far, as simulate() gives it up to rounding.
+  double best_ms() const { return best_ms_; }
+  Schedule best() const { return best_.schedule(); }
+
+  /// The next cycle begins with another island's best, whatever its own is.
+  void adopt(const Annealing& other);
+  /// The same for any valid schedule.
+  void restart(const Schedule& schedule);
+
+ private:
+  double energy_ms(double latency_ms) const;
+  void step();
+  void cool();
+  void reorder();
+  void save_best();
+
+  const Problem& problem_;
+  StagePricer pricer_;
+  Random random_;
+  Arrangement now_;
+  Arrangement best_;
+  Timing timing_;
+  Moves proposals_;
+  double scale_ms_ = 0;  ///< the mean time of an operator
+  double now_energy_ms_ = 0;
+  double best_ms_ = 0;
+  bool now_is_best_ = false;  ///< and best_ is not yet up to date
+  double temperature_ms_ = 0;
+  std::int64_t cycle_length_ = 1;
+  std::int64_t in_cycle_ = 0;
+};
+
+}  // namespace hios::scheduler::best

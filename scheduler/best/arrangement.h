@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hios/schedule.h"
+#include "scheduler/best/problem.h"
+#include "scheduler/best/stage_pricer.h"
+
+namespace hios::scheduler::best {
+
+/// One of n places for a stage, n the number of operators; those without operators are empty.
+using Slot = std::uint32_t;
+inline constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
+
+/// Positions of the sequence that an operator may take: after everything that it reads, before
+/// everything that reads it. It may enter the stages at `first` and `last` and all between (−1 and
+/// n: there is none), or stand alone after any position from `first` to `last` − 1.
+struct Window {
+  std::int64_t first = -1;
+  std::int64_t last = 0;
+};
+
+/// A schedule in the making. All stages of all devices stand in one sequence, which is a
+/// topological order of the stages: no edge leads backwards. The order of stages on a device is
+/// theirs in the sequence, so a cyclic wait cannot arise, and operators that come to share a stage
+/// within their windows have no path between them that leaves it.
+///
+/// Changes are noted until keep() forgets or undo() takes them back. Not thread-safe.
+class Arrangement {
+ public:
+  /// Both outlive the arrangement. REQUIRES: `schedule` is valid.
+  Arrangement(const Problem& problem, StagePricer& pricer, const Schedule& schedule);
+  /// A copy for another thread, which has a pricer of its own.
+  Arrangement(const Arrangement& other, StagePricer& pricer);
+
+  const Problem& problem() const { return *problem_; }
+  StagePricer& pricer() { return *pricer_; }
+  std::size_t slots() const { return sequence_.size(); }
+
+  Slot slot_of(OpId op) const { return slot_of_[op.index()]; }
+  DeviceId device_of(OpId op) const { return device_[slot_of(op)]; }
+  std::span<const OpId> operators(Slot slot) const { return operators_[slot]; }
+  bool empty(Slot slot) const { return operators_[slot].empty(); }
+  DeviceId device(Slot slot) const { return device_[slot]; }
+  double cost_ms(Slot slot) const { return cost_ms_[slot]; }
+  std::uint32_t position(Slot slot) const { return position_[slot]; }
+  Slot at(std::size_t position) const { return sequence_[position]; }
+  /// Neighbours on the device, kNoSlot at its ends.
+  Slot before(Slot slot) const { return before_[slot]; }
+  Slot after(Slot slot) const { return after_[slot]; }
+  Slot last(DeviceId device) const { return last_[device.index()]; }
+  /// The sum of all stages' costs.
+  double work_ms() const { return work_ms_; }
+
+  Window window(OpId op) const;
+  /// Where a whole stage may stand alone.
+  Window window_of_stage(Slot slot) const;
+  /// Whether the device can run the operator and has the memory for it.
+  bool fits(OpId op, DeviceId device) const;
+
+  /// Moves an operator into another stage. REQUIRES: not empty, within the window, fits.
+  void join(OpId op, Slot slot);
+  /// Moves an operator into a stage of its own after position `gap`. REQUIRES: within the window,
+  /// fits.
+  void isolate(OpId op, DeviceId device, std::int64_t gap);
+  /// Moves a stage, to another device perhaps. REQUIRES: within its window, all operators fit.
+  void shift(Slot slot, DeviceId device, std::int64_t gap);
+
+  /// What changed since the last keep() or undo(): stages whose operators, device, cost or
+  /// neighbour before them changed (emptied ones too), stages that became the last of their device,
+  /// and operators that moved.
+  std::span<const Slot> changed_slots() const { return changed_slots_; }
+  std::span<const OpId> moved_operators() const { return moved_; }
+  void keep();
+  void undo();
+
+  /// Puts the stages into the order of `key` (by slot), empty slots after the stage before them.
+  /// Changes no stage and no order on a device. REQUIRES: `key` does not fall along edges and
+  /// devices; no changes are noted.
+  void reorder(const std::vector<double>& key);
+
+  Schedule schedule() const;
+
+ private:
+  enum class Change { kDetach, kAttach, kLink, kUnlink, kRotate, kPrice };
+  struct Note {
+    Change change;
+    Slot slot = kNoSlot;
+    OpId op;                   ///< kDetach, kAttach
+    std::uint32_t place = 0;   ///< kDetach: among the operators; kRotate: the old position
+    Slot neighbour = kNoSlot;  ///< kUnlink: before it
+    DeviceId device;           ///< kUnlink: the old one
+    double cost_ms = 0;        ///< kPrice: the old one
+  };
+
+  void fill_from(const Schedule& schedule);
+  void detach(OpId op);
+  void attach(OpId op, Slot slot);
+  void link(Slot slot, DeviceId device);
+  void unlink(Slot slot);
+  void link_after(Slot slot, Slot neighbour, DeviceId device);
+  void take_out(Slot slot);
+  void rotate(Slot slot, std::uint32_t position);
+  void stand_after(Slot slot, std::int64_t gap);
+  void reprice(Slot slot);
+  void set_cost(Slot slot, double ms);
+  Slot empty_slot_near(std::int64_t gap) const;
+  void take_back(const Note& note);
+
+  const Problem* problem_;
+  StagePricer* pricer_;
+  std::vector<Slot> slot_of_;                 // by operator
+  std::vector<std::vector<OpId>> operators_;  // by slot
+  std::vector<DeviceId> device_;              // by slot
+  std::vector<double> cost_ms_;               // by slot; 0 where empty
+  std::vector<Slot> before_, after_;          // by slot
+  std::vector<Slot> first_, last_;            // by device
+  std::vector<Slot> sequence_;                // by position
+  std::vector<std::uint32_t> position_;       // by slot
+  std::vector<Bytes> held_bytes_;             // by device
+  double work_ms_ = 0;
+
+  std::vector<Note> notes_;
+  std::vector<Slot> changed_slots_;
+  std::vector<OpId> moved_;
+  double noted_work_ms_ = 0;  ///< before the first note
+};
+
+}  // namespace hios::scheduler::best

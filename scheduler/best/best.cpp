@@ -1,0 +1,200 @@
+#include "scheduler/best/best.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "hios/simulate.h"
+#include "scheduler/best/annealing.h"
+#include "scheduler/best/problem.h"
+#include "scheduler/best/starts.h"
+
+// Islands anneal apart from each other (annealing.h), in cycles that are as many moves long for
+// all, each cycle longer than the one before: whenever time runs out, most of it went into few long
+// coolings, which is what annealing needs. Between two cycles islands exchange their bests, in the
+// order of their numbers.
+//
+// Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
+// whole islands, and everything that islands tell each other waits for the round's end, so neither
+// the number of threads nor their speed shows. Only out_of_time cuts a round short.
+//
+// `ios` may take longer than all the rest, and has a chance only where one device is as good as
+// many. So it comes after kCyclesBeforeIos cycles, and only where a bound for its one device is
+// below what there is by then.
+//
+// Tests: best_test, and oracle_test for all algorithms.
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr double kRounding = 1e-12;              // sums of the same times in another order
+constexpr std::int64_t kFirstCycle = 500;        // moves an operator
+constexpr std::int64_t kGrowth = 2;              // of the next cycle
+constexpr std::int64_t kUnlimitedBudget = 2000;  // moves an operator where nothing else ends it
+constexpr int kCyclesBeforeIos = 2;
+constexpr std::int64_t kRoundWork = 20'000'000;  // moves · operators: a fraction of a second
+
+/// Calls `work` for 0 … count − 1, each once, from as many threads; rethrows what one threw.
+template <class Work>
+void run_all(std::size_t count, std::size_t threads, Work work) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::exception_ptr> failures(count);
+  const auto take_turns = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(take_turns);
+    take_turns();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+class Search {
+ public:
+  Search(const Graph& graph, const CostModel& costs, const BestOptions& options, double bound_ms,
+         const Context& context)
+      : graph_(graph),
+        costs_(costs),
+        options_(options),
+        good_enough_ms_(bound_ms * (1 + kRounding)),
+        bound_ms_(bound_ms),
+        context_(context),
+        threads_(options.threads > 0 ? options.threads
+                                     : std::max(1u, std::thread::hardware_concurrency())),
+        budget_(options.iterations) {
+    if (budget_ == 0 && context.out_of_time) budget_ = std::numeric_limits<std::int64_t>::max();
+    if (budget_ == 0) budget_ = kUnlimitedBudget * static_cast<std::int64_t>(graph.size());
+  }
+
+  BestResult run() {
+    for (Start& start : starts(graph_, costs_, context_.out_of_time)) offer(start.schedule);
+    if (!finished()) {
+      problem_.emplace(costs_);
+      for (std::size_t i = 0; i < options_.islands; ++i) {
+        Random seeds(context_.seed + i, "best");
+        islands_.push_back(std::make_unique<Annealing>(*problem_, best_.schedule, seeds.next()));
+      }
+      anneal();
+    }
+    best_.optimal = best_.latency_ms <= good_enough_ms_;
+    best_.out_of_time = !best_.optimal && late();
+    return std::move(best_);
+  }
+
+ private:
+  bool late() const { return context_.out_of_time && context_.out_of_time(); }
+  bool finished() const {
+    return graph_.size() < 2 || best_.latency_ms <= good_enough_ms_ || moves_ >= budget_ || late();
+  }
+
+  void offer(const Schedule& schedule) {
+    const double latency = simulate(graph_, schedule, costs_).latency_ms;
+    if (!best_.schedule.devices.empty() && latency >= best_.latency_ms) return;
+    best_.schedule = schedule;
+    best_.latency_ms = latency;
+  }
+
+  void anneal() {
+    std::int64_t length = kFirstCycle * static_cast<std::int64_t>(graph_.size());
+    int cycles = 0;
+    for (; !finished(); length *= kGrowth, ++cycles) {
+      if (cycles == kCyclesBeforeIos) try_ios();
+      run_cycle(cycle_length(length));
+      exchange();
+    }
+    if (cycles <= kCyclesBeforeIos) try_ios();
+  }
+
+  /// What would leave less than half a cycle of the budget is made as long as the budget.
+  std::int64_t cycle_length(std::int64_t length) const {
+    const std::int64_t left = budget_ - moves_;
+    return left - length < length * kGrowth / 2 ? left : length;
+  }
+
+  void run_cycle(std::int64_t length) {
+    const std::int64_t round = std::clamp<std::int64_t>(
+        kRoundWork / static_cast<std::int64_t>(graph_.size()), 256, length);
+    for (auto& island : islands_) island->begin_cycle(length);
+    for (std::int64_t done = 0; done < length; done += round) {
+      const std::int64_t moves = std::min(round, length - done);
+      run_all(islands_.size(), threads_, [&](std::size_t i) {
+        islands_[i]->run(moves, good_enough_ms_, context_.out_of_time);
+      });
+      moves_ += moves;
+      const Annealing& leader = *islands_[leading()];
+      tell(leader.best_ms());
+      if (leader.best_ms() <= good_enough_ms_ || late()) break;
+    }
+    offer(islands_[leading()]->best());
+  }
+
+  std::size_t leading() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < islands_.size(); ++i) {
+      if (islands_[i]->best_ms() < islands_[best]->best_ms()) best = i;
+    }
+    return best;
+  }
+
+  /// Every other island goes on from the best of all; the rest keep their own.
+  void exchange() {
+    const std::size_t best = leading();
+    for (std::size_t i = 1; i < islands_.size(); i += 2) {
+      if (i != best) islands_[i]->adopt(*islands_[best]);
+    }
+  }
+
+  void try_ios() {
+    if (best_.latency_ms <= good_enough_ms_ || late()) return;
+    for (Start& start : ios_start(graph_, costs_, best_.latency_ms, context_)) {
+      const double before = best_.latency_ms;
+      offer(start.schedule);
+      if (best_.latency_ms < before) islands_.front()->restart(start.schedule);
+    }
+  }
+
+  void tell(double latency_ms) const {
+    if (!context_.progress) return;
+    char line[160];
+    const double gap = bound_ms_ > 0 ? (latency_ms / bound_ms_ - 1) * 100 : 0;
+    std::snprintf(line, sizeof line, "best: %.3f ms, bound %.3f ms, gap %.2f %%, %.1f M moves",
+                  latency_ms, bound_ms_, gap,
+                  static_cast<double>(moves_) * static_cast<double>(islands_.size()) / 1e6);
+    context_.progress(line);
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  const BestOptions& options_;
+  double good_enough_ms_, bound_ms_;
+  const Context& context_;
+  std::size_t threads_;
+  std::int64_t budget_;     ///< moves of each island
+  std::int64_t moves_ = 0;  ///< made by each
+  std::optional<Problem> problem_;
+  std::vector<std::unique_ptr<Annealing>> islands_;
+  BestResult best_;
+};
+
+}  // namespace
+
+BestResult search(const Graph& graph, const CostModel& costs, const BestOptions& options,
+                  double bound_ms, const Context& context) {
+  return Search(graph, costs, options, bound_ms, context).run();
+}
+
+}  // namespace hios::scheduler::best

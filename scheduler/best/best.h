@@ -1,0 +1,37 @@
+#pragma once
+
+#include "scheduler/scheduler.h"
+
+namespace hios::scheduler::best {
+
+struct BestOptions {
+  std::int64_t iterations = 0;  ///< moves of each island; 0: until time is up
+  std::size_t islands = 4;      ///< searches side by side, which share what they find
+  std::size_t threads = 0;      ///< 0: as many as the machine runs at a time
+};
+
+struct BestResult {
+  Schedule schedule;
+  double latency_ms = 0;  ///< simulate()'s
+  bool optimal = false;   ///< equal to the lower bound
+  bool out_of_time = false;
+};
+
+/// An anytime search over the whole space: device of every operator, order on every device,
+/// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
+/// them (with their default options, as far as time let them come). Ends when the latency equals
+/// `bound_ms`, `iterations` are made or `context.out_of_time` says so; without one of the latter
+/// two it may run for ever.
+///
+/// The result follows from the arguments, `context.seed` and `iterations` alone, whatever the
+/// number of threads. Where out_of_time ends the search, it depends on when that was.
+///
+/// Asks out_of_time from several threads at a time; calls progress from the calling thread only,
+/// and the cost model's on_unmeasured too: for what the algorithms it begins with ask, and for the
+/// stages of the schedule that it returns.
+///
+/// Throws InputError where no placement within the devices' memory is found.
+BestResult search(const Graph& graph, const CostModel& costs, const BestOptions& options,
+                  double bound_ms, const Context& context);
+
+}  // namespace hios::scheduler::best

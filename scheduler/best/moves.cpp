@@ -1,0 +1,163 @@
+#include "scheduler/best/moves.h"
+
+#include <algorithm>
+
+// Three changes reach every arrangement: an operator enters another stage, an operator stands alone
+// somewhere, and companions change their device together. Two more are shortcuts through worse
+// ones: two operators exchange their places, and a stage moves as a whole.
+//
+// Operators on long ways are picked more often, since only their moves can shorten the schedule:
+// the greater through_ms() of two drawn ones.
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr double kExchange = 0.25;   ///< share of moves
+constexpr double kMoveStage = 0.1;   ///< share of moves
+constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a stage pays
+constexpr double kCritical = 0.5;    ///< share of operators picked as the more critical of two
+/// The farthest that an operator looks for another place in the sequence. Windows are wider in
+/// large graphs only, where most places are as good as hopeless.
+constexpr std::int64_t kReach = 256;
+
+}  // namespace
+
+Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
+    : arrangement_(arrangement), timing_(timing), random_(random) {
+  const Problem& problem = arrangement.problem();
+  for (std::size_t d = 0; d < problem.devices(); ++d) {
+    any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(DeviceId(d));
+  }
+  for (std::size_t i = 0; i < problem.operators(); ++i) {
+    any_labels_ = any_labels_ || !problem.companions(OpId(i)).empty();
+  }
+}
+
+bool Moves::propose() {
+  const OpId op = pick();
+  const double kind = random_.uniform();
+  if (kind < kExchange) return exchange(op);
+  if (kind < kExchange + kMoveStage) return move_stage(op);
+  if (any_labels_ && !arrangement_.problem().companions(op).empty() && below(0.2)) {
+    return move_companions(op);
+  }
+  return relocate(op);
+}
+
+OpId Moves::pick() {
+  const std::uint64_t operators = arrangement_.problem().operators();
+  const OpId one(random_.below(operators));
+  if (!below(kCritical)) return one;
+  const OpId other(random_.below(operators));
+  const double through = timing_.through_ms(arrangement_.slot_of(one));
+  return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
+}
+
+DeviceId Moves::pick_device() { return DeviceId(random_.below(arrangement_.problem().devices())); }
+
+bool Moves::may_change_device(OpId op, DeviceId device) const {
+  if (device == arrangement_.device_of(op)) return true;
+  return arrangement_.problem().companions(op).empty() && arrangement_.fits(op, device);
+}
+
+/// A stage in the window other than `except`; kNoSlot where chance met none.
+Slot Moves::pick_stage(const Window& window, Slot except) {
+  const std::int64_t here = arrangement_.position(except);
+  const std::int64_t end = static_cast<std::int64_t>(arrangement_.slots()) - 1;
+  const std::int64_t low = std::max({window.first, std::int64_t{0}, here - kReach});
+  const std::int64_t high = std::min({window.last, end, here + kReach});
+  const auto width = static_cast<std::uint64_t>(high - low + 1);
+  std::int64_t position = low + static_cast<std::int64_t>(random_.below(width));
+  for (; position <= high; ++position) {
+    const Slot slot = arrangement_.at(static_cast<std::size_t>(position));
+    if (!arrangement_.empty(slot) && slot != except) return slot;
+  }
+  return kNoSlot;
+}
+
+/// REQUIRES: window.first < window.last.
+std::int64_t Moves::pick_gap(const Window& window, Slot from) {
+  const std::int64_t here = arrangement_.position(from);
+  const std::int64_t low = std::max(window.first, here - kReach);
+  const std::int64_t high = std::min(window.last - 1, here + kReach);
+  return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+bool Moves::relocate(OpId op) {
+  return any_sharing_ && below(kEnterStage) ? enter_stage(op) : stand_alone(op);
+}
+
+bool Moves::enter_stage(OpId op) {
+  const Slot slot = pick_stage(arrangement_.window(op), arrangement_.slot_of(op));
+  if (slot == kNoSlot) return false;
+  const DeviceId device = arrangement_.device(slot);
+  if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
+  if (arrangement_.operators(slot).size() >= StagePricer::kMostOperators) return false;
+  arrangement_.join(op, slot);
+  return true;
+}
+
+bool Moves::stand_alone(OpId op) {
+  const Window window = arrangement_.window(op);
+  if (window.first >= window.last) return false;  // it reads and is read in its own stage
+  const DeviceId device = pick_device();
+  if (!may_change_device(op, device)) return false;
+  arrangement_.isolate(op, device, pick_gap(window, arrangement_.slot_of(op)));
+  return true;
+}
+
+/// The operator enters another stage, and one of that stage takes the place that it left.
+bool Moves::exchange(OpId op) {
+  const Slot left = arrangement_.slot_of(op);
+  const DeviceId left_device = arrangement_.device(left);
+  const Slot entered = pick_stage(arrangement_.window(op), left);
+  if (entered == kNoSlot) return false;
+  const auto members = arrangement_.operators(entered);
+  const OpId other = members[random_.below(members.size())];
+  const DeviceId entered_device = arrangement_.device(entered);
+  if (!may_change_device(op, entered_device)) return false;
+  arrangement_.join(op, entered);
+  const Window window = arrangement_.window(other);
+  const std::int64_t place = arrangement_.position(left);
+  if (!may_change_device(other, left_device)) return false;
+  if (!arrangement_.empty(left)) {
+    if (place < window.first || place > window.last) return false;
+    arrangement_.join(other, left);
+    return true;
+  }
+  if (place < window.first || place >= window.last) return false;
+  arrangement_.isolate(other, left_device, place);
+  return true;
+}
+
+bool Moves::move_stage(OpId op) {
+  const Slot slot = arrangement_.slot_of(op);
+  const Window window = arrangement_.window_of_stage(slot);
+  const DeviceId device = pick_device();
+  if (device != arrangement_.device(slot)) {
+    const Bytes limit = arrangement_.problem().platform().device(device).memory_bytes;
+    const bool several = arrangement_.operators(slot).size() > 1;
+    if (several && limit > 0) return false;  // left to moves of one operator
+    for (OpId member : arrangement_.operators(slot)) {
+      if (!may_change_device(member, device)) return false;
+    }
+  }
+  arrangement_.shift(slot, device, pick_gap(window, slot));
+  return true;
+}
+
+/// All with the operator's label go to another device, each to a stage of its own near its place.
+bool Moves::move_companions(OpId op) {
+  const DeviceId device = pick_device();
+  if (device == arrangement_.device_of(op)) return false;
+  for (OpId member : arrangement_.problem().companions(op)) {
+    if (!arrangement_.fits(member, device)) return false;
+    const Window window = arrangement_.window(member);
+    if (window.first >= window.last) return false;
+    const std::int64_t here = arrangement_.position(arrangement_.slot_of(member));
+    arrangement_.isolate(member, device, std::clamp(here, window.first, window.last - 1));
+  }
+  return true;
+}
+
+}  // namespace hios::scheduler::best

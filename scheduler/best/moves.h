@@ -1,0 +1,41 @@
+#pragma once
+
+#include "hios/random.h"
+#include "scheduler/best/arrangement.h"
+#include "scheduler/best/timing.h"
+
+namespace hios::scheduler::best {
+
+/// Random changes of an arrangement, within everything that a schedule must keep: order, devices
+/// that may run an operator, shared devices, memory.
+class Moves {
+ public:
+  /// All outlive the moves.
+  Moves(Arrangement& arrangement, const Timing& timing, Random& random);
+
+  /// Applies one. False where the dice found none: the arrangement may then have noted changes,
+  /// which must be undone.
+  bool propose();
+
+ private:
+  OpId pick();
+  DeviceId pick_device();
+  bool relocate(OpId op);
+  bool enter_stage(OpId op);
+  bool stand_alone(OpId op);
+  bool exchange(OpId op);
+  bool move_stage(OpId op);
+  bool move_companions(OpId op);
+  bool may_change_device(OpId op, DeviceId device) const;
+  Slot pick_stage(const Window& window, Slot except);
+  std::int64_t pick_gap(const Window& window, Slot from);
+  bool below(double share) { return random_.uniform() < share; }
+
+  Arrangement& arrangement_;
+  const Timing& timing_;
+  Random& random_;
+  bool any_sharing_ = false;  ///< stages of several operators pay on some device
+  bool any_labels_ = false;
+};
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hios/cost_model.h"
+#include "hios/graph.h"
+
+namespace hios::scheduler::best {
+
+/// What the search reads in its inner loops, as flat arrays: the graph's edges from both ends, and
+/// who must share a device. Immutable; all islands of a search share one. Keeps a copy of the costs
+/// that reports no unmeasured stages, since islands ask from several threads. The graph and
+/// platform of `costs` must outlive it.
+class Problem {
+ public:
+  explicit Problem(const CostModel& costs);
+
+  /// One end of an edge: the operator at the other end, and the edge.
+  struct Link {
+    OpId op;
+    EdgeId edge;
+  };
+
+  const CostModel& costs() const { return costs_; }
+  const Graph& graph() const { return costs_.graph(); }
+  const Platform& platform() const { return costs_.platform(); }
+  std::size_t operators() const { return rank_.size(); }
+  std::size_t devices() const { return platform().size(); }
+
+  std::span<const Link> inputs(OpId op) const {
+    return {inputs_.data() + inputs_begin_[op.index()],
+            inputs_.data() + inputs_begin_[op.index() + 1]};
+  }
+  std::span<const Link> outputs(OpId op) const {
+    return {outputs_.data() + outputs_begin_[op.index()],
+            outputs_.data() + outputs_begin_[op.index() + 1]};
+  }
+  /// The operator's position in the graph's topological order.
+  std::uint32_t rank(OpId op) const { return rank_[op.index()]; }
+  /// All operators with the same `colocate` label, the operator itself too; of one operator without
+  /// a label, nothing.
+  std::span<const OpId> companions(OpId op) const;
+  double utilization(OpId op) const { return utilization_[op.index()]; }
+  /// Outputs and parameters, which the operator's device must hold; saturated.
+  Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
+
+ private:
+  void link_edges();
+  void gather_companions();
+
+  CostModel costs_;
+  std::vector<Link> inputs_, outputs_;
+  std::vector<std::size_t> inputs_begin_, outputs_begin_;  // operators() + 1 each
+  std::vector<std::uint32_t> rank_;
+  std::vector<std::vector<OpId>> labels_;
+  std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
+  std::vector<Bytes> held_bytes_;
+  std::vector<double> utilization_;
+};
+
+}  // namespace hios::scheduler::best

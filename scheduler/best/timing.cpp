@@ -1,0 +1,205 @@
+#include "scheduler/best/timing.h"
+
+#include <algorithm>
+#include <bit>
+
+// update() visits stages in the order of the sequence, which is topological, so each at most once:
+// those that changed, and whoever waits for a stage whose end has moved. The visit stops early in
+// two ways: no end moves any more; or the latency is sure to exceed the limit.
+//
+// For the latter let p be the last position of a changed stage. Behind p nothing has changed, so
+// what follows a stage there is what it was, and so is its tail; at p itself the tail follows from
+// tails behind it. The end of a stage at or behind p plus its tail is then the length of a way
+// through the new schedule, and above the limit a proof. At low temperatures that settles nearly
+// all moves after a few stages.
+//
+// Tails are brought up to date only when a move is kept, by the same visit backwards.
+//
+// Cost: the edges of the stages visited. Tests: timing_test (equal to simulate() and to
+// recompute() after thousands of random moves, kept and undone).
+
+namespace hios::scheduler::best {
+
+std::size_t PositionSet::take_next(std::size_t from) {
+  std::size_t word = from / 64;
+  std::uint64_t bits = words_[word] & (~std::uint64_t{0} << from % 64);
+  while (bits == 0) {
+    if (++word == words_.size()) return kNone;
+    bits = words_[word];
+  }
+  words_[word] ^= bits & (~bits + 1);
+  return word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+}
+
+std::size_t PositionSet::take_previous(std::size_t from) {
+  std::size_t word = from / 64;
+  std::uint64_t bits = words_[word] & (~std::uint64_t{0} >> (63 - from % 64));
+  while (bits == 0) {
+    if (word-- == 0) return kNone;
+    bits = words_[word];
+  }
+  const auto highest = static_cast<std::size_t>(63 - std::countl_zero(bits));
+  words_[word] ^= std::uint64_t{1} << highest;
+  return word * 64 + highest;
+}
+
+void PositionSet::clear_from(std::size_t from) {
+  std::fill(words_.begin() + static_cast<std::ptrdiff_t>(from / 64), words_.end(), 0);
+}
+
+Timing::Timing(const Arrangement& arrangement)
+    : arrangement_(&arrangement),
+      end_ms_(arrangement.slots(), 0),
+      tail_ms_(arrangement.slots(), 0),
+      waiting_(arrangement.slots()) {
+  recompute();
+}
+
+void Timing::recompute() {
+  const std::size_t slots = arrangement_->slots();
+  for (std::size_t p = 0; p < slots; ++p) {
+    const Slot slot = arrangement_->at(p);
+    if (!arrangement_->empty(slot)) end_ms_[slot] = ready_ms(slot) + arrangement_->cost_ms(slot);
+  }
+  for (std::size_t p = slots; p-- > 0;) {
+    const Slot slot = arrangement_->at(p);
+    if (!arrangement_->empty(slot)) tail_ms_[slot] = rest_ms(slot);
+  }
+  latency_ms_ = kept_latency_ms_ = greatest_end();
+}
+
+double Timing::ready_ms(Slot slot) const {
+  const Arrangement& a = *arrangement_;
+  const CostModel& costs = a.problem().costs();
+  const DeviceId device = a.device(slot);
+  double ready = a.before(slot) == kNoSlot ? 0 : end_ms_[a.before(slot)];
+  for (OpId op : a.operators(slot)) {
+    for (const Problem::Link& input : a.problem().inputs(op)) {
+      const Slot from = a.slot_of(input.op);
+      if (from == slot) continue;
+      ready =
+          std::max(ready, end_ms_[from] + costs.transfer_ms(input.edge, a.device(from), device));
+    }
+  }
+  return ready;
+}
+
+double Timing::rest_ms(Slot slot) const {
+  const Arrangement& a = *arrangement_;
+  const CostModel& costs = a.problem().costs();
+  const DeviceId device = a.device(slot);
+  const Slot next = a.after(slot);
+  double rest = next == kNoSlot ? 0 : a.cost_ms(next) + tail_ms_[next];
+  for (OpId op : a.operators(slot)) {
+    for (const Problem::Link& output : a.problem().outputs(op)) {
+      const Slot to = a.slot_of(output.op);
+      if (to == slot) continue;
+      rest = std::max(rest, costs.transfer_ms(output.edge, device, a.device(to)) +
+                                (a.cost_ms(to) + tail_ms_[to]));
+    }
+  }
+  return rest;
+}
+
+/// Returns the last position of a changed stage.
+std::size_t Timing::mark_changes() {
+  const Arrangement& a = *arrangement_;
+  std::size_t last = 0;
+  for (Slot slot : a.changed_slots()) {
+    if (a.empty(slot)) continue;
+    waiting_.insert(a.position(slot));
+    last = std::max<std::size_t>(last, a.position(slot));
+  }
+  for (OpId op : a.moved_operators()) {
+    for (const Problem::Link& output : a.problem().outputs(op)) {
+      waiting_.insert(a.position(a.slot_of(output.op)));
+    }
+  }
+  return last;
+}
+
+void Timing::mark_followers(Slot slot) {
+  const Arrangement& a = *arrangement_;
+  if (a.after(slot) != kNoSlot) waiting_.insert(a.position(a.after(slot)));
+  for (OpId op : a.operators(slot)) {
+    for (const Problem::Link& output : a.problem().outputs(op)) {
+      const Slot to = a.slot_of(output.op);
+      if (to != slot) waiting_.insert(a.position(to));
+    }
+  }
+}
+
+void Timing::mark_origins(Slot slot) {
+  const Arrangement& a = *arrangement_;
+  if (a.before(slot) != kNoSlot) waiting_.insert(a.position(a.before(slot)));
+  for (OpId op : a.operators(slot)) {
+    for (const Problem::Link& input : a.problem().inputs(op)) {
+      const Slot from = a.slot_of(input.op);
+      if (from != slot) waiting_.insert(a.position(from));
+    }
+  }
+}
+
+bool Timing::update(double limit_ms) {
+  const Arrangement& a = *arrangement_;
+  const std::size_t last = mark_changes();
+  for (std::size_t p = waiting_.take_next(0); p != PositionSet::kNone;
+       p = waiting_.take_next(p + 1)) {
+    const Slot slot = a.at(p);
+    const double end = ready_ms(slot) + a.cost_ms(slot);
+    const double rest = p > last ? tail_ms_[slot] : p == last ? rest_ms(slot) : 0;
+    if (end + rest > limit_ms) {
+      waiting_.clear_from(p);
+      undo();
+      return false;
+    }
+    if (end == end_ms_[slot]) continue;
+    old_ends_.push_back({slot, end_ms_[slot]});
+    end_ms_[slot] = end;
+    mark_followers(slot);
+  }
+  latency_ms_ = greatest_end();
+  if (latency_ms_ <= limit_ms) return true;
+  undo();
+  return false;
+}
+
+void Timing::keep() {
+  const Arrangement& a = *arrangement_;
+  old_ends_.clear();
+  kept_latency_ms_ = latency_ms_;
+  std::size_t last = 0;
+  for (Slot slot : a.changed_slots()) {
+    if (a.empty(slot)) continue;
+    waiting_.insert(a.position(slot));
+    mark_origins(slot);
+    last = std::max<std::size_t>(last, a.position(slot));
+  }
+  for (std::size_t p = waiting_.take_previous(last); p != PositionSet::kNone;
+       p = p == 0 ? PositionSet::kNone : waiting_.take_previous(p - 1)) {
+    const Slot slot = a.at(p);
+    const double rest = rest_ms(slot);
+    if (rest == tail_ms_[slot]) continue;
+    tail_ms_[slot] = rest;
+    mark_origins(slot);
+  }
+}
+
+void Timing::undo() {
+  while (!old_ends_.empty()) {
+    end_ms_[old_ends_.back().slot] = old_ends_.back().end_ms;
+    old_ends_.pop_back();
+  }
+  latency_ms_ = kept_latency_ms_;
+}
+
+double Timing::greatest_end() const {
+  double greatest = 0;
+  for (std::size_t d = 0; d < arrangement_->problem().devices(); ++d) {
+    const Slot last = arrangement_->last(DeviceId(d));
+    if (last != kNoSlot) greatest = std::max(greatest, end_ms_[last]);
+  }
+  return greatest;
+}
+
+}  // namespace hios::scheduler::best

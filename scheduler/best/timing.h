@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/best/arrangement.h"
+
+namespace hios::scheduler::best {
+
+/// Positions of a sequence that await a visit, as bits.
+class PositionSet {
+ public:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  explicit PositionSet(std::size_t size) : words_((size + 63) / 64 + 1, 0) {}
+
+  void insert(std::size_t position) { words_[position / 64] |= std::uint64_t{1} << position % 64; }
+  /// Takes out and returns the least position from `from` on, kNone where there is none.
+  std::size_t take_next(std::size_t from);
+  /// The same for the greatest up to `from`.
+  std::size_t take_previous(std::size_t from);
+  void clear_from(std::size_t from);
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+/// When the stages of an arrangement end, as simulate() has it, and the tail of each: the longest
+/// way from its end to the end of the schedule. Both follow changes without starting anew.
+class Timing {
+ public:
+  /// `arrangement` outlives the timing and has no changes noted.
+  explicit Timing(const Arrangement& arrangement);
+
+  double latency_ms() const { return latency_ms_; }
+  double end_ms(Slot slot) const { return end_ms_[slot]; }
+  double start_ms(Slot slot) const { return end_ms_[slot] - arrangement_->cost_ms(slot); }
+  double tail_ms(Slot slot) const { return tail_ms_[slot]; }
+  /// The longest way through the stage: the latency where it is critical.
+  double through_ms(Slot slot) const { return end_ms_[slot] + tail_ms_[slot]; }
+
+  /// Times what the arrangement notes as changed. True if the latency is now at most `limit_ms`;
+  /// keep() or undo() must follow, before the arrangement's own. False if it is not: all times but
+  /// latency_ms() are then as before already.
+  bool update(double limit_ms);
+  void keep();
+  void undo();
+
+  /// All anew.
+  void recompute();
+
+ private:
+  double ready_ms(Slot slot) const;
+  double rest_ms(Slot slot) const;
+  std::size_t mark_changes();
+  void mark_followers(Slot slot);
+  void mark_origins(Slot slot);
+  double greatest_end() const;
+
+  const Arrangement* arrangement_;
+  std::vector<double> end_ms_, tail_ms_;  // by slot
+  double latency_ms_ = 0;
+  double kept_latency_ms_ = 0;
+  PositionSet waiting_;
+  struct Old {
+    Slot slot;
+    double end_ms;
+  };
+  std::vector<Old> old_ends_;
+};
+
+}  // namespace hios::scheduler::best
