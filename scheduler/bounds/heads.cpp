@@ -4,6 +4,7 @@
 #include <limits>
 #include <queue>
 
+#include "scheduler/bounds/dominators.h"
 #include "scheduler/bounds/preemptive.h"
 #include "scheduler/bounds/threshold.h"
 
@@ -29,6 +30,14 @@
 // processors, without duplication and with the work of one device. The first term grows with A, so
 // some set {x : r(x) + far(x, v) > θ} is best, and a binary search over their order finds it.
 //
+// Where v has an immediate dominator s (every path to v comes through s: a fork that v joins), the
+// two cases are told apart, and r(v) is the lesser of them. Let x be between s and v.
+//  - s is on v's device. An x that is not with v is not with s either, so it begins no sooner than
+//    r(s) + far(s, x).
+//  - s is not on v's device. Nor is it on that of any x in A, which begins no sooner than r(s) +
+//    far(s, x); and s itself is not in A.
+// far(s, x) by the inputs y of x: either y is with x, and so not with s, or (y, x) is paid.
+//
 // Contention::kAllDevices adds the preemptive schedule of all ancestors at the speed of all
 // devices: in any window [a, σ(v) − b], M devices offer M times its length.
 //
@@ -47,9 +56,10 @@ class HeadFinder {
       : problem_(problem),
         contention_(contention),
         limit_(ancestors),
+        dominator_(immediate_dominators(problem, ancestors)),
         head_(problem.size(), 0),
-        same_(problem.size(), 0),
-        far_(problem.size(), 0),
+        to_v_(problem.size()),
+        from_fork_(problem.size()),
         met_by_(problem.size(), kNobody) {}
 
   std::vector<double> run() {
@@ -57,8 +67,8 @@ class HeadFinder {
       collect_ancestors(v);
       if (ancestors_.empty()) continue;
       double least = 0;
-      for (std::size_t x : ancestors_) least = std::max(least, head_[x] + same_[x]);
-      head_[v] = std::max(least, share_or_send(v, least));
+      for (std::size_t x : ancestors_) least = std::max(least, head_[x] + to_v_[x].same);
+      head_[v] = std::max(least, fork_is_met(v) ? through_fork(v, least) : share_or_send(v, least));
       if (contention_ == Contention::kAllDevices) {
         head_[v] = std::max(head_[v], all_devices());
       }
@@ -67,54 +77,103 @@ class HeadFinder {
   }
 
  private:
-  static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNobody = kNoDominator;
+
+  /// From the beginning of one operator to that of another: anyhow, and if not on one device.
+  struct Distance {
+    double same = 0;
+    double far = 0;
+  };
+
+  /// Where the immediate dominator of v is.
+  enum class Fork { kNone, kWithV, kElsewhere };
 
   /// The last ancestors in topological order, last first, so that of each, all paths to v are known
-  /// before it: fills same_ and far_.
+  /// before it: fills to_v_.
   void collect_ancestors(std::size_t v) {
     ancestors_.clear();
     std::priority_queue<std::size_t> found;
-    const auto look_behind = [&](std::size_t op) {
+    const auto look_behind = [&](std::size_t op, Distance from_op) {
       for (const Arc& arc : problem_.inputs_of(op)) {
-        if (met_by_[arc.other] == v) continue;
-        met_by_[arc.other] = v;
-        same_[arc.other] = far_[arc.other] = 0;
-        found.push(arc.other);
+        if (met_by_[arc.other] != v) {
+          met_by_[arc.other] = v;
+          to_v_[arc.other] = {};
+          found.push(arc.other);
+        }
+        lengthen(to_v_[arc.other], problem_.path_ms[arc.other], arc, from_op);
       }
-      for (const Arc& arc : problem_.inputs_of(op)) measure_paths(arc, op, v);
     };
-    look_behind(v);
+    look_behind(v, {0, kInfinity});
     while (!found.empty() && ancestors_.size() < limit_) {
       const std::size_t op = found.top();
       found.pop();
       ancestors_.push_back(op);
-      if (problem_.placement->must_share(problem_.ops[op], problem_.ops[v])) far_[op] = kInfinity;
-      look_behind(op);
+      if (problem_.placement->must_share(problem_.ops[op], problem_.ops[v])) {
+        to_v_[op].far = kInfinity;
+      }
+      look_behind(op, to_v_[op]);
     }
   }
 
-  void measure_paths(const Arc& arc, std::size_t op, std::size_t v) {
-    const double own = problem_.path_ms[arc.other];
-    const double same = op == v ? 0 : same_[op];
-    const double far = op == v ? kInfinity : far_[op];
-    const double apart = own + arc.transfer_ms + same;
-    double& same_of_other = same_[arc.other];
-    double& far_of_other = far_[arc.other];
-    same_of_other = std::max(same_of_other, arc.may_share ? own + same : apart);
-    far_of_other = std::max(far_of_other, arc.may_share ? std::min(own + far, apart) : apart);
+  /// A path over one more operator, whose share is `own`, and the arc between it and the rest.
+  static void lengthen(Distance& distance, double own, const Arc& arc, const Distance& rest) {
+    const double apart = own + arc.transfer_ms + rest.same;
+    distance.same = std::max(distance.same, arc.may_share ? own + rest.same : apart);
+    distance.far = std::max(distance.far, arc.may_share ? std::min(own + rest.far, apart) : apart);
+  }
+
+  bool fork_is_met(std::size_t v) const {
+    const std::size_t fork = dominator_[v];
+    return fork != kNoDominator && ancestors_.back() <= fork;  // those behind it are all met
+  }
+
+  double through_fork(std::size_t v, double least) {
+    const std::size_t fork = dominator_[v];
+    measure_from(fork);
+    const OpId a = problem_.ops[fork], b = problem_.ops[v];
+    double best = kInfinity;
+    if (problem_.placement->may_share(a, b)) best = share_or_send(v, least, Fork::kWithV);
+    if (!problem_.placement->must_share(a, b)) {
+      const double sent = std::max(least, head_[fork] + to_v_[fork].far);
+      best = std::min(best, share_or_send(v, sent, Fork::kElsewhere));
+    }
+    return best;
+  }
+
+  /// Fills from_fork_ for what is between the fork and the v at work.
+  void measure_from(std::size_t fork) {
+    from_fork_[fork] = {0, kInfinity};
+    for (auto x = ancestors_.rbegin(); x != ancestors_.rend(); ++x) {
+      if (*x <= fork) continue;
+      from_fork_[*x] = {};
+      for (const Arc& arc : problem_.inputs_of(*x)) {
+        lengthen(from_fork_[*x], problem_.path_ms[arc.other], arc, from_fork_[arc.other]);
+      }
+      if (problem_.placement->must_share(problem_.ops[fork], problem_.ops[*x])) {
+        from_fork_[*x].far = kInfinity;
+      }
+    }
   }
 
   /// The least, over what may be on v's device, of when that has run and the rest has arrived.
-  double share_or_send(std::size_t v, double least) {
+  double share_or_send(std::size_t v, double least, Fork place = Fork::kNone) {
     const Placement& placement = *problem_.placement;
     by_arrival_.clear();
     for (std::size_t x : ancestors_) {
-      const double arrival = head_[x] + far_[x];
-      const double work = problem_.window_ms[x];
+      double if_with_v = head_[x], if_elsewhere = head_[x];
+      if (place != Fork::kNone && x > dominator_[v]) {
+        double& not_with_fork = place == Fork::kWithV ? if_elsewhere : if_with_v;
+        not_with_fork = std::max(not_with_fork, head_[dominator_[v]] + from_fork_[x].far);
+      } else if (place != Fork::kNone && x == dominator_[v]) {
+        if (place == Fork::kElsewhere) continue;  // in `least`
+        if_elsewhere = kInfinity;
+      }
+      const double arrival = if_elsewhere + to_v_[x].far;
       if (!placement.may_share(problem_.ops[x], problem_.ops[v])) {
         least = std::max(least, arrival);
       } else {
-        by_arrival_.push_back({arrival, {head_[x], work, same_[x] - problem_.path_ms[x]}});
+        const double tail = to_v_[x].same - problem_.path_ms[x];
+        by_arrival_.push_back({arrival, {if_with_v, problem_.window_ms[x], tail}});
       }
     }
     std::sort(by_arrival_.begin(), by_arrival_.end(),
@@ -133,7 +192,7 @@ class HeadFinder {
   double all_devices() {
     jobs_.clear();
     for (std::size_t x : ancestors_) {
-      jobs_.push_back({head_[x], problem_.window_ms[x], same_[x] - problem_.path_ms[x]});
+      jobs_.push_back({head_[x], problem_.window_ms[x], to_v_[x].same - problem_.path_ms[x]});
     }
     return preemptive_ms(jobs_, static_cast<double>(problem_.devices));
   }
@@ -146,8 +205,10 @@ class HeadFinder {
   const Problem& problem_;
   Contention contention_;
   std::size_t limit_;
+  std::vector<std::size_t> dominator_;
   std::vector<double> head_;         // by operator
-  std::vector<double> same_, far_;   // by operator: to the v at work
+  std::vector<Distance> to_v_;       // by operator: to the v at work
+  std::vector<Distance> from_fork_;  // by operator: from the dominator of the v at work
   std::vector<std::size_t> met_by_;  // by operator: the last v that had it as an ancestor
   std::vector<std::size_t> ancestors_;
   std::vector<Choice> by_arrival_;

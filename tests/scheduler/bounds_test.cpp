@@ -1,11 +1,20 @@
 #include "scheduler/bounds.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <gtest/gtest.h>
 
+#include "hios/random_dag.h"
+#include "scheduler/scheduler.h"
 #include "support/dag_generator.h"
+#include "support/slow_simulator.h"
 #include "support/small_graph.h"
 
-// That no bound exceeds the optimum is oracle_test's; here is how large they are.
+// That no bound exceeds the optimum is bounds_oracle_test's and oracle_test's; here is how large
+// each is where it is the best, and that no schedule of larger graphs is below.
 
 namespace hios::scheduler {
 namespace {
@@ -18,16 +27,54 @@ double named(std::string_view name, const Graph& graph, const CostModel& costs) 
   return 0;
 }
 
-// One device runs both of the middle (3 + 4) sooner than the other could send it anything.
-TEST(Bounds, CriticalPathPaysOrSharesADevice) {
-  for (const auto& [transfer, latency] : {std::pair(0.0, 7.0), {1.0, 8.0}, {9.0, 10.0}}) {
+/// The bound of this name is that large, and no other is.
+void expect_largest(std::string_view name, double ms, const Graph& graph,
+                    const Platform& platform) {
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(lower_bound(graph, costs).name, name);
+  for (const LowerBound& bound : all_bounds(graph, costs)) {
+    if (bound.name == name) {
+      EXPECT_NEAR(bound.ms, ms, 1e-9 * ms);
+    } else {
+      EXPECT_LT(bound.ms, ms * (1 - 1e-3)) << bound.name;
+    }
+  }
+}
+
+// Both of the middle on one device (3 + 4), or one transfer there and one back.
+TEST(Bounds, CriticalPathSharesADeviceOrPays) {
+  for (const auto& [transfer, latency] :
+       {std::pair(0.0, 7.0), {0.5, 7.0}, {1.0, 8.0}, {9.0, 10.0}}) {
     const Graph graph = test::small_graph(
         {2, 3, 4, 1}, {{1, 2, transfer}, {1, 3, transfer}, {2, 4, transfer}, {3, 4, transfer}});
     const Platform platform = test::devices(2, 1);
     const CostModel costs = CostModel::from_graph(graph, platform);
-    EXPECT_EQ(named("critical_path", graph, costs), latency);
+    EXPECT_EQ(named("critical_path", graph, costs), latency) << transfer;
     EXPECT_EQ(lower_bound(graph, costs).name, "critical_path");
   }
+}
+
+// v4 waits for three: v1, which ends last, is with it, the others arrive at 5. On two devices of
+// two streams, a stage of three could be shorter than their sum, but not than a path.
+TEST(Bounds, CriticalPathWithoutForks) {
+  const StageCostRule rule{StageCostRule::Kind::kOverlap, 0.5};
+  const Graph graph =
+      test::small_graph({3, 3, 3, 1, 1}, {{1, 4, 2}, {2, 4, 2}, {3, 4, 2}, {5, 1, 2}}, rule);
+  expect_largest("critical_path", 3 + 2 + 1, graph, test::devices(4, 2));
+}
+
+TEST(Bounds, CriticalPathPaysWhereNoDeviceCanRunBoth) {
+  Operator a, b;
+  a.name = "a";
+  b.name = "b";
+  a.has_time = b.has_time = true;
+  a.time_ms = b.time_ms = 2;
+  a.allowed = {"gpu0"};
+  b.allowed = {"gpu1"};
+  const Graph graph("apart", {a, b}, {Edge{OpId(0), OpId(1), 0, 5.0}});
+  const Platform platform = test::devices(3, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(named("critical_path", graph, costs), 2 + 5 + 2);
 }
 
 TEST(Bounds, WorkIsSharedByDevices) {
@@ -58,6 +105,77 @@ TEST(Bounds, EachOperatorCountsOnItsFastestDevice) {
   EXPECT_EQ(named("critical_path", graph, CostModel::from_graph(graph, platform)), 3);
 }
 
+// One device is three times as fast: of four equal operators it should take three.
+TEST(Bounds, WorkPricesTheFasterDevice) {
+  std::vector<Operator> operators(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    operators[i].name = std::string("v").append(std::to_string(i));
+    operators[i].time_by_device = {{"gpu0", 1}, {"gpu1", 3}};
+  }
+  const Graph graph("two kinds", operators, {});
+  const Platform platform = test::devices(2, 1);
+  const double work = named("work", graph, CostModel::from_graph(graph, platform));
+  EXPECT_LE(work, 3);
+  EXPECT_GT(work, 2.9) << "evenly shared at the faster device's times: 2";
+}
+
+// Nothing but v1 and v2 can run until 4; then there are 12 for three devices.
+TEST(Bounds, IntervalsCountWhatCanBegin) {
+  const Graph graph = test::small_graph(
+      {4, 4, 2, 2, 2, 2, 2, 2}, {{1, 3, 0}, {1, 4, 0}, {1, 5, 0}, {2, 6, 0}, {2, 7, 0}, {2, 8, 0}});
+  expect_largest("intervals", 4 + 12 / 3.0, graph, test::devices(3, 1));
+}
+
+// Nothing joins all four, but each edge ties its ends to one device.
+TEST(Bounds, TogetherConnectsWhatCannotPart) {
+  const Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 3, 9}, {2, 3, 9}, {2, 4, 9}});
+  expect_largest("together", 4, graph, test::devices(2, 1));
+}
+
+// The same twice, with v5 in between, which no edge ties to either.
+TEST(Bounds, SeparatorsAddUpTheBestBoundsOfTheParts) {
+  const Graph graph = test::small_graph({1, 1, 1, 1, 1, 1, 1, 1, 1}, {{1, 3, 9},
+                                                                      {2, 3, 9},
+                                                                      {2, 4, 9},
+                                                                      {3, 5, 0},
+                                                                      {4, 5, 0},
+                                                                      {5, 6, 0},
+                                                                      {5, 7, 0},
+                                                                      {6, 8, 9},
+                                                                      {7, 8, 9},
+                                                                      {7, 9, 9}});
+  expect_largest("separators", 4 + 1 + 4, graph, test::devices(2, 1));
+}
+
+// The fast device has room for one of four operators; the slow one needs 12 for the others.
+TEST(Bounds, MemorySendsWorkToSlowerDevices) {
+  std::vector<Operator> operators(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    operators[i].name = std::string("v").append(std::to_string(i));
+    operators[i].time_by_device = {{"gpu0", 1}, {"gpu1", 4}};
+    operators[i].memory_bytes = 1000;
+  }
+  const Graph graph("memory", operators, {});
+  const Platform platform({{"gpu0", "gpu", 0, 1, 1500, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(lower_bound(graph, costs).name, "memory");
+  EXPECT_LE(named("memory", graph, costs), 12);
+  EXPECT_GT(named("memory", graph, costs), 9);
+  EXPECT_LT(named("work", graph, costs), 4);
+}
+
+// Two operators of 1000 bytes on devices of 1500: the edge must be paid for.
+TEST(Bounds, MemoryPartsWhatWouldShareADevice) {
+  Graph graph = test::small_graph({2, 3}, {{1, 2, 4}});
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (Operator& op : operators) op.memory_bytes = 1000;
+  graph = Graph("pair", operators, {graph.edges().begin(), graph.edges().end()});
+  const Platform small({{"gpu0", "gpu", 0, 1, 1500, ""}, {"gpu1", "gpu", 0, 1, 1500, ""}});
+  EXPECT_EQ(named("together", graph, CostModel::from_graph(graph, small)), 2 + 4 + 3);
+  const Platform large({{"gpu0", "gpu", 0, 1, 2000, ""}, {"gpu1", "gpu", 0, 1, 2000, ""}});
+  EXPECT_EQ(named("together", graph, CostModel::from_graph(graph, large)), 2 + 3);
+}
+
 // a and b are measured together at 3 instead of 2 + 4: at best, a path loses a quarter of its time
 // in such stages, and work a half.
 TEST(Bounds, MeasuredStagesLowerTheShares) {
@@ -80,6 +198,64 @@ TEST(Bounds, MeasuredStagesLowerTheShares) {
   const Platform serial = test::devices(1, 1);
   const CostModel serial_costs = CostModel::from_profile(graph, serial, profile);
   EXPECT_DOUBLE_EQ(named("work", graph, serial_costs), 6);
+}
+
+TEST(Bounds, AGraphWithoutOperators) {
+  const Graph graph("empty", {}, {});
+  const Platform platform = test::devices(2, 1);
+  const LowerBound bound = lower_bound(graph, CostModel::from_graph(graph, platform));
+  EXPECT_EQ(bound.ms, 0);
+  EXPECT_EQ(bound.name, "critical_path");
+}
+
+void expect_below(const std::vector<LowerBound>& bounds, double latency_ms) {
+  constexpr double kRounding = 1e-12;
+  for (const LowerBound& bound : bounds) {
+    EXPECT_LE(bound.ms, latency_ms * (1 + kRounding)) << bound.name;
+  }
+}
+
+TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "bounds");
+    test::CostStyle style;
+    style.small_integers = seed % 7 == 0;
+    const std::size_t n = 10 + random.below(70);
+    const double density = random.uniform(0.5, 4) / static_cast<double>(n);
+    const Graph graph = test::random_graph(n, density, style, random);
+    const Platform platform = test::devices(1 + seed % 5, 1 + static_cast<int>(seed % 4));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const auto bounds = all_bounds(graph, costs);
+    for (int i = 0; i < 5; ++i) {
+      const Schedule schedule = test::random_schedule(graph, platform, random);
+      expect_below(bounds,
+                   *test::slow_latency_ms(graph, schedule, test::prices_of(graph, platform)));
+    }
+    for (const char* name : {"sequential", "inter-lp", "hios-lp", "hios-mr"}) {
+      const Algorithm& algorithm = find(name);
+      const auto result = algorithm.run(graph, costs, platform, Options(algorithm.options), {});
+      expect_below(bounds, result.latency_ms);
+    }
+  }
+}
+
+// Few devices for the work: it must be done; many: the layers must follow each other.
+TEST(Bounds, LargeGraphs) {
+  RandomDag parameters;
+  parameters.operators = 50'000;
+  parameters.edges = 100'000;
+  parameters.layers = 500;
+  const Graph graph = random_dag(parameters);
+  double work = 0;
+  for (const Operator& op : graph.operators()) work += op.time_ms * (0.5 + 0.5 * op.utilization);
+  const Platform four = test::devices(4, 8);
+  const LowerBound busy = lower_bound(graph, CostModel::from_graph(graph, four));
+  EXPECT_GE(busy.ms, work / 4 * (1 - 1e-9));
+  const Platform many = test::devices(1000, 8);
+  const LowerBound paths = lower_bound(graph, CostModel::from_graph(graph, many));
+  EXPECT_GT(paths.ms, 500 * 0.1);
+  EXPECT_GT(paths.ms, work / 1000 * 2);
 }
 
 }  // namespace
