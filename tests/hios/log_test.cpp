@@ -98,5 +98,10 @@ TEST_F(Log, ProgressIsSilentElsewhere) {
   EXPECT_EQ(on_a_terminal(work), "");
 }
 
+TEST(Log, ProgressLinesOfWordsFitATerminalToo) {
+  EXPECT_EQ(progress_line("best", "174.2 ms, gap 8.8 %"), "best  174.2 ms, gap 8.8 %");
+  EXPECT_EQ(progress_line("best", std::string(200, 'x')).size(), 79u);
+}
+
 }  // namespace
 }  // namespace hios::log
