@@ -1,5 +1,6 @@
 #include "cli/schedule_inputs.h"
 
+#include "cli/memory_need.h"
 #include "hios/error.h"
 #include "hios/graph_io.h"
 #include "hios/random_dag.h"
@@ -67,6 +68,10 @@ const CostModel& Problem::costs() {
         "a --model has no costs of its own: give --profile FILE, made by hios-profile");
   }
   if (!costs_) {
+    require_memory(cost_model_bytes(graph(), platform_),
+                   "a time for each of " + std::to_string(graph().size()) + " operators on " +
+                       std::to_string(platform_.size()) + " devices",
+                   "take fewer devices or operators");
     costs_ = profile_ ? CostModel::from_profile(graph(), platform_, *profile_, network_->flags)
                       : CostModel::from_graph(graph(), platform_);
   }
@@ -92,7 +97,7 @@ po::options_description problem_flags() {
   group.add_options()("graph", value("FILE"),
                       "a hios-graph file: operators, edges and their costs");
   group.add_options()("random", value("KEYS"),
-                      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3");
+                      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer");
   group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
   group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
   group.add_options()("threads", value("N")->default_value("1"), "cores a device");

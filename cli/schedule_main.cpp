@@ -1,15 +1,17 @@
 // hios-schedule: plans on any machine, without MPI and without devices.
 
-#include <chrono>
-#include <cstdio>
-#include <iostream>
+#include <algorithm>
 
+#include "cli/comparison.h"
 #include "cli/finding_line.h"
 #include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "cli/list_algorithms.h"
 #include "cli/list_models.h"
 #include "cli/planned_trace.h"
 #include "cli/priced_graph.h"
 #include "cli/schedule_inputs.h"
+#include "cli/schedule_runs.h"
 #include "cli/table.h"
 #include "hios/error.h"
 #include "hios/graph_io.h"
@@ -23,16 +25,20 @@ namespace {
 
 namespace po = boost::program_options;
 using scheduler::Algorithm;
-using scheduler::ScheduleResult;
 
 po::options_description schedule_flags() {
   po::options_description group("Schedule", 100, 45);
   group.add_options()("algorithm", value("NAME[,NAME...]|all"),
                       "which schedulers (--list-algorithms)");
+  group.add_options()("compare",
+                      "all schedulers side by side, or those of --algorithm beside sequential and "
+                      "ios; --csv and --json write the table");
   group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                       "of the algorithms, again and again: window=4");
-  group.add_options()("time-limit", value("SECONDS")->default_value("10"),
-                      "for each algorithm; the best found counts");
+  group.add_options()(
+      "time-limit", value("SECONDS")->default_value("10"),
+      "for each algorithm that can end early; the best found counts. Ctrl-C ends it "
+      "at once, keeps the best so far and exits 130; a second one ends all");
   group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
   group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
@@ -42,26 +48,27 @@ po::options_description schedule_flags() {
   return group;
 }
 
-int list_algorithms() {
-  for (const Algorithm& algorithm : scheduler::all()) {
-    std::printf("%-12s %s\n", std::string(algorithm.name).c_str(),
-                std::string(algorithm.description).c_str());
-    const std::string help = Options(algorithm.options).help();
-    for (const std::string& line : split(help, '\n')) {
-      if (!line.empty()) std::printf("             %s\n", line.c_str());
-    }
-  }
-  return 0;
-}
-
+/// The algorithms that --algorithm and --compare name, each once. A comparison has sequential and
+/// ios in it, and without --algorithm all.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags) {
+  const bool compare = flags.given("compare");
+  std::vector<std::string> names;
+  if (compare && flags.given("algorithm")) names = {"sequential", "ios"};
+  if (compare && !flags.given("algorithm")) names = {"all"};
+  if (flags.given("algorithm") || !compare) {
+    for (std::string& name : flags.list("algorithm")) names.push_back(std::move(name));
+  }
   std::vector<const Algorithm*> chosen;
-  for (const std::string& name : flags.list("algorithm")) {
-    if (name == "all") {
-      for (const Algorithm& algorithm : scheduler::all()) chosen.push_back(&algorithm);
-    } else {
-      chosen.push_back(&scheduler::find(name));
+  const auto choose = [&chosen](const Algorithm& algorithm) {
+    if (std::find(chosen.begin(), chosen.end(), &algorithm) == chosen.end())
+      chosen.push_back(&algorithm);
+  };
+  for (const std::string& name : names) {
+    if (name != "all") {
+      choose(scheduler::find(name));
+      continue;
     }
+    for (const Algorithm& algorithm : scheduler::all()) choose(algorithm);
   }
   if (chosen.size() > 1 && (flags.given("output") || flags.given("timeline"))) {
     throw InputError(
@@ -71,105 +78,43 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags) {
 }
 
 /// Every word must fit at least one of the chosen algorithms; each gets those that it knows.
-std::vector<Options> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
-  std::vector<Options> options;
-  for (const Algorithm* algorithm : chosen) options.emplace_back(algorithm->options);
+std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
+  std::vector<Asked> asked;
+  for (const Algorithm* algorithm : chosen)
+    asked.push_back({algorithm, Options(algorithm->options)});
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
     bool known = false;
-    for (Options& each : options) {
-      if (each.has(key)) each.set(word);
-      known = known || each.has(key);
+    for (Asked& each : asked) {
+      if (each.options.has(key)) each.options.set(word);
+      known = known || each.options.has(key);
     }
-    if (!known) options.front().set(word);  // says which names there are
+    if (!known) asked.front().options.set(word);  // says which names there are
   }
-  return options;
+  return asked;
 }
 
-struct Run {
-  ScheduleFile file;
-  ScheduleResult result;
-};
-
-Run run_algorithm(const Algorithm& algorithm, const Options& options, Problem& problem,
-                  double time_limit_s, std::uint64_t seed) {
-  using Clock = std::chrono::steady_clock;
-  const CostModel& costs = problem.costs();
-  const auto start = Clock::now();
-  const auto seconds = [start] {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  scheduler::Context context;
-  context.seed = seed;
-  context.out_of_time = [&seconds, time_limit_s] { return seconds() > time_limit_s; };
-  Run run{problem.blank_file(),
-          algorithm.run(problem.graph(), costs, problem.platform(), options, context)};
-  run.file.seconds = seconds();
-  run.file.algorithm = algorithm.name;
-  run.file.options = run.result.options.non_defaults();
-  run.file.outcome = run.result.outcome;
-  run.file.schedule = run.result.schedule;
-  run.file.predicted = {run.result.latency_ms, run.result.estimated_stages,
-                        run.result.lower_bound_ms, run.result.bound};
-  const auto findings = validate(problem.graph(), problem.platform(), run.file.schedule);
-  if (!findings.empty()) {
-    throw RunError(std::string(algorithm.name) +
-                   " made a schedule that breaks a rule: " + findings.front().text);
-  }
-  return run;
-}
-
-std::size_t devices_used(const Schedule& schedule) {
-  std::size_t used = 0;
-  for (const auto& stages : schedule.devices) used += !stages.empty();
-  return used;
-}
-
-Table comparison(const std::vector<Run>& runs) {
-  Table table({"algorithm", "latency ms", "lower bound ms", "gap", "devices", "estimated stages",
-               "outcome", "seconds"});
-  for (const Run& run : runs) {
-    const Prediction& predicted = run.file.predicted;
-    table.add({run.file.algorithm, fixed(predicted.latency_ms, 3),
-               fixed(predicted.lower_bound_ms, 3) + " " + predicted.bound, percent(predicted.gap()),
-               std::to_string(devices_used(run.file.schedule)),
-               std::to_string(predicted.estimated_stages), std::string(to_string(run.file.outcome)),
-               fixed(run.file.seconds, 4)});
-  }
-  return table;
-}
-
-/// The same for scripts: plain numbers, one value a cell.
-Table comparison_csv(const std::vector<Run>& runs) {
-  Table table({"algorithm", "latency_ms", "lower_bound_ms", "bound", "gap", "devices_used",
-               "estimated_stages", "outcome", "seconds"});
-  for (const Run& run : runs) {
-    const Prediction& predicted = run.file.predicted;
-    table.add({run.file.algorithm, exact(predicted.latency_ms), exact(predicted.lower_bound_ms),
-               predicted.bound, exact(predicted.gap()),
-               std::to_string(devices_used(run.file.schedule)),
-               std::to_string(predicted.estimated_stages), std::string(to_string(run.file.outcome)),
-               exact(run.file.seconds)});
-  }
-  return table;
-}
-
-void write_results(const std::vector<Run>& runs, const Problem& problem, const Common& common) {
-  show(comparison(runs).text());
+void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
+                   const Common& common) {
+  show(comparison_text(runs));
   if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
-  for (const Run& run : runs) schedules.push_back(to_json(run.file, problem.graph()));
-  write_json(*common.json, {{"schedules", schedules}}, common.existing);
+  for (const ScheduleRun& run : runs) {
+    if (run.refusal.empty()) schedules.push_back(to_json(run.file, problem.graph()));
+  }
+  write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
+             common.existing);
 }
 
 int schedule(const Flags& flags, const Common& common, Problem& problem) {
-  const std::vector<const Algorithm*> chosen = chosen_algorithms(flags);
-  const std::vector<Options> options = read_options(flags, chosen);
+  const std::vector<Asked> asked = read_options(flags, chosen_algorithms(flags));
   const double time_limit_s = flags.number("time-limit", 0, 1e6);
-  std::vector<Run> runs;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    runs.push_back(run_algorithm(*chosen[i], options[i], problem, time_limit_s, common.seed));
+  const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, time_limit_s, common.seed);
+  const bool all_done = runs.size() == asked.size();
+  if (runs.empty()) {
+    log::info("interrupted before anything was scheduled; nothing was written");
+    return kInterrupted;
   }
   if (const auto file = flags.optional_text("output")) {
     write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
@@ -179,7 +124,12 @@ int schedule(const Flags& flags, const Common& common, Problem& problem) {
                common.existing);
   }
   write_results(runs, problem, common);
-  return 0;
+  if (!Interrupt::asked()) return 0;
+  log::info("interrupted: the best so far was kept" +
+            (all_done ? std::string()
+                      : "; not started: " + std::to_string(asked.size() - runs.size()) +
+                            " of the algorithms"));
+  return kInterrupted;
 }
 
 std::string simulated_text(const std::string& name, const ScheduleFile& file,
@@ -197,7 +147,7 @@ std::string simulated_text(const std::string& name, const ScheduleFile& file,
 /// Any author's schedule: all findings, or its simulated latency where there are costs. It is
 /// priced on the devices that it names.
 int check(const Flags& flags, const Common& common) {
-  for (const char* other : {"algorithm", "output", "csv", "option"}) {
+  for (const char* other : {"algorithm", "compare", "output", "csv", "option"}) {
     if (flags.given(other))
       throw InputError(std::string("--check and --") + other + " exclude each other");
   }
@@ -233,7 +183,7 @@ int run(int argc, char** argv) {
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   const Common common = read_common(flags, false);
-  if (flags.given("list-algorithms")) return list_algorithms();
+  if (flags.given("list-algorithms")) return list_algorithms(common);
   if (flags.given("list-models")) return list_models(common);
   check_distinct_files(flags);
   for (const char* output : {"output", "export-graph", "timeline"}) {
@@ -245,7 +195,7 @@ int run(int argc, char** argv) {
     const bool priced = flags.given("profile");
     write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
                common.existing);
-    if (!flags.given("algorithm")) return 0;
+    if (!flags.given("algorithm") && !flags.given("compare")) return 0;
   }
   return schedule(flags, common, problem);
 }

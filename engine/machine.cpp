@@ -2,9 +2,37 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace hios {
+
+namespace {
+
+std::optional<Bytes> number_in(const char* file) {
+  std::ifstream stream(file);
+  Bytes number = 0;
+  if (stream >> number) return number;
+  return std::nullopt;  // not there, or "max"
+}
+
+std::optional<Bytes> available_to_the_machine() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string word; stream >> word;) {
+    Bytes kilobytes = 0;
+    if (word == "MemAvailable:" && stream >> kilobytes) return kilobytes * 1024;
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> available_to_the_container() {
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  if (!limit || !used) return std::nullopt;
+  return *limit - std::min(*limit, *used);
+}
+
+}  // namespace
 
 std::string processor_name() {
   std::ifstream cpuinfo("/proc/cpuinfo");
@@ -22,6 +50,12 @@ std::size_t last_level_cache_bytes() {
     if (bytes > 0) return static_cast<std::size_t>(bytes);
   }
   return std::size_t{32} << 20;
+}
+
+std::optional<Bytes> available_memory() {
+  const auto machine = available_to_the_machine(), container = available_to_the_container();
+  if (machine && container) return std::min(*machine, *container);
+  return machine ? machine : container;
 }
 
 }  // namespace hios

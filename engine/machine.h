@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "hios/ids.h"
 
 namespace hios {
 
@@ -10,5 +13,10 @@ std::string processor_name();
 
 /// The size of the largest cache, in bytes, or 32 MiB where the operating system does not say.
 std::size_t last_level_cache_bytes();
+
+/// What may still be allocated before the operating system ends a program for want of memory, by
+/// the machine's and the container's (control groups, version 2) account; nothing where neither
+/// says.
+std::optional<Bytes> available_memory();
 
 }  // namespace hios

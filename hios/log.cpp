@@ -60,15 +60,19 @@ void error(std::string_view line) { emit("error: ", line); }
 
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
                           double seconds_left) {
-  // A line that wraps cannot be wiped: stay within the narrowest usual terminal.
-  constexpr std::size_t kMaxCharacters = 79;
   constexpr double kLongest = 1000 * 3600.0;
   std::string line(what);
   line += "  " + std::to_string(done) + "/" + std::to_string(total);
   if (seconds_left >= 0 && seconds_left <= kLongest) {
     line += "  " + duration_text(seconds_left) + " left";
   }
-  return line.substr(0, kMaxCharacters);
+  return progress_line(line);
+}
+
+std::string progress_line(std::string_view text) {
+  // A line that wraps cannot be wiped: stay within the narrowest usual terminal.
+  constexpr std::size_t kMaxCharacters = 79;
+  return std::string(text.substr(0, kMaxCharacters));
 }
 
 Progress::Progress(std::string_view what) : what_(what) {}
@@ -78,8 +82,13 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::size_t done, std::size_t total, double seconds_left) {
+  overwrite(progress_line(what_, done, total, seconds_left));
+}
+
+void Progress::show(std::string_view text) { overwrite(progress_line(text)); }
+
+void Progress::overwrite(std::string line) {
   if (!at_least(Level::kNormal) || isatty(STDERR_FILENO) == 0) return;
-  std::string line = progress_line(what_, done, total, seconds_left);
   if (progress_shown && line == line_) return;
   const std::string text = std::string(kWipe) + line;
   std::fwrite(text.data(), 1, text.size(), stderr);

@@ -21,6 +21,8 @@ void error(std::string_view line);    ///< always, prefixed "error: "
 /// "measuring operators  42/119  3 s left", cut to fit a terminal. `seconds_left` < 0: unknown.
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
                           double seconds_left);
+/// "best: 174.2 ms, gap 8.8 %", cut to fit a terminal.
+std::string progress_line(std::string_view text);
 
 /// A progress_line that overwrites itself; the lines above wipe it before they print. Shows nothing
 /// unless standard error is a terminal and the level is at least kNormal. Not thread-safe; one at a
@@ -34,8 +36,12 @@ class Progress {
 
   /// `seconds_left` < 0: unknown.
   void update(std::size_t done, std::size_t total, double seconds_left);
+  /// The same for work that says more than a count: "best: 174.2 ms, gap 8.8 %".
+  void show(std::string_view text);
 
  private:
+  void overwrite(std::string line);
+
   std::string what_;
   std::string line_;  ///< as shown last
 };

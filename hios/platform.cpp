@@ -1,6 +1,7 @@
 #include "hios/platform.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "hios/error.h"
@@ -8,17 +9,26 @@
 namespace hios {
 namespace {
 
-void check_devices(const std::vector<Device>& devices) {
-  std::vector<std::string_view> names;
-  for (const Device& device : devices) {
-    if (device.name.empty()) throw InputError("platform: a device has no name; give it one");
-    names.push_back(device.name);
+/// Names as they stand in the dictionary; throws where one is empty or there twice.
+std::vector<std::size_t> sorted_by_name(const std::vector<Device>& devices) {
+  std::vector<std::size_t> order(devices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto name = [&](std::size_t i) -> const std::string& { return devices[i].name; };
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (name(order[i]).empty()) {
+      throw InputError("platform: a device has no name; give it one");
+    }
+    if (i > 0 && name(order[i]) == name(order[i - 1])) {
+      throw InputError("platform: two devices are named '" + name(order[i]) + "'; rename one");
+    }
   }
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) {
-    throw InputError("platform: two devices are named '" + std::string(*twice) + "'; rename one");
-  }
+  return order;
+}
+
+std::uint64_t pair_key(DeviceId from, DeviceId to) {
+  return static_cast<std::uint64_t>(from.index()) << 32 | to.index();
 }
 
 void check_link(const Link& link, const std::string& which) {
@@ -33,11 +43,8 @@ Platform::Platform(std::vector<Device> devices,
                    std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
                    std::optional<Link> default_link)
     : devices_(std::move(devices)), links_(std::move(links)), default_link_(default_link) {
-  check_devices(devices_);
+  by_name_ = sorted_by_name(devices_);
   if (default_link_) check_link(*default_link_, "the default link");
-  if (links_.empty()) return;
-
-  table_.resize(size() * size());
   for (const auto& [from, to, link] : links_) {
     if (from.index() >= size() || to.index() >= size()) {
       throw InputError("platform: a link names device " +
@@ -48,14 +55,11 @@ Platform::Platform(std::vector<Device> devices,
         "the link from '" + device(from).name + "' to '" + device(to).name + "'";
     if (from == to) throw InputError("platform: " + which + " stays on one device; remove it");
     check_link(link, which);
-    std::optional<Link>& place = table_[from.index() * size() + to.index()];
-    if (place) throw InputError("platform: " + which + " is given twice; remove one");
-    place = link;
+    if (!by_pair_.emplace(pair_key(from, to), link).second) {
+      throw InputError("platform: " + which + " is given twice; remove one");
+    }
   }
-  for (const auto& [from, to, link] : links_) {
-    std::optional<Link>& back = table_[to.index() * size() + from.index()];
-    if (!back) back = link;
-  }
+  for (const auto& [from, to, link] : links_) by_pair_.emplace(pair_key(to, from), link);
 }
 
 Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads,
@@ -73,17 +77,17 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
 }
 
 std::optional<Link> Platform::link(DeviceId from, DeviceId to) const {
-  if (!table_.empty()) {
-    if (const auto& given = table_[from.index() * size() + to.index()]) return given;
-  }
+  const auto given = by_pair_.find(pair_key(from, to));
+  if (given != by_pair_.end()) return given->second;
   return default_link_;
 }
 
 std::optional<DeviceId> Platform::find(std::string_view name) const {
-  const auto at = std::find_if(devices_.begin(), devices_.end(),
-                               [&](const Device& device) { return device.name == name; });
-  if (at == devices_.end()) return std::nullopt;
-  return DeviceId(static_cast<std::size_t>(at - devices_.begin()));
+  const auto at = std::lower_bound(
+      by_name_.begin(), by_name_.end(), name,
+      [&](std::size_t i, std::string_view wanted) { return devices_[i].name < wanted; });
+  if (at == by_name_.end() || devices_[*at].name != name) return std::nullopt;
+  return DeviceId(*at);
 }
 
 }  // namespace hios

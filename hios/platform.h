@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "hios/ids.h"
@@ -50,7 +51,7 @@ class Platform {
   /// The link from one device to another, else the default link, else nothing. A link given in one
   /// direction serves the other where that one is not given.
   std::optional<Link> link(DeviceId from, DeviceId to) const;
-  std::optional<DeviceId> find(std::string_view name) const;
+  std::optional<DeviceId> find(std::string_view name) const;  ///< in log M
   /// As given, in order, for writing a platform out.
   std::span<const std::tuple<DeviceId, DeviceId, Link>> links() const { return links_; }
   const std::optional<Link>& default_link() const { return default_link_; }
@@ -59,7 +60,8 @@ class Platform {
   std::vector<Device> devices_;
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
-  std::vector<std::optional<Link>> table_;  // M x M, from-major; empty without links
+  std::vector<std::size_t> by_name_;                 // indices of devices_
+  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, and those that serve both ways
 };
 
 /// `hios-platform` version 1.

@@ -31,6 +31,7 @@ namespace {
 constexpr std::size_t kMaxOperators = 1'000'000;
 constexpr std::size_t kMaxEdges = 10'000'000;
 constexpr double kMaxRatio = 1e6;
+constexpr std::size_t kEdgesPerOperator = 2;
 
 constexpr double kMinTimeMs = 0.1;
 constexpr double kMaxTimeMs = 4;
@@ -64,9 +65,16 @@ void parse_one(std::string_view key, std::string_view text, RandomDag& into) {
     parse_number<double>(key, text, 0, kMaxRatio, into.p);
   } else if (key == "seed") {
     parse_number<std::uint64_t>(key, text, 0, std::numeric_limits<std::uint64_t>::max(), into.seed);
+  } else if (key == "transfer") {
+    if (text != "producer" && text != "consumer") {
+      throw InputError(place(key) + quote(text) + " is neither producer nor consumer");
+    }
+    into.transfer =
+        text == "producer" ? RandomDag::Transfer::kProducer : RandomDag::Transfer::kConsumer;
   } else {
     throw InputError("random network: '" + std::string(key) +
-                     "' is unknown; known are n, edges, layers, p and seed, as in " + kExample);
+                     "' is unknown; known are n, edges, layers, p, seed and transfer, as in " +
+                     kExample);
   }
 }
 
@@ -164,6 +172,10 @@ void check(const RandomDag& parameters) {
                      " cannot be; a layer holds at least one of the " +
                      std::to_string(parameters.operators) + " operators");
   }
+  if (parameters.layers == 1 && parameters.operators > 1) {
+    throw InputError(place("layers") + "1 leaves all " + std::to_string(parameters.operators) +
+                     " operators unconnected; give 2 or more");
+  }
   if (parameters.edges > kMaxEdges) {
     throw InputError(place("edges") + "must be at most " + std::to_string(kMaxEdges));
   }
@@ -191,6 +203,10 @@ RandomDag parse_random_dag(std::string_view text) {
     if (!given.insert(key).second) throw InputError(place(key) + "given twice; remove one");
     parse_one(key, item.substr(equals + 1), parameters);
   }
+  if (!given.contains("edges")) parameters.edges = kEdgesPerOperator * parameters.operators;
+  if (!given.contains("layers")) {
+    parameters.layers = std::min(RandomDag().layers, parameters.operators);
+  }
   check(parameters);
   return parameters;
 }
@@ -213,7 +229,9 @@ Graph random_dag(const RandomDag& parameters) {
   edges.reserve(pairs.size());
   for (const std::uint64_t pair : pairs) {
     const auto [u, v] = layers.ends(pair);
-    const double transfer_ms = std::max(kMinTransferMs, parameters.p * operators[u].time_ms);
+    const bool by_producer = parameters.transfer == RandomDag::Transfer::kProducer;
+    const double time_ms = operators[by_producer ? u : v].time_ms;
+    const double transfer_ms = std::max(kMinTransferMs, parameters.p * time_ms);
     edges.push_back({OpId(u), OpId(v), 0, transfer_ms});
   }
   const std::string name = std::string("dag-") + std::to_string(parameters.operators) + "-" +

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
+# With --bench also what the studies draw their plots with.
 set -euo pipefail
 
 packages=(
@@ -11,6 +12,13 @@ packages=(
   libgtest-dev
   python3
 )
+
+for argument in "$@"; do
+  case "$argument" in
+    --bench) packages+=(python3-matplotlib) ;;
+    *) printf 'usage: %s [--bench]\n' "$0" >&2; exit 2 ;;
+  esac
+done
 
 missing=()
 for package in "${packages[@]}"; do

@@ -76,6 +76,9 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
       {{"--model", "inception_v3", "--height", "20", "--algorithm", "hios-lp"}, "layer"},
       {{"--random", "n=0", "--algorithm", "hios-lp"}, "n"},
       {{"--random", "n=20,n=30", "--algorithm", "hios-lp"}, "n"},
+      {{"--random", "n=10,edges=10000", "--algorithm", "hios-lp"}, "random network, edges: 10000"},
+      {{"--random", "n=1000001", "--algorithm", "hios-lp"}, "random network, n: "},
+      {{"--graph", graph, "--compare", "--check", place_.file("s.json")}, "--check and --compare"},
       {{"--max-input", "10", "--graph", graph, "--algorithm", "hios-lp"}, "--max-input"},
       {{"--nonsense"}, "--help"},
   };
@@ -113,6 +116,20 @@ TEST_F(BadInput, EveryFileOfTheCorpus) {
     ++seen;
   }
   EXPECT_GT(seen, 20u);
+}
+
+TEST_F(BadInput, GraphsThatCannotRunOnTheirPlatform) {
+  const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";
+  const Json expected = read((corpus / "expected.json").string());
+  for (const Json& entry : expected["problems"]) {
+    const std::string graph = (corpus / entry["file"].get<std::string>()).string();
+    const std::string platform = (corpus / entry["platform"].get<std::string>()).string();
+    SCOPED_TRACE(graph);
+    for (const Words& algorithms : {Words{"--algorithm", "inter-lp"}, Words{"--compare"}}) {
+      expect_refused(hios_schedule(Words{"--graph", graph, "--platform", platform} + algorithms),
+                     entry["message"]);
+    }
+  }
 }
 
 TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {

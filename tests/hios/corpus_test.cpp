@@ -8,6 +8,7 @@
 // broken. In `for_model_ok` the files are good, but not for what is asked of them:
 //   costs       a profile that lacks what model_ok.json needs on two devices
 //   ranks       a schedule of model_ok.json, run on that many `ranks`
+// In `problems` graph and `platform` are good, but the one cannot be priced on the other.
 // The digests in schedules are those of graph_ok.json and model_ok.json (run_*.json).
 
 #include <gtest/gtest.h>
@@ -142,11 +143,30 @@ TEST(Corpus, GoodFilesAreRefusedForWhatTheyAreNot) {
   }
 }
 
+TEST(Corpus, GraphsThatCannotRunOnTheirPlatformAreRefused) {
+  const Json expected = read_json(kCorpus / "expected.json");
+  EXPECT_GT(expected["problems"].size(), 0U);
+  for (const Json& row : expected["problems"]) {
+    const std::string name = row["file"], platform_name = row["platform"], message = row["message"];
+    SCOPED_TRACE(name);
+    const Json graph_json = read_json(kCorpus / name);
+    const Json platform_json = read_json(kCorpus / platform_name);
+    const Graph graph = graph_from_json(JsonView(graph_json, name));
+    const Platform platform = platform_from_json(JsonView(platform_json, platform_name));
+    test::expect_error([&] { CostModel::from_graph(graph, platform); }, {message});
+  }
+}
+
 TEST(Corpus, EveryFileIsListedOrGood) {
   std::set<std::string> listed = {"expected.json"};
   const Json expected = read_json(kCorpus / "expected.json");
   for (const char* list : {"files", "for_model_ok"}) {
     for (const Json& row : expected[list]) listed.insert(row["file"]);
+  }
+  for (const Json& row : expected["problems"]) {
+    listed.insert(row["file"]);
+    const std::string platform = row["platform"];
+    if (!platform.ends_with("_ok.json")) listed.insert(platform);
   }
   for (const auto& entry : fs::directory_iterator(kCorpus)) {
     const std::string name = entry.path().filename().string();

@@ -98,5 +98,15 @@ TEST_F(Log, ProgressIsSilentElsewhere) {
   EXPECT_EQ(on_a_terminal(work), "");
 }
 
+TEST_F(Log, ProgressLinesOfWordsFitATerminalToo) {
+  EXPECT_EQ(progress_line("best: 174.2 ms, gap 8.8 %"), "best: 174.2 ms, gap 8.8 %");
+  EXPECT_EQ(progress_line(std::string(200, 'x')).size(), 79u);
+  const auto work = [] {
+    Progress progress("a search");
+    progress.show("best: 174.2 ms, gap 8.8 %");
+  };
+  EXPECT_NE(on_a_terminal(work).find("best: 174.2 ms, gap 8.8 %"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hios::log

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "hios/error.h"
+#include "hios/random.h"
 #include "support/complaint.h"
 
 namespace hios {
@@ -103,7 +106,6 @@ TEST(RandomDag, TakesTheFewestAndTheMostEdges) {
 
 TEST(RandomDag, ServesTheEndsOfItsRanges) {
   EXPECT_EQ(random_dag({.operators = 1, .edges = 0, .layers = 1}).size(), 1u);
-  EXPECT_EQ(random_dag({.operators = 7, .edges = 0, .layers = 1}).edge_count(), 0u);
   const Graph chain = random_dag({.operators = 50, .edges = 49, .layers = 50});
   EXPECT_EQ(depths(chain).back(), 49u);
   EXPECT_EQ(random_dag({.operators = 50, .edges = 1225, .layers = 50}).edge_count(), 1225u);
@@ -124,6 +126,85 @@ TEST(RandomDag, ReadsItsParameters) {
   EXPECT_EQ(some.layers, 14u);
   EXPECT_EQ(some.p, 0.8);
   EXPECT_EQ(parse_random_dag("").operators, 200u);
+  EXPECT_EQ(some.transfer, RandomDag::Transfer::kProducer);
+  EXPECT_EQ(parse_random_dag("transfer=producer").transfer, RandomDag::Transfer::kProducer);
+  EXPECT_EQ(parse_random_dag("transfer=consumer").transfer, RandomDag::Transfer::kConsumer);
+}
+
+TEST(RandomDag, AbsentKeysFollowTheNumberOfOperators) {
+  EXPECT_EQ(parse_random_dag("n=350").edges, 700u) << "twice as many, as in the paper";
+  EXPECT_EQ(parse_random_dag("n=350").layers, 14u);
+  EXPECT_EQ(parse_random_dag("n=10").layers, 10u);
+  EXPECT_EQ(parse_random_dag("layers=5,n=10").layers, 5u);
+  EXPECT_EQ(random_dag(parse_random_dag("n=10")).size(), 10u);
+}
+
+TEST(RandomDag, ATransferIsAShareOfTheProducersTimeOrOfTheConsumers) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomDag parameters{.p = 0.5, .seed = seed};
+    const Graph by_producer = random_dag(parameters);
+    parameters.transfer = RandomDag::Transfer::kConsumer;
+    const Graph by_consumer = random_dag(parameters);
+    ASSERT_EQ(by_producer.digest(), by_consumer.digest()) << "only the transfers differ";
+    for (std::size_t e = 0; e < by_producer.edge_count(); ++e) {
+      const Edge& edge = by_producer.edge(EdgeId(e));
+      const double producer_ms = by_producer.op(edge.from).time_ms;
+      const double consumer_ms = by_consumer.op(edge.to).time_ms;
+      EXPECT_EQ(consumer_ms, by_producer.op(edge.to).time_ms);
+      EXPECT_EQ(edge.transfer_ms, std::max(0.1, 0.5 * producer_ms));
+      EXPECT_EQ(by_consumer.edge(EdgeId(e)).transfer_ms, std::max(0.1, 0.5 * consumer_ms));
+    }
+  }
+}
+
+/// Small and odd networks of every shape: whatever is not refused keeps the rules.
+TEST(RandomDag, LeavesNoOperatorUnconnectedWhateverItsShape) {
+  std::size_t made = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed, "shapes");
+    RandomDag parameters{.operators = 2 + random.below(30), .seed = seed};
+    parameters.layers = 2 + random.below(parameters.operators - 1);
+    parameters.edges = parameters.operators + random.below(2 * parameters.operators);
+    std::optional<Graph> graph;
+    try {
+      graph = random_dag(parameters);
+    } catch (const InputError& error) {
+      expect_complaint(error.what(), "random network, edges: ");
+      continue;
+    }
+    ++made;
+    EXPECT_EQ(graph->size(), parameters.operators);
+    EXPECT_EQ(graph->edge_count(), parameters.edges);
+    const std::vector<std::size_t> depth = depths(*graph);
+    EXPECT_EQ(*std::max_element(depth.begin(), depth.end()) + 1, parameters.layers);
+    for (std::size_t v = 0; v < graph->size(); ++v) {
+      EXPECT_FALSE(graph->in_edges(OpId(v)).empty() && graph->out_edges(OpId(v)).empty()) << v;
+    }
+    for (const Edge& edge : graph->edges()) {
+      EXPECT_LT(depth[edge.from.index()], depth[edge.to.index()]);
+    }
+  }
+  EXPECT_GT(made, 1500u);
+}
+
+/// Means of many draws: the middle of the range, within five standard errors.
+TEST(RandomDag, DrawsTimesAndUtilizationsUniformly) {
+  double time_ms = 0, utilization = 0, shortest = 4, longest = 0;
+  constexpr std::size_t kOperators = 200'000;
+  const Graph graph = random_dag({.operators = kOperators, .edges = 2 * kOperators, .seed = 1});
+  for (const Operator& op : graph.operators()) {
+    time_ms += op.time_ms / kOperators;
+    utilization += op.utilization / kOperators;
+    shortest = std::min(shortest, op.time_ms);
+    longest = std::max(longest, op.time_ms);
+  }
+  const double error = 5 / std::sqrt(12.0 * kOperators);
+  EXPECT_NEAR(time_ms, 2.05, 3.9 * error);
+  EXPECT_NEAR(utilization, 0.8, 0.4 * error);
+  EXPECT_LT(shortest, 0.101);
+  EXPECT_GT(longest, 3.999);
 }
 
 TEST(RandomDag, RefusesBadParameters) {
@@ -136,6 +217,8 @@ TEST(RandomDag, RefusesBadParameters) {
   expect_complaint(complaint("n=20,"), "'' must be key=value");
   expect_complaint(complaint(",n=20"), "'' must be key=value");
   expect_complaint(complaint("n=5,layers=6"), "layers: 6 cannot be");
+  expect_complaint(complaint("n=7,layers=1"), "layers: 1 leaves all 7 operators unconnected");
+  expect_complaint(complaint("transfer=both"), "transfer: \"both\" is neither producer nor");
   for (const char* bad : {"n=", "n=0", "n=-1", "n=3.9", "n=1e3", "n= 3", "n=3x",
                           "n=99999999999999999999", "n=1000001"}) {
     SCOPED_TRACE(bad);
@@ -146,6 +229,21 @@ TEST(RandomDag, RefusesBadParameters) {
     expect_complaint(complaint(bad), "random network, p: ");
   }
   expect_complaint(complaint("edges=-1"), "is no number from 0 to 10000000");
+}
+
+TEST(RandomDag, NamesTheKeyThatMakesItImpossible) {
+  const auto complaint = [](const char* text) {
+    return complaint_of([&] { random_dag(parse_random_dag(text)); });
+  };
+  for (const char* bad : {"n=10,edges=10000", "edges=10000,n=10", "n=200,edges=3", "n=1",
+                          "n=20,layers=2,edges=400", "edges=1000000"}) {
+    SCOPED_TRACE(bad);
+    expect_complaint(complaint(bad), "random network, edges: ");
+  }
+  for (const char* bad : {"n=10,layers=14", "layers=201", "layers=0", "layers=1,edges=0"}) {
+    SCOPED_TRACE(bad);
+    expect_complaint(complaint(bad), "random network, layers: ");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+"""Figures 1, 2, 12, 13 and 14 from what was measured, and the share of the gain (gains.csv)."""
+
+import csv
+import statistics
+from collections import defaultdict
+
+import contention
+import networks
+from style import look, ordered, plt, save
+
+TITLES = {"inception_v3": "Inception-v3", "nasnet_large": "NASNet-A large"}
+
+
+def image_axis(axes, sizes):
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.minorticks_off()
+    axes.set_xlabel("image height and width, pixels")
+
+
+def draw_ratio(store, folder, name, label, note):
+    rows = sorted(store.rows.values(), key=lambda row: int(row["pixels"]))
+    if not rows:
+        return
+    canvas, axes = plt.subplots()
+    x, y = [int(row["pixels"]) for row in rows], [float(row["ratio"]) for row in rows]
+    axes.plot(x, y, color="#0072B2", marker="o", zorder=3)
+    beyond = [(a, b) for a, b, row in zip(x, y, rows) if row.get("beyond_measured_sizes") == "1"]
+    if beyond:
+        axes.plot(*zip(*beyond), color="#0072B2", marker="o", markerfacecolor="white", linestyle="none",
+                  zorder=4, label="message larger than 16 MiB: extrapolated")
+        axes.legend(loc="best")
+    if note:
+        axes.axhline(1, color="#D55E00", linewidth=1, linestyle="--")
+        axes.annotate(note, (x[-1], 1), xytext=(0, 4), textcoords="offset points", ha="right",
+                      color="#D55E00", fontsize=9)
+    axes.set_ylabel(label)
+    axes.set_ylim(0, max(y + [1.0] if note else y) * 1.15)
+    image_axis(axes, x)
+    save(canvas, folder, name)
+
+
+def draw_contention(folder):
+    together, sent = contention.open_stores(folder)
+    draw_ratio(together, folder, "figure-01-contention", "two convolutions: at the same time /\none after the other",
+               "above: taking turns is faster")
+    draw_ratio(sent, folder, "figure-02-transfer", "sending the image / convolving it", "")
+
+
+class Measured:
+    """Latencies by (network, pixels, row), and what the schedules said."""
+
+    def __init__(self, folder):
+        schedules, runs = networks.open_stores(folder)
+        self.schedules = {key: row for key, row in schedules.rows.items()}
+        samples = defaultdict(list)
+        rounds = defaultdict(int)
+        for (network, pixels, row, _), result in runs.rows.items():
+            samples[network, int(pixels), row] += map(float, result["runs_ms"].split())
+            rounds[network, int(pixels), row] += 1
+        # Sizes of which every row has all its rounds.
+        complete = {(network, pixels) for network, pixels, _ in samples}
+        complete -= {key[:2] for key, count in rounds.items() if count < networks.ROUNDS}
+        self.samples = {key: ms for key, ms in samples.items() if key[:2] in complete}
+        self.networks = [n for n in networks.NETWORKS if any(key[0] == n for key in self.samples)]
+
+    def sizes(self, network):
+        return sorted({key[1] for key in self.samples if key[0] == network})
+
+    def rows(self, network):
+        """Rows on devices of one core by the order of algorithms, then those on both cores."""
+        names = {key[2] for key in self.samples if key[0] == network}
+        single = [n for n in names if n.endswith("x1")]
+        algorithms = ordered({n.split()[0] for n in single})
+        return [n for a in algorithms for n in single if n.split()[0] == a] + sorted(names - set(single))
+
+    def mean(self, network, pixels, row):
+        return statistics.fmean(self.samples[network, pixels, row])
+
+    def std(self, network, pixels, row):
+        return statistics.stdev(self.samples[network, pixels, row])
+
+    def schedule(self, network, pixels, row):
+        return self.schedules[network, str(pixels), row]
+
+
+def label(row):
+    algorithm, machine = row.split()
+    ranks, threads = machine.split("x")
+    return f"{algorithm}, one rank, {threads} cores" if threads != "1" else algorithm
+
+
+def row_look(row):
+    if row.endswith("x1"):
+        return {**look(row.split()[0]), "linestyle": "-"}
+    return {**look(row.split()[0]), "linestyle": ":", "markerfacecolor": "white"}
+
+
+def draw_latency(measured, network, folder):
+    """Figure 12: latency over that of sequential on one core, or no two sizes share a scale."""
+    canvas, axes = plt.subplots()
+    sizes = measured.sizes(network)
+    for row in measured.rows(network):
+        base = [measured.mean(network, size, "sequential 1x1") for size in sizes]
+        axes.errorbar(sizes, [measured.mean(network, s, row) / b for s, b in zip(sizes, base)],
+                      [measured.std(network, s, row) / b for s, b in zip(sizes, base)],
+                      label=label(row), linewidth=1.3, markersize=5, capsize=2, elinewidth=0.8, **row_look(row))
+    image_axis(axes, sizes)
+    axes.margins(x=0.08)
+    axes.set_ylim(0, 1.15)
+    axes.set_ylabel("measured latency / sequential on one core")
+    runs = len(measured.samples[network, sizes[0], "sequential 1x1"])
+    axes.set_title(f"{TITLES[network]}: mean and standard deviation of {runs} runs", fontsize=10)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    save(canvas, folder, f"figure-12-{network}")
+
+
+def draw_gain(measured, folder):
+    """Figure 13: the smallest and the largest image of each network."""
+    cases = [(n, measured.sizes(n)[k]) for k in (0, -1) for n in measured.networks]
+    canvas, all_axes = plt.subplots(1, len(cases), figsize=(3.1 * len(cases), 3.8), squeeze=False)
+    for axes, (network, pixels) in zip(all_axes[0], cases):
+        rows = measured.rows(network)
+        bars = axes.barh([label(row) for row in rows], [measured.mean(network, pixels, row) for row in rows],
+                         xerr=[measured.std(network, pixels, row) for row in rows], capsize=2, height=0.7,
+                         error_kw={"elinewidth": 0.8})
+        for bar, row in zip(bars, rows):
+            bar.set_color(look(row.split()[0])["color"])
+            bar.set_alpha(1.0 if row.endswith("x1") else 0.45)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("measured latency, ms")
+        axes.set_title(f"{TITLES[network]}, {pixels} x {pixels}", fontsize=10)
+        if axes is not all_axes[0][0]:
+            axes.set_yticklabels([])
+    save(canvas, folder, "figure-13-gain")
+
+
+def draw_cost(measured, folder):
+    """Figure 14: what an algorithm had to have measured, and its own time."""
+    canvas, all_axes = plt.subplots(1, len(measured.networks), figsize=(2.4 + 3.2 * len(measured.networks), 3.8),
+                                    squeeze=False)
+    for axes, network in zip(all_axes[0], measured.networks):
+        sizes = measured.sizes(network)
+        for row in measured.rows(network):
+            made = [measured.schedule(network, size, row) for size in sizes]
+            if not all(m["measuring_s"] for m in made):
+                continue
+            axes.plot(sizes, [float(m["measuring_s"]) + float(m["scheduling_s"]) for m in made],
+                      label=label(row), linewidth=1.3, markersize=5, **row_look(row))
+        image_axis(axes, sizes)
+        axes.margins(x=0.12)
+        axes.set_yscale("log")
+        if axes is all_axes[0][0]:
+            axes.set_ylabel("measuring and scheduling, s")
+        axes.set_title(TITLES[network], fontsize=10)
+    all_axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    save(canvas, folder, "figure-14-cost")
+
+
+def write_gains(measured, folder):
+    columns = ("network", "pixels", "row", "runs", "latency_ms_mean", "latency_ms_std", "latency_ms_median",
+               "predicted_ms",
+               "speedup_over_sequential", "speedup_over_ios", "share_of_gain_by_mapping", "gap",
+               "measuring_s", "scheduling_s")
+    with (folder / "networks.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for network, pixels in [(n, p) for n in measured.networks for p in measured.sizes(n)]:
+            # Ratios of medians: a disturbed run or two change a mean of 36 by per cents.
+            ms = {row: statistics.median(measured.samples[network, pixels, row]) for row in measured.rows(network)}
+            for row, median in ms.items():
+                made = measured.schedule(network, pixels, row)
+                share = ""
+                whole = ms["sequential 1x1"] - median
+                alone = row.replace("hios-", "inter-")
+                if row.startswith("hios-") and whole > 0:
+                    share = (ms["sequential 1x1"] - ms[alone]) / whole
+                result = {"network": network, "pixels": pixels, "row": row,
+                          "runs": len(measured.samples[network, pixels, row]), "latency_ms_mean": measured.mean(network, pixels, row),
+                          "latency_ms_std": measured.std(network, pixels, row),
+                          "latency_ms_median": median, "predicted_ms": float(made["predicted_ms"]),
+                          "speedup_over_sequential": ms["sequential 1x1"] / median,
+                          "speedup_over_ios": ms["ios 1x1"] / median, "share_of_gain_by_mapping": share,
+                          "gap": float(made["gap"]), "measuring_s": float(made["measuring_s"]) if made["measuring_s"] else "",
+                          "scheduling_s": float(made["scheduling_s"])}
+                writer.writerow({key: f"{value:.5g}" if isinstance(value, float) else value
+                                 for key, value in result.items()})
+
+
+def draw_networks(folder):
+    measured = Measured(folder)
+    if not measured.networks:
+        return
+    for network in measured.networks:
+        draw_latency(measured, network, folder)
+    draw_gain(measured, folder)
+    draw_cost(measured, folder)
+    write_gains(measured, folder)

@@ -1,0 +1,64 @@
+"""Repeats the simulated and the measured figures of the HIOS paper.
+
+Results are CSV files under bench/results/study; what is there is not computed again, so a run that
+was stopped continues, and a new algorithm adds its own cells only. Remove a file to measure anew.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import contention
+import networks
+import plots
+import simulated
+from programs import Deadline, Programs
+from settings import SEEDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("simulated", "contention", "networks", "plots")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="bench/study/run", description=__doc__.splitlines()[0],
+                                     epilog=" ".join(__doc__.split("\n\n")[1].split()))
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help=f"of {', '.join(PARTS)}; all without any")
+    parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin",
+                        help="folder of the three programs (%(default)s)")
+    parser.add_argument("--results", type=Path, default=ROOT / "bench/results/study",
+                        help="folder of the CSV files and plots (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=SEEDS,
+                        help="random networks a simulated point (%(default)s)")
+    parser.add_argument("--max-seconds", type=float,
+                        help="start nothing more after that; call again to continue (exit status 1)")
+    parser.add_argument("--largest", type=int, default=1024,
+                        help="pixels of the largest image of the networks part (%(default)s)")
+    parser.add_argument("--runs", type=int, default=36,
+                        help="measured runs a row of the networks part (%(default)s)")
+    args = parser.parse_args()
+    unknown = [part for part in args.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part is called {unknown[0]}; there are: {', '.join(PARTS)}")
+    return args
+
+
+def main():
+    args = arguments()
+    parts = args.parts or PARTS
+    programs, deadline = Programs(args.programs), Deadline(args.max_seconds)
+    complete = True
+    if "simulated" in parts:
+        complete &= simulated.run(programs, args.results, args.seeds, deadline)
+    if "contention" in parts:
+        complete &= contention.run(programs, args.results, deadline)
+    if "networks" in parts:
+        complete &= networks.run(programs, args.results, args.largest, args.runs, deadline)
+    if "plots" in parts:
+        plots.draw_all(args.results)
+    if not complete:
+        sys.exit("not complete yet: call it again")
+
+
+if __name__ == "__main__":
+    main()

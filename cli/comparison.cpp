@@ -1,0 +1,141 @@
+#include "cli/comparison.h"
+
+#include <functional>
+#include <optional>
+
+namespace hios::cli {
+
+namespace {
+
+/// The latency that speed-ups are over, if that algorithm is among the runs.
+std::optional<double> latency_of(const std::vector<ScheduleRun>& runs, std::string_view name) {
+  for (const ScheduleRun& run : runs) {
+    if (run.algorithm == name && run.refusal.empty()) return run.file.predicted.latency_ms;
+  }
+  return std::nullopt;
+}
+
+struct Baselines {
+  explicit Baselines(const std::vector<ScheduleRun>& runs)
+      : sequential_ms(latency_of(runs, "sequential")), ios_ms(latency_of(runs, "ios")) {}
+  std::optional<double> sequential_ms, ios_ms;
+};
+
+std::optional<double> speedup(const std::optional<double>& baseline_ms, const ScheduleRun& run) {
+  const double latency_ms = run.file.predicted.latency_ms;
+  if (!baseline_ms || !(latency_ms > 0)) return std::nullopt;
+  return *baseline_ms / latency_ms;
+}
+
+/// One column: its title for people, its key for scripts, and its value as either shows it.
+struct Column {
+  std::string title, key;
+  std::function<std::string(const ScheduleRun&)> text;
+  std::function<Json(const ScheduleRun&)> value;  ///< null: there is none
+};
+
+Column speedup_column(std::string title, std::string key, const std::optional<double>& over_ms) {
+  const auto ratio = [over_ms](const ScheduleRun& run) { return speedup(over_ms, run); };
+  return {std::move(title), std::move(key),
+          [ratio](const ScheduleRun& run) {
+            const auto value = ratio(run);
+            return value ? fixed(*value, 2) + "x" : std::string("-");
+          },
+          [ratio](const ScheduleRun& run) {
+            const auto value = ratio(run);
+            return value ? Json(*value) : Json();
+          }};
+}
+
+/// What all algorithms are compared by; one list for the table, the CSV and the JSON.
+std::vector<Column> columns(const Baselines& over) {
+  using Run = const ScheduleRun&;
+  const auto predicted = [](Run run) -> const Prediction& { return run.file.predicted; };
+  return {
+      {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
+       [=](Run r) { return Json(predicted(r).latency_ms); }},
+      speedup_column("vs sequential", "speedup_over_sequential", over.sequential_ms),
+      speedup_column("vs ios", "speedup_over_ios", over.ios_ms),
+      {"lower bound ms", "lower_bound_ms",
+       [=](Run r) { return fixed(predicted(r).lower_bound_ms, 3); },
+       [=](Run r) { return Json(predicted(r).lower_bound_ms); }},
+      {"bound", "bound", [=](Run r) { return predicted(r).bound; },
+       [=](Run r) { return Json(predicted(r).bound); }},
+      {"gap", "gap", [=](Run r) { return percent(predicted(r).gap()); },
+       [=](Run r) { return Json(predicted(r).gap()); }},
+      {"seconds", "seconds", [](Run r) { return fixed(r.file.seconds, 4); },
+       [](Run r) { return Json(r.file.seconds); }},
+      {"devices", "devices_used", [](Run r) { return std::to_string(r.devices_used); },
+       [](Run r) { return Json(r.devices_used); }},
+      {"sent MB", "sent_bytes",
+       [](Run r) { return fixed(static_cast<double>(r.sent_bytes) / 1e6, 2); },
+       [](Run r) { return Json(r.sent_bytes); }},
+      {"waiting", "waiting_share", [](Run r) { return fixed(100 * r.waiting_share, 1) + " %"; },
+       [](Run r) { return Json(r.waiting_share); }},
+      {"estimated", "estimated_stages",
+       [=](Run r) { return std::to_string(predicted(r).estimated_stages); },
+       [=](Run r) { return Json(predicted(r).estimated_stages); }},
+      {"outcome", "outcome", [](Run r) { return std::string(to_string(r.file.outcome)); },
+       [](Run r) { return Json(to_string(r.file.outcome)); }},
+  };
+}
+
+std::string csv_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return exact(value.get<double>());
+  return value.dump();
+}
+
+}  // namespace
+
+std::string comparison_text(const std::vector<ScheduleRun>& runs) {
+  const std::vector<Column> all = columns(Baselines(runs));
+  std::vector<std::string> head = {"algorithm"};
+  for (const Column& column : all) head.push_back(column.title);
+  Table table(head);
+  std::string refusals;
+  for (const ScheduleRun& run : runs) {
+    std::vector<std::string> row = {run.algorithm};
+    for (const Column& column : all) row.push_back(run.refusal.empty() ? column.text(run) : "-");
+    table.add(std::move(row));
+    if (!run.refusal.empty()) refusals += run.algorithm + " refused: " + run.refusal + "\n";
+  }
+  return table.text() + refusals;
+}
+
+Table comparison_csv(const std::vector<ScheduleRun>& runs) {
+  const std::vector<Column> all = columns(Baselines(runs));
+  std::vector<std::string> head = {"algorithm"};
+  for (const Column& column : all) head.push_back(column.key);
+  head.emplace_back("refused");
+  Table table(head);
+  for (const ScheduleRun& run : runs) {
+    std::vector<std::string> row = {run.algorithm};
+    for (const Column& column : all)
+      row.push_back(run.refusal.empty() ? csv_text(column.value(run)) : "");
+    row.push_back(run.refusal);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+Json comparison_json(const std::vector<ScheduleRun>& runs) {
+  const std::vector<Column> all = columns(Baselines(runs));
+  Json rows = Json::array();
+  for (const ScheduleRun& run : runs) {
+    Json row = {{"algorithm", run.algorithm}};
+    if (!run.refusal.empty()) {
+      row["refused"] = run.refusal;
+    } else {
+      for (const Column& column : all) {
+        Json value = column.value(run);
+        if (!value.is_null()) row[column.key] = std::move(value);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/schedule_runs.h"
+#include "cli/table.h"
+#include "hios/json_io.h"
+
+/// Schedules of one problem side by side; docs/comparison.md explains the columns.
+namespace hios::cli {
+
+/// For people: a row an algorithm, then why those that refused did so.
+std::string comparison_text(const std::vector<ScheduleRun>& runs);
+
+/// The same for scripts: plain numbers, one value a cell; a cell without a value is empty.
+Table comparison_csv(const std::vector<ScheduleRun>& runs);
+
+/// An array of rows; a value that there is not is left out.
+Json comparison_json(const std::vector<ScheduleRun>& runs);
+
+}  // namespace hios::cli

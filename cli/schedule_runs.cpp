@@ -1,0 +1,84 @@
+#include "cli/schedule_runs.h"
+
+#include <algorithm>
+
+#include "cli/interrupt.h"
+#include "engine/timing.h"
+#include "hios/error.h"
+#include "hios/log.h"
+#include "hios/simulate.h"
+#include "hios/validate.h"
+
+namespace hios::cli {
+
+namespace {
+
+/// What the timeline says: who waits for how long, what travels.
+void describe(const Timeline& timeline, ScheduleRun& run) {
+  for (const TransferTimes& transfer : timeline.transfers) run.sent_bytes += transfer.size_bytes;
+  double busy_ms = 0;
+  for (const auto& stages : timeline.stages) {
+    for (const StageTimes& stage : stages) busy_ms += stage.end_ms - stage.start_ms;
+  }
+  run.devices_used = devices_used(run.file.schedule);
+  const double whole_ms = static_cast<double>(run.devices_used) * timeline.latency_ms;
+  // Sums in another order than the timeline's may be larger by a rounding.
+  if (whole_ms > 0) run.waiting_share = std::max(0.0, 1 - busy_ms / whole_ms);
+}
+
+ScheduleRun run_algorithm(const Asked& asked, Problem& problem, double time_limit_s,
+                          std::uint64_t seed) {
+  const scheduler::Algorithm& algorithm = *asked.algorithm;
+  const CostModel& costs = problem.costs();
+  const Stopwatch stopwatch;
+  log::Progress progress(algorithm.name);
+  scheduler::Context context;
+  context.seed = seed;
+  context.out_of_time = [&] { return Interrupt::asked() || stopwatch.seconds() > time_limit_s; };
+  context.progress = [&](std::string_view line) { progress.show(line); };
+
+  scheduler::ScheduleResult result =
+      algorithm.run(problem.graph(), costs, problem.platform(), asked.options, context);
+  ScheduleRun run{.algorithm = std::string(algorithm.name), .file = problem.blank_file()};
+  run.file.seconds = stopwatch.seconds();
+  run.file.algorithm = algorithm.name;
+  run.file.options = result.options.non_defaults();
+  run.file.outcome = result.outcome;
+  run.file.schedule = std::move(result.schedule);
+  run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
+                        result.bound};
+  const auto findings = validate(problem.graph(), problem.platform(), run.file.schedule);
+  if (!findings.empty()) {
+    throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);
+  }
+  describe(simulate(problem.graph(), run.file.schedule, costs), run);
+  return run;
+}
+
+}  // namespace
+
+std::size_t devices_used(const Schedule& schedule) {
+  std::size_t used = 0;
+  for (const auto& stages : schedule.devices) used += !stages.empty();
+  return used;
+}
+
+std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
+                                        double time_limit_s, std::uint64_t seed) {
+  problem.costs();  // what is missing is missing for all
+  const Interrupt interrupt;
+  std::vector<ScheduleRun> runs;
+  std::size_t refused = 0;
+  for (const Asked& each : asked) {
+    if (Interrupt::asked()) break;
+    try {
+      runs.push_back(run_algorithm(each, problem, time_limit_s, seed));
+    } catch (const InputError& error) {
+      if (++refused == asked.size()) throw;
+      runs.push_back({.algorithm = std::string(each.algorithm->name), .refusal = error.what()});
+    }
+  }
+  return runs;
+}
+
+}  // namespace hios::cli

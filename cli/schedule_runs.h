@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/schedule_inputs.h"
+#include "hios/options.h"
+#include "hios/schedule.h"
+#include "scheduler/scheduler.h"
+
+namespace hios::cli {
+
+/// One algorithm's answer to a problem, and what its simulated timeline says about it.
+struct ScheduleRun {
+  std::string algorithm = {};
+  std::string refusal =
+      {};  ///< why the algorithm would not take the problem; the rest is empty then
+  ScheduleFile file = {};
+  std::size_t devices_used = 0;
+  Bytes sent_bytes = 0;  ///< between devices; once a tensor and destination
+  /// The share of the used devices' time, from the start to the end of the inference, in which they
+  /// run no stage: they await inputs, or have nothing left to do.
+  double waiting_share = 0;
+};
+
+/// An algorithm and the options that it gets.
+struct Asked {
+  const scheduler::Algorithm* algorithm;
+  Options options;
+};
+
+/// Runs them one after the other, each for `time_limit_s` at most if it can end early, with a
+/// progress line on a terminal. Ctrl-C ends the running one with the best that it has and starts no
+/// other. Of several, one may refuse the problem (ScheduleRun::refusal); throws its InputError
+/// where none takes it, and RunError if a schedule breaks a rule.
+std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
+                                        double time_limit_s, std::uint64_t seed);
+
+std::size_t devices_used(const Schedule& schedule);
+
+}  // namespace hios::cli
