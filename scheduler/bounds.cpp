@@ -8,7 +8,7 @@
 #include "scheduler/pieces.h"
 
 // The table of bounds. What an operator can be charged with is in bounds/shares.cpp, where it can
-// run in bounds/placement.cpp, and from when to when in bounds/heads.cpp.
+// run in bounds/places.cpp, and from when to when in bounds/heads.cpp.
 // tests/scheduler/oracle_test.cpp holds every bound to brute force, bounds_test.cpp to schedules of
 // larger graphs.
 
@@ -37,9 +37,9 @@ std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext&
 
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs) {
   const Shares shares(graph, costs, separators(graph));
-  Placement placement(graph, costs);
-  Parts parts(graph, shares, placement);
-  const BoundContext context{graph, costs, shares, placement};
+  Places places(graph, costs);
+  Parts parts(graph, shares, places);
+  const BoundContext context{graph, costs, shares, places};
   const Problem whole = parts.whole();
   std::vector<LowerBound> bounds = timed_bounds(whole, context);
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});

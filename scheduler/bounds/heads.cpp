@@ -108,7 +108,7 @@ class HeadFinder {
       const std::size_t op = found.top();
       found.pop();
       ancestors_.push_back(op);
-      if (problem_.placement->must_share(problem_.ops[op], problem_.ops[v])) {
+      if (problem_.places->must_share(problem_.ops[op], problem_.ops[v])) {
         to_v_[op].far = kInfinity;
       }
       look_behind(op, to_v_[op]);
@@ -132,8 +132,8 @@ class HeadFinder {
     measure_from(fork);
     const OpId a = problem_.ops[fork], b = problem_.ops[v];
     double best = kInfinity;
-    if (problem_.placement->may_share(a, b)) best = share_or_send(v, least, Fork::kWithV);
-    if (!problem_.placement->must_share(a, b)) {
+    if (problem_.places->may_share(a, b)) best = share_or_send(v, least, Fork::kWithV);
+    if (!problem_.places->must_share(a, b)) {
       const double sent = std::max(least, head_[fork] + to_v_[fork].far);
       best = std::min(best, share_or_send(v, sent, Fork::kElsewhere));
     }
@@ -149,7 +149,7 @@ class HeadFinder {
       for (const Arc& arc : problem_.inputs_of(*x)) {
         lengthen(from_fork_[*x], problem_.path_ms[arc.other], arc, from_fork_[arc.other]);
       }
-      if (problem_.placement->must_share(problem_.ops[fork], problem_.ops[*x])) {
+      if (problem_.places->must_share(problem_.ops[fork], problem_.ops[*x])) {
         from_fork_[*x].far = kInfinity;
       }
     }
@@ -157,7 +157,7 @@ class HeadFinder {
 
   /// The least, over what may be on v's device, of when that has run and the rest has arrived.
   double share_or_send(std::size_t v, double least, Fork place = Fork::kNone) {
-    const Placement& placement = *problem_.placement;
+    const Places& places = *problem_.places;
     by_arrival_.clear();
     for (std::size_t x : ancestors_) {
       double if_with_v = head_[x], if_elsewhere = head_[x];
@@ -169,7 +169,7 @@ class HeadFinder {
         if_elsewhere = kInfinity;
       }
       const double arrival = if_elsewhere + to_v_[x].far;
-      if (!placement.may_share(problem_.ops[x], problem_.ops[v])) {
+      if (!places.may_share(problem_.ops[x], problem_.ops[v])) {
         least = std::max(least, arrival);
       } else {
         const double tail = to_v_[x].same - problem_.path_ms[x];

@@ -83,16 +83,16 @@ double staggered_ms(const Confined& confined) {
 
 Confined confined_to(const std::vector<DeviceId>& devices, const Problem& problem,
                      const Windows& windows) {
-  const Placement& placement = *problem.placement;
-  std::vector<bool> inside(placement.sets());
-  for (std::size_t set = 0; set < placement.sets(); ++set) {
-    const auto& own = placement.set(set);
+  const Places& places = *problem.places;
+  std::vector<bool> inside(places.sets());
+  for (std::size_t set = 0; set < places.sets(); ++set) {
+    const auto& own = places.set(set);
     inside[set] = std::includes(devices.begin(), devices.end(), own.begin(), own.end());
   }
   Confined confined;
   confined.devices = devices.size();
   for (std::size_t v = 0; v < problem.size(); ++v) {
-    if (!inside[placement.set_of(problem.ops[v])]) continue;
+    if (!inside[places.set_of(problem.ops[v])]) continue;
     confined.jobs.push_back({windows.head[v], problem.window_ms[v], windows.tail[v]});
   }
   return confined;
@@ -114,10 +114,10 @@ double intervals_ms(const Problem& problem, const Windows& windows) {
     all.jobs.push_back({windows.head[v], problem.window_ms[v], windows.tail[v]});
   }
   double longest = confined_ms(std::move(all));
-  const Placement& placement = *problem.placement;
-  for (std::size_t set = 0; set < std::min(kMostSets, placement.sets()); ++set) {
-    if (placement.set(set).size() >= problem.devices) continue;
-    longest = std::max(longest, confined_ms(confined_to(placement.set(set), problem, windows)));
+  const Places& places = *problem.places;
+  for (std::size_t set = 0; set < std::min(kMostSets, places.sets()); ++set) {
+    if (places.set(set).size() >= problem.devices) continue;
+    longest = std::max(longest, confined_ms(confined_to(places.set(set), problem, windows)));
   }
   return longest;
 }

@@ -5,7 +5,7 @@
 
 // Where memory is limited, a device cannot take more operators than it holds, so that others,
 // slower perhaps, must take the rest: the work bound with prices of memory too (prices.cpp). What
-// memory says of few operators is elsewhere: one device's room for an operator in placement.cpp,
+// memory says of few operators is elsewhere: one device's room for an operator in places.cpp,
 // for operators that cannot afford a transfer in together.cpp.
 
 namespace hios::scheduler {

@@ -6,7 +6,7 @@
 #include "hios/graph.h"
 #include "scheduler/bounds.h"
 #include "scheduler/bounds/heads.h"
-#include "scheduler/bounds/placement.h"
+#include "scheduler/bounds/places.h"
 #include "scheduler/bounds/problem.h"
 #include "scheduler/bounds/shares.h"
 
@@ -18,7 +18,7 @@ struct BoundContext {
   const Graph& graph;
   const CostModel& costs;
   const Shares& shares;
-  const Placement& placement;
+  const Places& places;
 };
 
 double critical_path_ms(const Problem& problem, const Windows& paths);

@@ -56,7 +56,7 @@ class Market {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   double work_ms(OpId op, DeviceId device) const {
-    const auto& able = context_.placement.devices(op);
+    const auto& able = context_.places.devices(op);
     if (!std::binary_search(able.begin(), able.end(), device)) return kInfinity;
     return context_.shares.work_ms(op, device);
   }

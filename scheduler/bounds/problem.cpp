@@ -14,7 +14,7 @@ void add_least_shares(const Shares& shares, Problem& into) {
   std::vector<bool> used;
   for (OpId op : into.ops) {
     double path = kInfinity, window = kInfinity;
-    for (DeviceId device : into.placement->devices(op)) {
+    for (DeviceId device : into.places->devices(op)) {
       path = std::min(path, shares.path_ms(op, device));
       window = std::min(window, shares.window_ms(op, device));
       if (device.index() >= used.size()) used.resize(device.index() + 1, false);
@@ -26,11 +26,11 @@ void add_least_shares(const Shares& shares, Problem& into) {
   into.devices = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
 }
 
-Arc arc_of(const Graph& graph, Placement& placement, EdgeId edge, std::uint32_t other) {
+Arc arc_of(const Graph& graph, Places& places, EdgeId edge, std::uint32_t other) {
   const Edge& e = graph.edge(edge);
-  const bool together = placement.must_share(e.from, e.to);
-  return {other, together || placement.may_share(e.from, e.to),
-          together ? kInfinity : placement.transfer_ms(edge)};
+  const bool together = places.must_share(e.from, e.to);
+  return {other, together || places.may_share(e.from, e.to),
+          together ? kInfinity : places.transfer_ms(edge)};
 }
 
 /// The other direction of the same arcs.
@@ -53,13 +53,13 @@ void fill_outputs(Problem& problem) {
 
 }  // namespace
 
-Parts::Parts(const Graph& graph, const Shares& shares, Placement& placement)
-    : graph_(&graph), shares_(&shares), placement_(&placement), number_(graph.size(), kOutside) {}
+Parts::Parts(const Graph& graph, const Shares& shares, Places& places)
+    : graph_(&graph), shares_(&shares), places_(&places), number_(graph.size(), kOutside) {}
 
 Problem Parts::part(std::vector<OpId> operators) {
   Problem part;
   part.ops = std::move(operators);
-  part.placement = placement_;
+  part.places = places_;
   add_least_shares(*shares_, part);
   for (std::size_t i = 0; i < part.size(); ++i) {
     number_[part.ops[i].index()] = static_cast<std::uint32_t>(i);
@@ -68,7 +68,7 @@ Problem Parts::part(std::vector<OpId> operators) {
   for (OpId op : part.ops) {
     for (EdgeId e : graph_->in_edges(op)) {
       const std::uint32_t from = number_[graph_->edge(e).from.index()];
-      if (from != kOutside) part.inputs.push_back(arc_of(*graph_, *placement_, e, from));
+      if (from != kOutside) part.inputs.push_back(arc_of(*graph_, *places_, e, from));
     }
     part.input_begin.push_back(part.inputs.size());
   }
@@ -88,7 +88,7 @@ Problem reversed(const Problem& problem) {
   result.path_ms.assign(problem.path_ms.rbegin(), problem.path_ms.rend());
   result.window_ms.assign(problem.window_ms.rbegin(), problem.window_ms.rend());
   result.devices = problem.devices;
-  result.placement = problem.placement;
+  result.places = problem.places;
   result.input_begin.push_back(0);
   for (std::size_t i = n; i-- > 0;) {
     for (Arc arc : problem.outputs_of(i)) {

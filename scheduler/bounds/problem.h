@@ -6,7 +6,7 @@
 
 #include "hios/cost_model.h"
 #include "hios/graph.h"
-#include "scheduler/bounds/placement.h"
+#include "scheduler/bounds/places.h"
 #include "scheduler/bounds/shares.h"
 
 namespace hios::scheduler {
@@ -27,7 +27,7 @@ struct Problem {
   std::vector<Arc> inputs;        ///< by operator
   std::vector<Arc> outputs;       ///< by operator
   std::vector<std::size_t> input_begin, output_begin;  ///< size() + 1 each
-  const Placement* placement = nullptr;
+  const Places* places = nullptr;
 
   std::size_t size() const { return ops.size(); }
   std::span<const Arc> inputs_of(std::size_t op) const {
@@ -41,7 +41,7 @@ struct Problem {
 /// Makes problems of parts of a graph; what it refers to must outlive it and them.
 class Parts {
  public:
-  Parts(const Graph& graph, const Shares& shares, Placement& placement);
+  Parts(const Graph& graph, const Shares& shares, Places& places);
   /// These operators, in topological order, and the edges among them. Linear in both.
   Problem part(std::vector<OpId> operators);
   Problem whole();
@@ -49,7 +49,7 @@ class Parts {
  private:
   const Graph* graph_;
   const Shares* shares_;
-  Placement* placement_;
+  Places* places_;
   std::vector<std::uint32_t> number_;  // by OpId: in the part at work
 };
 

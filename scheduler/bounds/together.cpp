@@ -63,7 +63,7 @@ class OnOneDevice {
   OnOneDevice(const Problem& problem, const Windows& windows, const BoundContext& context)
       : problem_(problem), windows_(windows), context_(context) {
     const auto devices = context.costs.platform().devices();
-    any_device_ = problem.placement->sets() == 1 &&
+    any_device_ = problem.places->sets() == 1 &&
                   std::all_of(devices.begin(), devices.end(),
                               [](const Device& device) { return device.memory_bytes == 0; });
   }
@@ -99,17 +99,17 @@ class OnOneDevice {
     for (const auto& [root, v] : part) {
       const Operator& op = context_.graph.op(problem_.ops[v]);
       bytes += static_cast<double>(op.memory_bytes) + static_cast<double>(op.parameter_bytes);
-      sets.push_back(problem_.placement->set_of(problem_.ops[v]));
+      sets.push_back(problem_.places->set_of(problem_.ops[v]));
     }
     std::sort(sets.begin(), sets.end());
     sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-    const auto& first = problem_.placement->set(sets.front());
+    const auto& first = problem_.places->set(sets.front());
     return std::any_of(first.begin(), first.end(), [&](DeviceId device) {
       constexpr double kRounding = 1e-9;
       const auto limit = static_cast<double>(context_.costs.platform().device(device).memory_bytes);
       if (limit > 0 && bytes * (1 - kRounding) > limit) return false;
       return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {
-        const auto& able = problem_.placement->set(set);
+        const auto& able = problem_.places->set(set);
         return std::binary_search(able.begin(), able.end(), device);
       });
     });

@@ -133,10 +133,10 @@ TEST(Shares, HoldInEveryStage) {
 struct Whole {
   Whole(const Graph& graph, const CostModel& costs)
       : shares(graph, costs, std::vector<bool>(graph.size(), false)),
-        placement(graph, costs),
-        problem(Parts(graph, shares, placement).whole()) {}
+        places(graph, costs),
+        problem(Parts(graph, shares, places).whole()) {}
   Shares shares;
-  Placement placement;
+  Places places;
   Problem problem;
 };
 

@@ -1,4 +1,4 @@
-#include "scheduler/bounds/placement.h"
+#include "scheduler/bounds/places.h"
 
 #include <algorithm>
 #include <iterator>
@@ -67,7 +67,7 @@ bool intersect(const std::vector<DeviceId>& a, const std::vector<DeviceId>& b) {
 
 }  // namespace
 
-Placement::Placement(const Graph& graph, const CostModel& costs)
+Places::Places(const Graph& graph, const CostModel& costs)
     : graph_(&graph), costs_(&costs), set_of_(graph.size()), home_(graph.size(), kNoHome) {
   std::map<std::vector<DeviceId>, std::size_t> known;
   for (const Party& party : parties(graph)) {
@@ -85,7 +85,7 @@ Placement::Placement(const Graph& graph, const CostModel& costs)
   find_homes();
 }
 
-void Placement::find_homes() {
+void Places::find_homes() {
   std::map<std::string_view, std::uint32_t> labels;
   for (std::size_t i = 0; i < graph_->size(); ++i) {
     const std::string& label = graph_->op(OpId(i)).colocate;
@@ -99,7 +99,7 @@ void Placement::find_homes() {
   }
 }
 
-double Placement::transfer_ms(EdgeId edge) {
+double Places::transfer_ms(EdgeId edge) {
   const Edge& e = graph_->edge(edge);
   if (e.transfer_ms) return *e.transfer_ms;
   const std::tuple key(set_of(e.from), set_of(e.to), e.size_bytes);

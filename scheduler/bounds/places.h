@@ -12,9 +12,9 @@ namespace hios::scheduler {
 
 /// What is known of where operators can come to: times by device, `allowed`, `colocate` and what a
 /// device's memory can hold of them at all.
-class Placement {
+class Places {
  public:
-  Placement(const Graph& graph, const CostModel& costs);
+  Places(const Graph& graph, const CostModel& costs);
 
   /// Devices that can run the operator; for one with a label, all operators of the label, and hold
   /// them. Never empty: restrictions that nothing can meet are left out.
