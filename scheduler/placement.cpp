@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "hios/error.h"
+#include "hios/random.h"
 
 // Room is what is left of a device's memory for operators that are not placed, less what placed
 // ones have reserved for those that share their label. A device without a limit has room for all.
@@ -106,6 +107,8 @@ void Placement::place(OpId op, DeviceId device) {
 
 namespace {
 
+constexpr int kAttempts = 400;  // O(operators · devices) each
+
 class Packing {
  public:
   Packing(const Graph& graph, const CostModel& costs)
@@ -152,6 +155,13 @@ class Packing {
     return device_of;
   }
 
+  /// Another order to try.
+  void shuffle(Random& random) {
+    for (std::size_t i = leaders_.size(); i > 1; --i) {
+      std::swap(leaders_[i - 1], leaders_[random.below(i)]);
+    }
+  }
+
   bool limited() const { return empty_.limited(); }
   OpId left_over() const { return left_over_; }
 
@@ -178,12 +188,17 @@ class Packing {
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
                                                     std::string_view algorithm) {
   Packing packing(graph, costs);
-  auto packed = packing.pack(true);
-  if (!packed && packing.limited()) packed = packing.pack(false);
-  if (packed) return std::move(*packed);
+  std::optional<OpId> left_over;  // of the first attempt, whose order has reasons
+  Random random(0, "packing");    // the same placement every time
+  for (int attempt = 0; attempt < (packing.limited() ? kAttempts : 1); ++attempt) {
+    auto packed = packing.pack(/*by_work=*/attempt % 2 == 0);
+    if (packed) return std::move(*packed);
+    if (!left_over) left_over = packing.left_over();
+    if (attempt > 0) packing.shuffle(random);
+  }
   throw InputError(std::string(algorithm) +
                    ": no placement was found that fits labels and memory: operator " +
-                   graph.op(packing.left_over()).name +
+                   graph.op(*left_over).name +
                    " is left over; give a device more memory_bytes, or take fewer labels");
 }
 

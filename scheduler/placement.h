@@ -60,8 +60,9 @@ Bytes held_bytes(const Operator& op);
 /// A device for every operator, for when a choice made on the way leaves no room at the end. Those
 /// with the fewest devices to choose from come first, then the largest. First with an eye on the
 /// work (the device with the least of it among those with room); where that leaves an operator
-/// over, on memory (the device with the least room that will do). A bin packing, so it may miss a
-/// placement that there is: throws InputError that names algorithm and operator then.
+/// over, on memory (the device with the least room that will do); then both in some hundred other
+/// orders. A bin packing, so it may miss a placement that there is: throws InputError that names
+/// algorithm and operator then.
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
                                                     std::string_view algorithm);
 

@@ -7,12 +7,12 @@
 #include "hios/error.h"
 #include "hios/simulate.h"
 #include "hios/validate.h"
-#include "scheduler/best/placement.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"
 #include "scheduler/ios.h"
 #include "scheduler/longest_path.h"
 #include "scheduler/mapping_recording.h"
+#include "scheduler/placement.h"
 #include "scheduler/priorities.h"
 #include "scheduler/requirements.h"
 #include "scheduler/sequential.h"
@@ -90,10 +90,11 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs,
   }
   if (found.empty()) {
     found.add("placement", [&] {
-      return list_schedule(graph, costs, priority_order(graph, costs), place_all(costs));
+      return list_schedule(graph, costs, priority_order(graph, costs),
+                           pack_operators(graph, costs, "best"));
     });
   }
-  if (found.empty()) place_all(costs);  // says why there is none
+  if (found.empty()) pack_operators(graph, costs, "best");  // says why there is none
   return found.take();
 }
 

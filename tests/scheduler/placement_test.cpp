@@ -90,6 +90,19 @@ TEST(PackOperators, FillsDevicesWhereItMust) {
   EXPECT_EQ(held, (std::vector<Bytes>{9, 9}));
 }
 
+// Falling sizes put 6 on the device of 8, where nothing fills the rest; 6 with 4 and 5 with 3 do.
+TEST(PackOperators, TriesOtherOrdersWhereTheReasonableOnesFail) {
+  const Graph graph = four({6, 3, 4, 5}, {"", "", "", ""});
+  const Platform platform = with_memory({10, 8});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  std::vector<Bytes> held(2, 0);
+  const auto packed = pack_operators(graph, costs, "x");
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    held[packed[i]->index()] += graph.op(OpId(i)).memory_bytes;
+  }
+  EXPECT_EQ(held, (std::vector<Bytes>{10, 8}));
+}
+
 TEST(PackOperators, SaysWhatIsLeftOver) {
   const Graph graph = four({6, 6, 6, 1}, {"", "", "", ""});
   const Platform platform = with_memory({9, 9});
