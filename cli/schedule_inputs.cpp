@@ -96,8 +96,9 @@ po::options_description problem_flags() {
   group.add_options()("profile", value("FILE"), "measured costs of the model's operators");
   group.add_options()("graph", value("FILE"),
                       "a hios-graph file: operators, edges and their costs");
-  group.add_options()("random", value("KEYS"),
-                      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer");
+  group.add_options()(
+      "random", value("KEYS"),
+      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer)");
   group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
   group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
   group.add_options()("threads", value("N")->default_value("1"), "cores a device");

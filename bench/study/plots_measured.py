@@ -74,11 +74,14 @@ class Measured:
         algorithms = ordered({n.split()[0] for n in single})
         return [n for a in algorithms for n in single if n.split()[0] == a] + sorted(names - set(single))
 
-    def mean(self, network, pixels, row):
-        return statistics.fmean(self.samples[network, pixels, row])
+    def median(self, network, pixels, row):
+        """Not the mean: another program that runs for a moment changes a mean of 36 by per cents."""
+        return statistics.median(self.samples[network, pixels, row])
 
-    def std(self, network, pixels, row):
-        return statistics.stdev(self.samples[network, pixels, row])
+    def quartiles_off(self, network, pixels, row):
+        """How far the lower and the upper quartile are from the median, as error bars want them."""
+        low, middle, high = statistics.quantiles(self.samples[network, pixels, row], n=4, method="inclusive")
+        return middle - low, high - middle
 
     def schedule(self, network, pixels, row):
         return self.schedules[network, str(pixels), row]
@@ -101,28 +104,29 @@ def draw_latency(measured, network, folder):
     canvas, axes = plt.subplots()
     sizes = measured.sizes(network)
     for row in measured.rows(network):
-        base = [measured.mean(network, size, "sequential 1x1") for size in sizes]
-        axes.errorbar(sizes, [measured.mean(network, s, row) / b for s, b in zip(sizes, base)],
-                      [measured.std(network, s, row) / b for s, b in zip(sizes, base)],
-                      label=label(row), linewidth=1.3, markersize=5, capsize=2, elinewidth=0.8, **row_look(row))
+        base = [measured.median(network, size, "sequential 1x1") for size in sizes]
+        off = [[bar / b for bar in measured.quartiles_off(network, s, row)] for s, b in zip(sizes, base)]
+        axes.errorbar(sizes, [measured.median(network, s, row) / b for s, b in zip(sizes, base)],
+                      list(zip(*off)), label=label(row), linewidth=1.3, markersize=5, capsize=2, elinewidth=0.8, **row_look(row))
     image_axis(axes, sizes)
     axes.margins(x=0.08)
     axes.set_ylim(0, 1.15)
     axes.set_ylabel("measured latency / sequential on one core")
     runs = len(measured.samples[network, sizes[0], "sequential 1x1"])
-    axes.set_title(f"{TITLES[network]}: mean and standard deviation of {runs} runs", fontsize=10)
+    axes.set_title(f"{TITLES[network]}: median and quartiles of {runs} runs", fontsize=10)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, f"figure-12-{network}")
 
 
 def draw_gain(measured, folder):
     """Figure 13: the smallest and the largest image of each network."""
-    cases = [(n, measured.sizes(n)[k]) for k in (0, -1) for n in measured.networks]
+    cases = [(n, size) for n in measured.networks for size in sorted({measured.sizes(n)[0], measured.sizes(n)[-1]})]
     canvas, all_axes = plt.subplots(1, len(cases), figsize=(3.1 * len(cases), 3.8), squeeze=False)
     for axes, (network, pixels) in zip(all_axes[0], cases):
         rows = measured.rows(network)
-        bars = axes.barh([label(row) for row in rows], [measured.mean(network, pixels, row) for row in rows],
-                         xerr=[measured.std(network, pixels, row) for row in rows], capsize=2, height=0.7,
+        bars = axes.barh([label(row) for row in rows], [measured.median(network, pixels, row) for row in rows],
+                         xerr=list(zip(*(measured.quartiles_off(network, pixels, row) for row in rows))),
+                         capsize=2, height=0.7,
                          error_kw={"elinewidth": 0.8})
         for bar, row in zip(bars, rows):
             bar.set_color(look(row.split()[0])["color"])
@@ -139,7 +143,7 @@ def draw_gain(measured, folder):
 def draw_cost(measured, folder):
     """Figure 14: what an algorithm had to have measured, and its own time."""
     canvas, all_axes = plt.subplots(1, len(measured.networks), figsize=(2.4 + 3.2 * len(measured.networks), 3.8),
-                                    squeeze=False)
+                                    squeeze=False, sharey=True)
     for axes, network in zip(all_axes[0], measured.networks):
         sizes = measured.sizes(network)
         for row in measured.rows(network):
@@ -167,8 +171,7 @@ def write_gains(measured, folder):
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for network, pixels in [(n, p) for n in measured.networks for p in measured.sizes(n)]:
-            # Ratios of medians: a disturbed run or two change a mean of 36 by per cents.
-            ms = {row: statistics.median(measured.samples[network, pixels, row]) for row in measured.rows(network)}
+            ms = {row: measured.median(network, pixels, row) for row in measured.rows(network)}
             for row, median in ms.items():
                 made = measured.schedule(network, pixels, row)
                 share = ""
@@ -177,8 +180,8 @@ def write_gains(measured, folder):
                 if row.startswith("hios-") and whole > 0:
                     share = (ms["sequential 1x1"] - ms[alone]) / whole
                 result = {"network": network, "pixels": pixels, "row": row,
-                          "runs": len(measured.samples[network, pixels, row]), "latency_ms_mean": measured.mean(network, pixels, row),
-                          "latency_ms_std": measured.std(network, pixels, row),
+                          "runs": len(measured.samples[network, pixels, row]), "latency_ms_mean": statistics.fmean(measured.samples[network, pixels, row]),
+                          "latency_ms_std": statistics.stdev(measured.samples[network, pixels, row]),
                           "latency_ms_median": median, "predicted_ms": float(made["predicted_ms"]),
                           "speedup_over_sequential": ms["sequential 1x1"] / median,
                           "speedup_over_ios": ms["ios 1x1"] / median, "share_of_gain_by_mapping": share,
@@ -193,7 +196,8 @@ def draw_networks(folder):
     if not measured.networks:
         return
     for network in measured.networks:
-        draw_latency(measured, network, folder)
+        if len(measured.sizes(network)) > 1:
+            draw_latency(measured, network, folder)
     draw_gain(measured, folder)
     draw_cost(measured, folder)
     write_gains(measured, folder)
