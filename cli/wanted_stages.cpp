@@ -41,7 +41,10 @@ std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
     const scheduler::Algorithm& algorithm = scheduler::find(name);
     scheduler::Context context;
     context.out_of_time = [&] { return watch.seconds() > time_limit_s; };
-    algorithm.run(graph, costs, platform, Options(algorithm.options), context);
+    Options options(algorithm.options);
+    // `best` forms no stage that was not measured: what it wants is what its starts want.
+    if (options.has("iterations")) options.set("iterations=1");
+    algorithm.run(graph, costs, platform, options, context);
   }
   return wanted.take();
 }

@@ -31,19 +31,21 @@ const OptionSpec kWindow{"window", std::int64_t{4}, 1, 64,
 const std::array<OptionSpec, 1> kInterLpOptions{kInsertion};
 const std::array<OptionSpec, 2> kHiosLpOptions{kInsertion, kWindow};
 const std::array<OptionSpec, 1> kHiosMrOptions{kWindow};
+const OptionSpec kMaxEndings{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
+                             "of ios: the most endings tried for a piece of the graph; then the "
+                             "best found"};
 const std::array<OptionSpec, 3> kIosOptions{
     OptionSpec{"max_group", std::int64_t{3}, 1, 32, "r: the most operators of a group"},
-    OptionSpec{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"},
-    OptionSpec{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
-               "the most endings tried for a piece of the graph; then the best found"}};
-const std::array<OptionSpec, 3> kBestOptions{
+    OptionSpec{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"}, kMaxEndings};
+const std::array<OptionSpec, 4> kBestOptions{
     OptionSpec{
         "iterations", std::int64_t{0}, 0, 1e15,
         "moves of each island, for the same schedule on any machine; 0: until the time limit"},
     OptionSpec{"islands", std::int64_t{4}, 1, 64,
                "searches side by side that exchange their bests"},
     OptionSpec{"threads", std::int64_t{0}, 0, 1024,
-               "that islands share; 0: all of the machine's. Changes the speed alone"}};
+               "that islands share; 0: all of the machine's. Changes the speed alone"},
+    kMaxEndings};
 
 ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
                         const Options& options) {
@@ -139,6 +141,7 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   limits.iterations = options.integer("iterations");
   limits.islands = static_cast<std::size_t>(options.integer("islands"));
   limits.threads = static_cast<std::size_t>(options.integer("threads"));
+  limits.max_endings = options.integer("max_endings");
   const double bound_ms = lower_bound(graph, costs).ms;
   best::BestResult found = best::search(graph, costs, limits, bound_ms, context);
   ScheduleResult result =

@@ -19,10 +19,11 @@ namespace hios::scheduler {
 /// What the caller lends to an algorithm beside its options.
 struct Context {
   std::uint64_t seed = 0;
-  /// True once the caller's time is up; asked often, so it must be cheap. Empty: never. Algorithms
+  /// True once the caller's time is up; asked often, so it must be cheap, and by `best` from
+  /// several threads at a time. Empty: never. Algorithms
   /// that can end early return the best found with Outcome::kTimeLimit.
   std::function<bool()> out_of_time;
-  /// (optional) A line about long work, shown on a terminal.
+  /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
 };
 

@@ -1,7 +1,6 @@
 #include "scheduler/best/annealing.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 // Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'
 // work: many moves leave the latency as it is, and those that save work make room for the ones that
@@ -14,18 +13,21 @@
 //
 // The sequence of an arrangement says more than the schedule does: stages of different devices that
 // could stand either way limit each other's windows. So it is put into another order now and then,
-// by the earliest or by the latest starts.
+// by the earliest ends or by the latest starts. (Both grow along edges and devices in floating
+// point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
 // Tests: annealing_test.
 
 namespace hios::scheduler::best {
 namespace {
 
-double env(const char* name, double fallback) {
-  const char* text = std::getenv(name);
-  return text ? std::atof(text) : fallback;
-}
-const double kHot = env("HOT", 0.1), kCold = env("COLD", 0.003), kWork = env("WORK", 0.3);
+// Temperatures as shares of a mean operator's time. Small problems can afford hotter beginnings: a
+// cycle has as many moves an operator for all.
+constexpr double kHot = 0.1;          ///< at least
+constexpr double kHottest = 1;        ///< at most
+constexpr double kHotOperators = 20;  ///< divided by the number of operators, within these two
+constexpr double kCold = 0.003;
+constexpr double kWork = 0.3;  ///< share of the work in the energy
 constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
 constexpr std::int64_t kWorkToStop = 100'000;  ///< moves · operators between two looks at the clock
@@ -52,10 +54,13 @@ Annealing::Annealing(const Problem& problem, const Schedule& start, std::uint64_
       timing_(now_),
       proposals_(now_, timing_, random_),
       best_ms_(timing_.latency_ms()) {
+  double scale = 0;
   for (std::size_t i = 0; i < problem.operators(); ++i) {
-    scale_ms_ += problem.costs().mean_operator_ms(OpId(i));
+    scale += problem.costs().mean_operator_ms(OpId(i));
   }
-  scale_ms_ /= static_cast<double>(problem.operators());
+  const auto operators = static_cast<double>(problem.operators());
+  hot_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
+  cold_ms_ = kCold * scale / operators;
 }
 
 void Annealing::begin_cycle(std::int64_t length) {
@@ -72,7 +77,7 @@ double Annealing::energy_ms(double latency_ms) const {
 
 void Annealing::cool() {
   const double left = 1 - static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
-  temperature_ms_ = scale_ms_ * (kCold + (kHot - kCold) * left * left * left);
+  temperature_ms_ = cold_ms_ + (hot_ms_ - cold_ms_) * left * left * left;
 }
 
 void Annealing::reorder() {
@@ -82,7 +87,7 @@ void Annealing::reorder() {
     const Slot slot = now_.at(p);
     if (now_.empty(slot)) continue;
     const double left = timing_.tail_ms(slot) + now_.cost_ms(slot);
-    key[slot] = by_earliest ? timing_.start_ms(slot) : -left;
+    key[slot] = by_earliest ? timing_.end_ms(slot) : -left;
   }
   now_.reorder(key);
 }

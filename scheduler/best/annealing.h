@@ -46,7 +46,7 @@ class Annealing {
   Arrangement best_;
   Timing timing_;
   Moves proposals_;
-  double scale_ms_ = 0;  ///< the mean time of an operator
+  double hot_ms_ = 0, cold_ms_ = 0;  ///< temperatures at a cycle's ends
   double now_energy_ms_ = 0;
   double best_ms_ = 0;
   bool now_is_best_ = false;  ///< and best_ is not yet up to date

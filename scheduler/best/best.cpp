@@ -32,7 +32,7 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr double kRounding = 1e-12;              // sums of the same times in another order
+constexpr double kRounding = 1e-10;              // sums of the same times in another order
 constexpr std::int64_t kFirstCycle = 500;        // moves an operator
 constexpr std::int64_t kGrowth = 2;              // of the next cycle
 constexpr std::int64_t kUnlimitedBudget = 2000;  // moves an operator where nothing else ends it
@@ -90,22 +90,21 @@ class Search {
       }
       anneal();
     }
-    best_.optimal = best_.latency_ms <= good_enough_ms_;
+    best_.optimal = at_bound_;
     best_.out_of_time = !best_.optimal && late();
     return std::move(best_);
   }
 
  private:
   bool late() const { return context_.out_of_time && context_.out_of_time(); }
-  bool finished() const {
-    return graph_.size() < 2 || best_.latency_ms <= good_enough_ms_ || moves_ >= budget_ || late();
-  }
+  bool finished() const { return graph_.size() < 2 || at_bound_ || moves_ >= budget_ || late(); }
 
   void offer(const Schedule& schedule) {
     const double latency = simulate(graph_, schedule, costs_).latency_ms;
     if (!best_.schedule.devices.empty() && latency >= best_.latency_ms) return;
     best_.schedule = schedule;
     best_.latency_ms = latency;
+    at_bound_ = at_bound_ || latency <= good_enough_ms_;
   }
 
   void anneal() {
@@ -137,7 +136,8 @@ class Search {
       moves_ += moves;
       const Annealing& leader = *islands_[leading()];
       tell(leader.best_ms());
-      if (leader.best_ms() <= good_enough_ms_ || late()) break;
+      at_bound_ = leader.best_ms() <= good_enough_ms_;
+      if (at_bound_ || late()) break;
     }
     offer(islands_[leading()]->best());
   }
@@ -159,8 +159,9 @@ class Search {
   }
 
   void try_ios() {
-    if (best_.latency_ms <= good_enough_ms_ || late()) return;
-    for (Start& start : ios_start(graph_, costs_, best_.latency_ms, context_)) {
+    if (at_bound_ || late()) return;
+    for (Start& start :
+         ios_start(graph_, costs_, best_.latency_ms, options_.max_endings, context_)) {
       const double before = best_.latency_ms;
       offer(start.schedule);
       if (best_.latency_ms < before) islands_.front()->restart(start.schedule);
@@ -188,6 +189,7 @@ class Search {
   std::optional<Problem> problem_;
   std::vector<std::unique_ptr<Annealing>> islands_;
   BestResult best_;
+  bool at_bound_ = false;  ///< nothing can be shorter
 };
 
 }  // namespace

@@ -5,9 +5,10 @@
 namespace hios::scheduler::best {
 
 struct BestOptions {
-  std::int64_t iterations = 0;  ///< moves of each island; 0: until time is up
-  std::size_t islands = 4;      ///< searches side by side, which share what they find
-  std::size_t threads = 0;      ///< 0: as many as the machine runs at a time
+  std::int64_t iterations = 0;           ///< moves of each island; 0: until time is up
+  std::size_t islands = 4;               ///< searches side by side, which share what they find
+  std::size_t threads = 0;               ///< 0: as many as the machine runs at a time
+  std::int64_t max_endings = 5'000'000;  ///< of `ios`, where that is worth a try
 };
 
 struct BestResult {
@@ -19,7 +20,8 @@ struct BestResult {
 
 /// An anytime search over the whole space: device of every operator, order on every device,
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
-/// them (with their default options, as far as time let them come). Ends when the latency equals
+/// them (with their default options and max_endings, as far as time let
+/// them come). Ends when the latency equals
 /// `bound_ms`, `iterations` are made or `context.out_of_time` says so; without one of the latter
 /// two it may run for ever.
 ///

@@ -99,15 +99,17 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs,
 }
 
 std::vector<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
-                             const Context& context) {
+                             std::int64_t max_endings, const Context& context) {
   Collector found(graph, costs);
   found.add("ios", [&] {
     const DeviceId device = single_device(graph, costs, "ios");
     if (bound_on_one_device(graph, costs, device) >= latency_ms) {
       throw InputError("ios: cannot be shorter than what there is");
     }
+    IosOptions limits;
+    limits.max_endings = max_endings;
     IosResult result =
-        schedule_endings(graph, costs, device, {}, context.out_of_time, context.progress);
+        schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
     return on_one_device(costs, device, std::move(result.stages));
   });
   return found.take();

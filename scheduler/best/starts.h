@@ -23,8 +23,9 @@ struct Start {
 std::vector<Start> starts(const Graph& graph, const CostModel& costs,
                           const std::function<bool()>& out_of_time);
 
-/// `ios` with its defaults, unless no schedule of its one device can be shorter than `latency_ms`.
+/// `ios` with its defaults but for `max_endings`, unless no schedule of its one device can be
+/// shorter than `latency_ms`.
 std::vector<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
-                             const Context& context);
+                             std::int64_t max_endings, const Context& context);
 
 }  // namespace hios::scheduler::best

@@ -34,7 +34,6 @@ class Timing {
 
   double latency_ms() const { return latency_ms_; }
   double end_ms(Slot slot) const { return end_ms_[slot]; }
-  double start_ms(Slot slot) const { return end_ms_[slot] - arrangement_->cost_ms(slot); }
   double tail_ms(Slot slot) const { return tail_ms_[slot]; }
   /// The longest way through the stage: the latency where it is critical.
   double through_ms(Slot slot) const { return end_ms_[slot] + tail_ms_[slot]; }

@@ -35,8 +35,9 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
   }
   for (const Algorithm& algorithm : all()) {
     SCOPED_TRACE(algorithm.name);
-    const ScheduleResult result =
-        algorithm.run(graph, costs, platform, Options(algorithm.options), {});
+    Options options(algorithm.options);
+    if (options.has("iterations")) options.set("iterations=200");
+    const ScheduleResult result = algorithm.run(graph, costs, platform, options, {});
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
     const auto slow = test::slow_latency_ms(graph, result.schedule, prices);
     ASSERT_TRUE(slow.has_value());

@@ -20,7 +20,9 @@ ScheduleResult run(std::string_view name, const Graph& graph, const Platform& pl
                    const Context& context = {}) {
   const Algorithm& algorithm = find(name);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  return algorithm.run(graph, costs, platform, Options(algorithm.options), context);
+  Options options(algorithm.options);
+  if (options.has("iterations")) options.set("iterations=1000");
+  return algorithm.run(graph, costs, platform, options, context);
 }
 
 /// The graph with one operator changed.
@@ -36,7 +38,7 @@ TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : all()) names.push_back(algorithm.name);
   EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
-                                                  "inter-mr", "hios-mr"}));
+                                                  "inter-mr", "hios-mr", "best"}));
   EXPECT_EQ(find("ios").name, "ios");
   test::expect_error([] { find("best-of-all"); }, {"best-of-all", "hios-lp", "sequential"});
 }
@@ -63,6 +65,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=3000");
+      if (options.has("iterations")) options.set("iterations=3000");
       const ScheduleResult result = algorithm.run(graph, costs, platform, options, {});
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       EXPECT_TRUE(test::runs_to_its_end(graph, result.schedule));

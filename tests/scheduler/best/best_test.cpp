@@ -1,0 +1,247 @@
+#include "scheduler/best/best.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "hios/random_dag.h"
+#include "hios/simulate.h"
+#include "hios/validate.h"
+#include "scheduler/bounds.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+#include "support/expect_error.h"
+#include "support/small_graph.h"
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr double kRounding = 1e-8;
+constexpr std::int64_t kEndings = 3000;
+
+BestResult search_for(const CostModel& costs, std::int64_t iterations, std::size_t threads = 1,
+                      const Context& context = {}) {
+  BestOptions options;
+  options.iterations = iterations;
+  options.threads = threads;
+  options.max_endings = kEndings;
+  const Graph& graph = costs.graph();
+  const double bound = lower_bound(graph, costs).ms;
+  BestResult result = search(graph, costs, options, bound, context);
+  EXPECT_TRUE(validate(graph, costs.platform(), result.schedule).empty());
+  EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
+  EXPECT_GE(result.latency_ms, bound * (1 - kRounding));
+  return result;
+}
+
+void expect_optimum(const CostModel& costs, const test::Prices& prices) {
+  const double least = test::brute_force(costs.graph(), costs.platform(), prices).latency_ms;
+  EXPECT_NEAR(search_for(costs, 3000).latency_ms, least, least * kRounding);
+}
+
+test::CostStyle style_by_number(std::uint64_t number) {
+  test::CostStyle style;
+  style.overlap = number % 4 != 0;
+  style.small_integers = number % 3 == 0;
+  return style;
+}
+
+TEST(Best, FindsTheOptimumOfEveryDagOfUpToFourOperators) {
+  for (std::size_t n = 1; n <= 4; ++n) {
+    for (std::uint64_t edge_set = 0; edge_set < std::uint64_t{1} << (n * (n - 1) / 2); ++edge_set) {
+      SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
+      Random random(edge_set, "best of four");
+      const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
+      const Platform platform = test::devices(2, 1 + static_cast<int>(edge_set % 3));
+      expect_optimum(CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+    }
+  }
+}
+
+TEST(Best, FindsTheOptimumOfDagsOfFiveAndSixOperators) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "best of six");
+    const std::size_t n = seed % 5 == 0 ? 6 : 5;
+    test::CostStyle style = style_by_number(seed);
+    style.by_device = seed % 7 == 0;
+    const Graph graph = test::dag(n, random.below(1 << (n * (n - 1) / 2)), style, random);
+    const Platform platform = test::devices(2 + seed % 2, 1 + static_cast<int>(seed % 5));
+    expect_optimum(CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+  }
+}
+
+TEST(Best, FindsTheOptimumOfMeasuredStages) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "best measured");
+    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
+    const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 4));
+    const Profile profile = test::random_profile(graph, platform, random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    expect_optimum(costs, test::prices_of(costs));
+  }
+}
+
+TEST(Best, IsNeverWorseThanAnyOtherAlgorithm) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed, "never worse");
+    test::CostStyle style = style_by_number(seed);
+    style.by_device = seed % 5 == 4;
+    const Graph graph = test::random_graph(40, 0.07, style, random);
+    const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 6));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const double latency = search_for(costs, 1 + static_cast<std::int64_t>(seed) * 100).latency_ms;
+    for (const Algorithm& algorithm : all()) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
+      if (algorithm.name == "best") continue;
+      Options options(algorithm.options);
+      if (options.has("max_endings")) options.set("max_endings=" + std::to_string(kEndings));
+      const ScheduleResult other = algorithm.run(graph, costs, platform, options, {});
+      EXPECT_LE(latency, other.latency_ms);
+    }
+  }
+}
+
+TEST(Best, TheSameSeedAndBudgetGiveTheSameScheduleWithAnyNumberOfThreads) {
+  RandomDag parameters;
+  parameters.operators = 80;
+  parameters.edges = 160;
+  const Graph graph = random_dag(parameters);
+  const Platform platform = test::devices(3, 4);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  Context context;
+  context.seed = 5;
+  const Schedule one = search_for(costs, 60'000, 1, context).schedule;
+  EXPECT_EQ(search_for(costs, 60'000, 2, context).schedule, one);
+  EXPECT_EQ(search_for(costs, 60'000, 3, context).schedule, one);
+  context.seed = 6;
+  EXPECT_NE(search_for(costs, 60'000, 1, context).schedule, one);
+}
+
+TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
+  RandomDag parameters;
+  const Graph graph = random_dag(parameters);
+  const Platform platform = test::devices(4, 8);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const BestResult result = search_for(costs, 200'000, 2);
+  EXPECT_LE(result.latency_ms, lower_bound(graph, costs).ms * 1.03);
+}
+
+/// Times by device, devices that may not run all, labels, limited memory, one stream here and
+/// three there.
+Graph constrained(std::uint64_t seed, Random& random) {
+  test::CostStyle style;
+  style.by_device = seed % 2 == 0;
+  const Graph plain = test::random_graph(24, 0.1, style, random);
+  std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    operators[i].memory_bytes = random.below(50);
+    operators[i].parameter_bytes = random.below(50);
+    const bool anywhere = operators[i].time_by_device.empty();
+    if (anywhere && random.below(3) == 0) {
+      operators[i].colocate = std::string("label").append(std::to_string(random.below(4)));
+    } else if (anywhere && random.below(4) == 0) {
+      operators[i].allowed = {std::string("gpu").append(std::to_string(random.below(3)))};
+    }
+  }
+  return Graph("constrained", operators, {plain.edges().begin(), plain.edges().end()},
+               plain.stage_cost());
+}
+
+TEST(Best, KeepsEveryConstraint) {
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "constrained");
+    const Graph graph = constrained(seed, random);
+    Bytes all = 0;
+    for (const Operator& op : graph.operators()) all += op.memory_bytes + op.parameter_bytes;
+    const Platform platform({{"gpu0", "gpu", 0, 3, all / 2, ""},
+                             {"gpu1", "gpu", 0, 1, all / 2, ""},
+                             {"gpu2", "gpu", 0, 2, 0, ""}});
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const BestResult little = search_for(costs, 1);
+    const BestResult much = search_for(costs, 10'000);
+    EXPECT_LE(much.latency_ms, little.latency_ms);
+    better += much.latency_ms < little.latency_ms;
+  }
+  EXPECT_GE(better, 30) << "constrained problems are searched, too";
+}
+
+TEST(Best, SaysWhereMemoryIsTooSmall) {
+  Operator op;
+  op.name = "large";
+  op.time_ms = 1;
+  op.has_time = true;
+  op.memory_bytes = 100;
+  const Graph graph("large", {op}, {});
+  const Platform platform({{"gpu0", "gpu", 0, 1, 99, ""}, {"gpu1", "gpu", 0, 1, 50, ""}});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  test::expect_error([&] { search(graph, costs, {}, 0, {}); }, {"best", "large", "memory_bytes"});
+}
+
+TEST(Best, StopsWhenTimeIsUpWithWhatItHas) {
+  const Graph graph = random_dag({});
+  const Platform platform = test::devices(4, 8);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  Context context;
+  std::atomic<int> asked = 0;
+  context.out_of_time = [&] { return ++asked > 2000; };
+  const BestResult late = search_for(costs, 0, 2, context);
+  EXPECT_TRUE(late.out_of_time);
+  EXPECT_FALSE(late.optimal);
+  EXPECT_LT(asked, 2100) << "asked again and again after it said that time is up";
+  context.out_of_time = [] { return true; };
+  EXPECT_TRUE(search_for(costs, 0, 2, context).out_of_time);
+}
+
+TEST(Best, EndsAtTheBound) {
+  const Graph graph = test::small_graph({3, 2, 1}, {{1, 2, 1}, {2, 3, 1}});
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  Context context;
+  context.out_of_time = [] { return false; };
+  const BestResult result = search_for(costs, 0, 2, context);
+  EXPECT_TRUE(result.optimal);
+  EXPECT_EQ(result.latency_ms, 6);
+}
+
+TEST(Best, TellsItsProgressFromTheCallersThread) {
+  const Graph graph = random_dag({});
+  const Platform platform = test::devices(4, 8);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const auto caller = std::this_thread::get_id();
+  std::vector<std::string> lines;
+  Context context;
+  context.progress = [&](std::string_view line) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    lines.emplace_back(line);
+  };
+  search_for(costs, 20'000, 2, context);
+  ASSERT_FALSE(lines.empty());
+  for (const char* word : {"best: ", " ms, bound ", "gap ", " moves"}) {
+    EXPECT_NE(lines.back().find(word), std::string::npos) << lines.back();
+  }
+}
+
+TEST(Best, AsksForUnmeasuredStagesFromTheCallersThreadOnly) {
+  Random random(3, "asks");
+  Graph graph = test::random_graph(40, 0.06, {}, random);
+  const Platform platform = test::devices(2, 3);
+  const Profile profile = test::random_profile(graph, platform, random);
+  CostModel costs = CostModel::from_profile(graph, platform, profile);
+  const auto caller = std::this_thread::get_id();
+  int asked = 0;
+  costs.on_unmeasured([&](const Stage&, DeviceId) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    ++asked;
+  });
+  search_for(costs, 5'000, 2);
+  EXPECT_GT(asked, 0) << "what the algorithms it begins with want measured";
+}
+
+}  // namespace
+}  // namespace hios::scheduler::best

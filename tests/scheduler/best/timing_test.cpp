@@ -1,0 +1,163 @@
+#include "scheduler/best/timing.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/simulate.h"
+#include "hios/validate.h"
+#include "scheduler/best/moves.h"
+#include "support/dag_generator.h"
+
+// Arrangement, moves and timing together: thousands of random moves, some kept and some undone, all
+// compared with what starts anew.
+
+namespace hios::scheduler::best {
+namespace {
+
+struct Place {
+  std::vector<Slot> slot_of, sequence, before, after;
+  std::vector<double> cost_ms;
+  bool operator==(const Place&) const = default;
+};
+
+Place place_of(const Arrangement& arrangement) {
+  Place place;
+  for (std::size_t p = 0; p < arrangement.slots(); ++p) {
+    const Slot slot = arrangement.at(p);
+    EXPECT_EQ(arrangement.position(slot), p);
+    place.sequence.push_back(slot);
+    place.slot_of.push_back(arrangement.slot_of(OpId(p)));
+    if (arrangement.empty(slot)) continue;
+    place.before.push_back(arrangement.before(slot));
+    place.after.push_back(arrangement.after(slot));
+    place.cost_ms.push_back(arrangement.cost_ms(slot));
+  }
+  return place;
+}
+
+void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
+  const Timing anew(arrangement);
+  EXPECT_EQ(timing.latency_ms(), anew.latency_ms());
+  for (std::size_t p = 0; p < arrangement.slots(); ++p) {
+    const Slot slot = arrangement.at(p);
+    if (arrangement.empty(slot)) continue;
+    EXPECT_EQ(timing.end_ms(slot), anew.end_ms(slot)) << "position " << p;
+    EXPECT_EQ(timing.tail_ms(slot), anew.tail_ms(slot)) << "position " << p;
+  }
+}
+
+/// Some moves on one problem. Every decision of update() is compared with a latency found anew.
+void walk(const Graph& graph, const CostModel& costs, Random& random, int moves) {
+  const Platform& platform = costs.platform();
+  const Problem problem(costs);
+  StagePricer pricer(problem);
+  Schedule schedule;
+  schedule.devices.resize(platform.size());
+  schedule.devices.front() =
+      one_operator_stages({graph.topological().begin(), graph.topological().end()});
+  if (!validate(graph, platform, schedule).empty()) {
+    schedule = test::random_schedule(graph, platform, random);
+  }
+  Arrangement arrangement(problem, pricer, schedule);
+  Timing timing(arrangement);
+  Moves proposals(arrangement, timing, random);
+  for (int i = 0; i < moves; ++i) {
+    const Place before = place_of(arrangement);
+    if (!proposals.propose()) {
+      arrangement.undo();
+      ASSERT_EQ(place_of(arrangement), before);
+      continue;
+    }
+    const double truth = Timing(arrangement).latency_ms();
+    const double limit = timing.latency_ms() * random.uniform(0.9, 1.3);
+    const bool within = timing.update(limit);
+    ASSERT_EQ(within, truth <= limit);
+    ASSERT_TRUE(!within || timing.latency_ms() == truth);
+    if (within && random.below(4) > 0) {
+      timing.keep();
+      arrangement.keep();
+    } else {
+      if (within) timing.undo();
+      arrangement.undo();
+      ASSERT_EQ(place_of(arrangement), before);
+    }
+    expect_equal_times(timing, arrangement);
+    const Schedule now = arrangement.schedule();
+    ASSERT_TRUE(validate(graph, platform, now).empty());
+    const double simulated = simulate(graph, now, costs).latency_ms;
+    ASSERT_NEAR(timing.latency_ms(), simulated, 1e-9 * simulated);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Timing, FollowsRandomMovesAsIfItBeganAnew) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "walk");
+    test::CostStyle style;
+    style.overlap = seed % 5 != 0;
+    style.small_integers = seed % 3 == 0;
+    const Graph graph = test::random_graph(5 + seed, 0.1, style, random);
+    const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 3));
+    walk(graph, CostModel::from_graph(graph, platform), random, 150);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Timing, FollowsMovesOnMeasuredStages) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "measured walk");
+    Graph graph = test::random_graph(12, 0.15, {}, random);
+    const Platform platform = test::devices(2, 3);
+    const Profile profile = test::random_profile(graph, platform, random);
+    walk(graph, CostModel::from_profile(graph, platform, profile), random, 150);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Timing, ReorderingTheSequenceChangesNoTime) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "reorder");
+    test::CostStyle style;
+    style.small_integers = seed % 2 == 0;
+    const Graph graph = test::random_graph(30, 0.1, style, random);
+    const Platform platform = test::devices(3, 3);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const Problem problem(costs);
+    StagePricer pricer(problem);
+    Arrangement arrangement(problem, pricer, test::random_schedule(graph, platform, random));
+    Timing timing(arrangement);
+    const Schedule before = arrangement.schedule();
+    for (bool by_earliest : {true, false}) {
+      std::vector<double> key(arrangement.slots(), 0);
+      for (Slot slot = 0; slot < arrangement.slots(); ++slot) {
+        if (arrangement.empty(slot)) continue;
+        key[slot] =
+            by_earliest ? timing.end_ms(slot) : -(timing.tail_ms(slot) + arrangement.cost_ms(slot));
+      }
+      arrangement.reorder(key);
+      EXPECT_EQ(arrangement.schedule(), before);
+      timing.recompute();
+      expect_equal_times(timing, arrangement);
+      EXPECT_DOUBLE_EQ(timing.latency_ms(), simulate(graph, before, costs).latency_ms);
+    }
+  }
+}
+
+TEST(PositionSet, GivesPositionsInOrderFromEitherEnd) {
+  PositionSet set(200);
+  for (std::size_t p : {0, 5, 63, 64, 199}) set.insert(p);
+  EXPECT_EQ(set.take_next(1), 5u);
+  EXPECT_EQ(set.take_next(6), 63u);
+  EXPECT_EQ(set.take_previous(198), 64u);
+  EXPECT_EQ(set.take_previous(199), 199u);
+  EXPECT_EQ(set.take_previous(199), 0u);
+  EXPECT_EQ(set.take_previous(199), PositionSet::kNone);
+  set.insert(70);
+  set.clear_from(64);
+  EXPECT_EQ(set.take_next(0), PositionSet::kNone);
+}
+
+}  // namespace
+}  // namespace hios::scheduler::best
