@@ -46,6 +46,10 @@ int list_algorithms() {
   for (const Algorithm& algorithm : scheduler::all()) {
     std::printf("%-12s %s\n", std::string(algorithm.name).c_str(),
                 std::string(algorithm.description).c_str());
+    std::printf("             %s, %s; %s\n",
+                algorithm.many_devices ? "several devices" : "one device",
+                algorithm.streams ? "several streams" : "one stream",
+                std::string(algorithm.constraints).c_str());
     const std::string help = Options(algorithm.options).help();
     for (const std::string& line : split(help, '\n')) {
       if (!line.empty()) std::printf("             %s\n", line.c_str());
