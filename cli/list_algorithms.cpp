@@ -20,7 +20,7 @@ std::string text(const Algorithm& algorithm) {
     return name + " " + rest + "\n";
   };
   std::string lines = line(std::string(algorithm.name), std::string(algorithm.description));
-  lines += line("", "uses " + uses(algorithm));
+  lines += line("", "uses " + uses(algorithm) + "; " + std::string(algorithm.constraints));
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
     if (!option.empty()) lines += line("", option);
   }
@@ -45,18 +45,20 @@ Json json(const Algorithm& algorithm) {
           {"description", algorithm.description},
           {"many_devices", algorithm.many_devices},
           {"streams", algorithm.streams},
+          {"constraints", algorithm.constraints},
           {"options", options}};
 }
 
 }  // namespace
 
 int list_algorithms(const Common& common) {
-  Table table({"algorithm", "description", "many_devices", "streams"});
+  Table table({"algorithm", "description", "many_devices", "streams", "constraints"});
   Json list = Json::array();
   for (const Algorithm& algorithm : scheduler::all()) {
     show(text(algorithm));
     table.add({std::string(algorithm.name), std::string(algorithm.description),
-               algorithm.many_devices ? "true" : "false", algorithm.streams ? "true" : "false"});
+               algorithm.many_devices ? "true" : "false", algorithm.streams ? "true" : "false",
+               std::string(algorithm.constraints)});
     list.push_back(json(algorithm));
   }
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);

@@ -64,6 +64,12 @@ class CostModel {
     return pair_ms_[(price.size_class * devices + from.index()) * devices + to.index()];
   }
 
+  /// What the edge costs between any two devices, where that is the same for all.
+  std::optional<double> transfer_ms(EdgeId edge) const {
+    const TransferPrice& price = transfer_price_[edge.index()];
+    return price.by_pair ? std::nullopt : std::optional(price.ms);
+  }
+
   /// A device-independent view for priorities: the mean over the devices that can run it, and the
   /// mean over ordered pairs of different devices (0 with one device).
   double mean_operator_ms(OpId op) const { return mean_operator_ms_[op.index()]; }

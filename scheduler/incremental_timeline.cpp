@@ -14,10 +14,16 @@
 // at, and no start is added up in another way than by placing all anew.
 //
 // For the same reason the latency of a trial is never below the latency before it, which settles a
-// trial that cannot be less than its limit. A trial writes the starts in place and notes what was
+// trial that cannot be less than its limit. So does, now and then on the way, the work that a
+// device has left after a raised operator. A trial writes the starts in place and notes what was
 // there, so that taking it back costs no more than it did.
 
 namespace hios::scheduler {
+namespace {
+
+constexpr double kMargin = 1e-9;  // more than rounding can do to a sum of millions of times
+
+}  // namespace
 
 IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& costs,
                                          const std::vector<OpId>& order)
@@ -34,7 +40,8 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
     places_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
     for (EdgeId e : graph.out_edges(order[i])) {
       const std::size_t to = position_[graph.edge(e).to.index()];
-      arcs_.push_back({static_cast<std::uint32_t>(to), e});
+      const double ms = costs.transfer_ms(e).value_or(kByPair);
+      arcs_.push_back({static_cast<std::uint32_t>(to), e, ms});
     }
   }
   places_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
@@ -63,8 +70,9 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
                                        double limit) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (latency_ms_ >= limit) return kInfinity;
+  set_aside();
+  tried_ = true;
   last_.added.clear();
-  last_.starts.clear();
   last_.device = device;
   last_.latency_ms = latency_ms_;
   for (OpId op : operators) {
@@ -72,18 +80,31 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
     last_.added.push_back(position);
     chain(position, device);
   }
-  const bool whole = propagate(limit);
-  if (whole) {
-    for (const Start& start : old_) {
-      last_.starts.push_back({start.position, places_[start.position].start_ms});
+  if (propagate(limit)) return last_.latency_ms;
+  late_.clear();
+  take_back();
+  return kInfinity;
+}
+
+/// Ends the trial that is in places_; if it is the best, its starts are kept.
+void IncrementalTimeline::set_aside() {
+  if (last_is_best_) {
+    last_.starts.clear();
+    for (const Start& old : old_) {
+      last_.starts.push_back({old.position, places_[old.position].start_ms});
     }
-  } else {
-    late_.clear();
   }
+  take_back();
+  if (last_is_best_) std::swap(last_, best_);
+  last_is_best_ = false;
+}
+
+void IncrementalTimeline::take_back() {
+  if (!tried_) return;
+  tried_ = false;
   for (std::size_t i = old_.size(); i-- > 0;) places_[old_[i].position].start_ms = old_[i].ms;
   old_.clear();
-  for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], device);
-  return whole ? last_.latency_ms : kInfinity;
+  for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], last_.device);
 }
 
 /// Between its neighbours on the device, with a start by what is there so far.
@@ -124,6 +145,12 @@ double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId 
   return ready;
 }
 
+/// Of the device, behind an operator on it; what is on trial does not count.
+double IncrementalTimeline::work_after(std::size_t position) const {
+  const RunningSums& work = work_[places_[position].device];
+  return work.none() ? 0 : work.from(position + 1);
+}
+
 void IncrementalTimeline::raise(std::uint32_t position, double start_ms) {
   Place& place = places_[position];
   if (start_ms <= place.start_ms) return;
@@ -132,38 +159,50 @@ void IncrementalTimeline::raise(std::uint32_t position, double start_ms) {
   late_.insert(position);
 }
 
-/// False once the latency is `limit` or more.
+double IncrementalTimeline::transfer_ms(const Arc& arc, std::uint32_t from,
+                                        std::uint32_t to) const {
+  if (from == to) return 0;
+  if (arc.transfer_ms != kByPair) return arc.transfer_ms;
+  return costs_.transfer_ms(arc.edge, DeviceId(from), DeviceId(to));
+}
+
+/// False once the latency is sure to be `limit` or more.
 bool IncrementalTimeline::propagate(double limit) {
+  constexpr std::size_t kSteps = 64;  // between two looks at the work that is left
+  std::size_t steps = 0;
   for (auto at = late_.next(0); at; at = late_.next(*at)) {
     late_.erase(*at);
     const Place& place = places_[*at];
     const double finish = place.start_ms + place.time_ms;
     last_.latency_ms = std::max(last_.latency_ms, finish);
     if (finish >= limit) return false;
+    if (++steps % kSteps == 0 && finish + work_after(*at) > limit * (1 + kMargin)) return false;
     if (place.next != kNone) raise(place.next, finish);
-    const DeviceId from(place.device);
     for (std::uint32_t a = place.arcs; a < places_[*at + 1].arcs; ++a) {
-      const Place& to = places_[arcs_[a].position];
-      if (to.device == kNone) continue;
-      raise(arcs_[a].position,
-            finish + costs_.transfer_ms(arcs_[a].edge, from, DeviceId(to.device)));
+      const Arc& arc = arcs_[a];
+      const std::uint32_t to = places_[arc.position].device;
+      if (to != kNone) raise(arc.position, finish + transfer_ms(arc, place.device, to));
     }
   }
   return true;
 }
 
-void IncrementalTimeline::remember() { std::swap(best_, last_); }
+void IncrementalTimeline::remember() { last_is_best_ = true; }
 
 void IncrementalTimeline::keep() {
-  RunningSums& work = work_[best_.device.index()];
-  if (work.none()) work = RunningSums(order_.size());
-  for (std::uint32_t position : best_.added) {
-    chain(position, best_.device);
-    work.add(position, places_[position].time_ms);
+  if (!last_is_best_) {
+    take_back();
+    std::swap(last_, best_);
+    for (std::uint32_t position : last_.added) chain(position, last_.device);
+    late_.clear();
+    for (const Start& start : last_.starts) places_[start.position].start_ms = start.ms;
   }
-  late_.clear();
-  for (const Start& start : best_.starts) places_[start.position].start_ms = start.ms;
-  latency_ms_ = best_.latency_ms;
+  tried_ = last_is_best_ = false;
+  old_.clear();
+  latency_ms_ = last_.latency_ms;
+  RunningSums& work = work_[last_.device.index()];
+  if (work.none()) work = RunningSums(order_.size());
+  for (std::uint32_t position : last_.added) work.add(position, places_[position].time_ms);
 }
 
 Schedule IncrementalTimeline::schedule() const {

@@ -42,7 +42,9 @@ class IncrementalTimeline {
   struct Arc {
     std::uint32_t position;  ///< the operator at its other end
     EdgeId edge;
+    double transfer_ms;  ///< kByPair where it depends on the devices
   };
+  static constexpr double kByPair = -1;
   /// By position in the order.
   struct Place {
     double start_ms = 0;
@@ -57,15 +59,19 @@ class IncrementalTimeline {
   };
   struct Trial {
     std::vector<std::uint32_t> added;
-    std::vector<Start> starts;  ///< all that are new
     DeviceId device;
     double latency_ms = 0;
+    std::vector<Start> starts;  ///< all that are new, once it is not in places_ any more
   };
 
   void chain(std::uint32_t position, DeviceId device);
   void unchain(std::uint32_t position, DeviceId device);
   double start_after_inputs(std::uint32_t position, DeviceId device) const;
+  double work_after(std::size_t position) const;
+  double transfer_ms(const Arc& arc, std::uint32_t from, std::uint32_t to) const;
   bool propagate(double limit);
+  void set_aside();
+  void take_back();
   void raise(std::uint32_t position, double start_ms);
 
   const Graph& graph_;
@@ -77,9 +83,11 @@ class IncrementalTimeline {
   std::vector<RunningSums> work_;      // by device, its operators' times by position; as on_
   std::vector<PositionSet> on_;        // by device; made when first used
   double latency_ms_ = 0;
-  PositionSet late_;        // those whose start was raised and not yet passed on
-  std::vector<Start> old_;  // what a trial overwrote, in order
+  PositionSet late_;  // those whose start was raised and not yet passed on
   Trial last_, best_;
+  bool tried_ = false;         // last_ is in places_
+  bool last_is_best_ = false;  // and is the one that is remembered, best_ is not
+  std::vector<Start> old_;     // what it overwrote, in order
 };
 
 }  // namespace hios::scheduler

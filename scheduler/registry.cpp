@@ -150,11 +150,17 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   return result;
 }
 
-// name, description, options, function, many devices, streams
+// name, description, options, function, many devices, streams, constraints
 const std::array<Algorithm, 7> kAlgorithms{{
-    {"sequential", "one operator after the other on one device", {}, run_sequential, false, false},
+    {"sequential",
+     "one operator after the other on one device",
+     {},
+     run_sequential,
+     false,
+     false,
+     kWantsOneDevice},
     {"ios", "dynamic programming over the stages of one device (IOS)", kIosOptions, run_ios, false,
-     true},
+     true, kWantsOneDevice},
     {"inter-lp", "longest paths over devices (HIOS, Alg. 1)", kInterLpOptions, run_inter_lp, true,
      false},
     {"hios-lp", "longest paths over devices, then stages on each (HIOS, Alg. 1 and 2)",

@@ -41,6 +41,14 @@ struct ScheduleResult {
 using ScheduleFunction = ScheduleResult (*)(const Graph&, const CostModel&, const Platform&,
                                             const Options&, const Context&);
 
+/// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.
+inline constexpr std::string_view kKeepsConstraints =
+    "keeps time_ms by device, allowed, colocate and memory limits, or refuses by the operator that "
+    "finds no place";
+inline constexpr std::string_view kWantsOneDevice =
+    "takes the first device that can run and hold all operators, or refuses by the operator that "
+    "does not fit";
+
 /// A row of the table that `--list-algorithms` prints.
 struct Algorithm {
   std::string_view name;
@@ -48,7 +56,8 @@ struct Algorithm {
   std::span<const OptionSpec> options;
   ScheduleFunction run;
   bool many_devices;  ///< uses more than the first device
-  bool streams;       ///< forms stages of several groups
+  bool streams;       ///< forms stages of several groups, within a device's `streams`
+  std::string_view constraints = kKeepsConstraints;
 };
 
 std::span<const Algorithm> all();

@@ -40,6 +40,8 @@ TEST(Registry, ListsTheAlgorithms) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
                                                   "inter-mr", "hios-mr", "best"}));
   EXPECT_EQ(find("ios").name, "ios");
+  EXPECT_EQ(find("ios").constraints, kWantsOneDevice);
+  EXPECT_EQ(find("hios-mr").constraints, kKeepsConstraints);
   test::expect_error([] { find("best-of-all"); }, {"best-of-all", "hios-lp", "sequential"});
 }
 
