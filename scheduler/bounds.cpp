@@ -24,6 +24,8 @@ std::vector<bool> separators(const Graph& graph) {
   return alone;
 }
 
+bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
+
 }  // namespace
 
 std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context) {
@@ -45,6 +47,9 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs) {
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
   bounds.push_back({separators_ms(context, parts), "separators"});
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
+  const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
+  const Windows filled = windows(whole, Contention::kAllDevices, ancestor_limit(whole.size()));
+  bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   return bounds;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -30,6 +31,11 @@ class Placement {
   }
   bool must_share(OpId a, OpId b) const {
     return home_[a.index()] != kNoHome && home_[a.index()] == home_[b.index()];
+  }
+  /// Equal for operators of which must_share() holds, where there are any.
+  std::optional<std::uint32_t> home(OpId op) const {
+    if (home_[op.index()] == kNoHome) return std::nullopt;
+    return home_[op.index()];
   }
   /// The least that the edge can cost between two different devices that its ends can come to.
   /// REQUIRES: !must_share(its ends).
