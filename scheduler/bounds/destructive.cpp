@@ -118,7 +118,8 @@ class Supposition {
       if (part_of_[arc.other] == part_of_[v]) arc.transfer_ms = kInfinity;
     });
     mirror_inputs(problem_);
-    windows_ = windows(problem_, Contention::kAllDevices, problem_.size());
+    windows_ = windows(problem_, Contention::kAllDevices,
+                       ancestor_limit(problem_.size(), problem_.inputs.size()));
   }
 
   bool times_are_up() const {

@@ -228,9 +228,9 @@ Windows windows(const Problem& problem, Contention contention, std::size_t ances
   return result;
 }
 
-std::size_t ancestor_limit(std::size_t operators) {
-  constexpr std::size_t kLooks = 400'000, kFewest = 8;
-  return std::max(kFewest, kLooks / std::max<std::size_t>(1, operators));
+std::size_t ancestor_limit(std::size_t operators, std::size_t edges) {
+  constexpr std::size_t kLooks = 1'200'000, kFewest = 8;
+  return std::max(kFewest, kLooks / std::max<std::size_t>(1, operators + edges));
 }
 
 }  // namespace hios::scheduler

@@ -26,9 +26,7 @@ class Placement {
   const std::vector<DeviceId>& set(std::size_t index) const { return sets_[index]; }
 
   /// Whether some, or only one device can be the place of both.
-  bool may_share(OpId a, OpId b) const {
-    return share_[set_of_[a.index()] * sets_.size() + set_of_[b.index()]];
-  }
+  bool may_share(OpId a, OpId b) const;
   bool must_share(OpId a, OpId b) const {
     return home_[a.index()] != kNoHome && home_[a.index()] == home_[b.index()];
   }
@@ -50,7 +48,7 @@ class Placement {
   const CostModel* costs_;
   std::vector<std::vector<DeviceId>> sets_;
   std::vector<std::size_t> set_of_;  // by OpId
-  std::vector<bool> share_;          // set × set
+  std::vector<bool> share_;          // set × set; empty where there are too many
   std::vector<std::uint32_t> home_;  // by OpId: the device or label that it shares for certain
   std::map<std::tuple<std::size_t, std::size_t, Bytes>, double> cheapest_;  // by sets and bytes
 };

@@ -258,10 +258,10 @@ TEST(Bounds, LargeGraphs) {
   const Platform four = test::devices(4, 8);
   const LowerBound busy = lower_bound(graph, CostModel::from_graph(graph, four));
   EXPECT_GE(busy.ms, work / 4 * (1 - 1e-9));
-  const Platform many = test::devices(1000, 8);
+  const Platform many = test::devices(200, 8);
   const LowerBound paths = lower_bound(graph, CostModel::from_graph(graph, many));
   EXPECT_GT(paths.ms, 500 * 0.1);
-  EXPECT_GT(paths.ms, work / 1000 * 2);
+  EXPECT_GT(paths.ms, work / 200);
 }
 
 }  // namespace
