@@ -24,10 +24,12 @@ std::vector<bool> separators(const Graph& graph) {
   return alone;
 }
 
+bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
+
 }  // namespace
 
 std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context) {
-  const std::size_t ancestors = ancestor_limit(context.graph.size());
+  const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
   const Windows paths = windows(problem, Contention::kOneDevice, ancestors);
   const Windows filled = windows(problem, Contention::kAllDevices, ancestors);
   return {{critical_path_ms(problem, paths), "critical_path"},
@@ -45,6 +47,10 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs) {
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
   bounds.push_back({separators_ms(context, parts), "separators"});
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
+  const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
+  const Windows filled =
+      windows(whole, Contention::kAllDevices, ancestor_limit(graph.size(), graph.edge_count()));
+  bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   return bounds;
 }
 

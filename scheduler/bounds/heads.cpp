@@ -108,7 +108,7 @@ class HeadFinder {
       const std::size_t op = found.top();
       found.pop();
       ancestors_.push_back(op);
-      if (problem_.places->must_share(problem_.ops[op], problem_.ops[v])) {
+      if (problem_.home[op] == problem_.home[v]) {
         to_v_[op].far = kInfinity;
       }
       look_behind(op, to_v_[op]);
@@ -130,10 +130,10 @@ class HeadFinder {
   double through_fork(std::size_t v, double least) {
     const std::size_t fork = dominator_[v];
     measure_from(fork);
-    const OpId a = problem_.ops[fork], b = problem_.ops[v];
     double best = kInfinity;
-    if (problem_.places->may_share(a, b)) best = share_or_send(v, least, Fork::kWithV);
-    if (!problem_.places->must_share(a, b)) {
+    if (problem_.places->may_share(problem_.ops[fork], problem_.ops[v]))
+      best = share_or_send(v, least, Fork::kWithV);
+    if (problem_.home[fork] != problem_.home[v]) {
       const double sent = std::max(least, head_[fork] + to_v_[fork].far);
       best = std::min(best, share_or_send(v, sent, Fork::kElsewhere));
     }
@@ -149,7 +149,7 @@ class HeadFinder {
       for (const Arc& arc : problem_.inputs_of(*x)) {
         lengthen(from_fork_[*x], problem_.path_ms[arc.other], arc, from_fork_[arc.other]);
       }
-      if (problem_.places->must_share(problem_.ops[fork], problem_.ops[*x])) {
+      if (problem_.home[fork] == problem_.home[*x]) {
         from_fork_[*x].far = kInfinity;
       }
     }
@@ -228,9 +228,9 @@ Windows windows(const Problem& problem, Contention contention, std::size_t ances
   return result;
 }
 
-std::size_t ancestor_limit(std::size_t operators) {
-  constexpr std::size_t kLooks = 400'000, kFewest = 8;
-  return std::max(kFewest, kLooks / std::max<std::size_t>(1, operators));
+std::size_t ancestor_limit(std::size_t operators, std::size_t edges) {
+  constexpr std::size_t kLooks = 1'200'000, kFewest = 8;
+  return std::max(kFewest, kLooks / std::max<std::size_t>(1, operators + edges));
 }
 
 }  // namespace hios::scheduler

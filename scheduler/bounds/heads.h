@@ -23,8 +23,8 @@ struct Windows {
 };
 Windows windows(const Problem& problem, Contention contention, std::size_t ancestors);
 
-/// How many ancestors are worth looking at where there are so many operators: all in small graphs,
-/// few in large ones, so that the time stays about linear.
-std::size_t ancestor_limit(std::size_t operators);
+/// How many ancestors are worth looking at in a graph of this size: all in small ones, few in large
+/// ones, so that the time stays about linear.
+std::size_t ancestor_limit(std::size_t operators, std::size_t edges);
 
 }  // namespace hios::scheduler

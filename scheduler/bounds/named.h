@@ -25,7 +25,11 @@ double critical_path_ms(const Problem& problem, const Windows& paths);
 double intervals_ms(const Problem& problem, const Windows& windows);
 double together_ms(const Problem& problem, const Windows& windows, const BoundContext& context);
 
-/// Those three, with their windows.
+/// A bound above `known_ms`, or 0.
+double destructive_ms(const Problem& problem, const Windows& windows, const BoundContext& context,
+                      double known_ms);
+
+/// Those but the last, with their windows.
 std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context);
 
 double work_ms(const BoundContext& context, const std::vector<OpId>& operators);

@@ -79,10 +79,18 @@ Places::Places(const Graph& graph, const CostModel& costs)
       set_of_[op.index()] = set->second;
     }
   }
+  constexpr std::size_t kMostSets = 256;
   for (const auto& a : sets_) {
+    if (sets_.size() > kMostSets) break;
     for (const auto& b : sets_) share_.push_back(intersect(a, b));
   }
   find_homes();
+}
+
+bool Places::may_share(OpId a, OpId b) const {
+  const std::size_t one = set_of(a), other = set_of(b);
+  if (one == other) return true;
+  return share_.empty() ? intersect(sets_[one], sets_[other]) : share_[one * sets_.size() + other];
 }
 
 void Places::find_homes() {

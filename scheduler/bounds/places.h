@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -25,11 +26,14 @@ class Places {
   const std::vector<DeviceId>& set(std::size_t index) const { return sets_[index]; }
 
   /// Whether some, or only one device can be the place of both.
-  bool may_share(OpId a, OpId b) const {
-    return share_[set_of_[a.index()] * sets_.size() + set_of_[b.index()]];
-  }
+  bool may_share(OpId a, OpId b) const;
   bool must_share(OpId a, OpId b) const {
     return home_[a.index()] != kNoHome && home_[a.index()] == home_[b.index()];
+  }
+  /// Equal for operators of which must_share() holds, where there are any.
+  std::optional<std::uint32_t> home(OpId op) const {
+    if (home_[op.index()] == kNoHome) return std::nullopt;
+    return home_[op.index()];
   }
   /// The least that the edge can cost between two different devices that its ends can come to.
   /// REQUIRES: !must_share(its ends).
@@ -44,7 +48,7 @@ class Places {
   const CostModel* costs_;
   std::vector<std::vector<DeviceId>> sets_;
   std::vector<std::size_t> set_of_;  // by OpId
-  std::vector<bool> share_;          // set × set
+  std::vector<bool> share_;          // set × set; empty where there are too many
   std::vector<std::uint32_t> home_;  // by OpId: the device or label that it shares for certain
   std::map<std::tuple<std::size_t, std::size_t, Bytes>, double> cheapest_;  // by sets and bytes
 };

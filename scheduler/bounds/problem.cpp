@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 namespace hios::scheduler {
@@ -26,6 +27,15 @@ void add_least_shares(const Shares& shares, Problem& into) {
   into.devices = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
 }
 
+void add_homes(Problem& into) {
+  std::unordered_map<std::uint32_t, std::uint32_t> first;
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const auto own = static_cast<std::uint32_t>(i);
+    const auto home = into.places->home(into.ops[i]);
+    into.home.push_back(home ? first.emplace(*home, own).first->second : own);
+  }
+}
+
 Arc arc_of(const Graph& graph, Places& places, EdgeId edge, std::uint32_t other) {
   const Edge& e = graph.edge(edge);
   const bool together = places.must_share(e.from, e.to);
@@ -33,8 +43,9 @@ Arc arc_of(const Graph& graph, Places& places, EdgeId edge, std::uint32_t other)
           together ? kInfinity : places.transfer_ms(edge)};
 }
 
-/// The other direction of the same arcs.
-void fill_outputs(Problem& problem) {
+}  // namespace
+
+void mirror_inputs(Problem& problem) {
   problem.output_begin.assign(problem.size() + 1, 0);
   for (const Arc& arc : problem.inputs) ++problem.output_begin[arc.other + 1];
   for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -51,8 +62,6 @@ void fill_outputs(Problem& problem) {
   }
 }
 
-}  // namespace
-
 Parts::Parts(const Graph& graph, const Shares& shares, Places& places)
     : graph_(&graph), shares_(&shares), places_(&places), number_(graph.size(), kOutside) {}
 
@@ -61,6 +70,7 @@ Problem Parts::part(std::vector<OpId> operators) {
   part.ops = std::move(operators);
   part.places = places_;
   add_least_shares(*shares_, part);
+  add_homes(part);
   for (std::size_t i = 0; i < part.size(); ++i) {
     number_[part.ops[i].index()] = static_cast<std::uint32_t>(i);
   }
@@ -73,7 +83,7 @@ Problem Parts::part(std::vector<OpId> operators) {
     part.input_begin.push_back(part.inputs.size());
   }
   for (OpId op : part.ops) number_[op.index()] = kOutside;
-  fill_outputs(part);
+  mirror_inputs(part);
   return part;
 }
 
@@ -87,6 +97,7 @@ Problem reversed(const Problem& problem) {
   result.ops.assign(problem.ops.rbegin(), problem.ops.rend());
   result.path_ms.assign(problem.path_ms.rbegin(), problem.path_ms.rend());
   result.window_ms.assign(problem.window_ms.rbegin(), problem.window_ms.rend());
+  result.home.assign(problem.home.rbegin(), problem.home.rend());
   result.devices = problem.devices;
   result.places = problem.places;
   result.input_begin.push_back(0);
@@ -97,7 +108,7 @@ Problem reversed(const Problem& problem) {
     }
     result.input_begin.push_back(result.inputs.size());
   }
-  fill_outputs(result);
+  mirror_inputs(result);
   return result;
 }
 

@@ -20,12 +20,13 @@ struct Arc {
 
 /// What bounds ask of a graph, or of a part of it: operators 0, 1, … in topological order.
 struct Problem {
-  std::vector<OpId> ops;          ///< by number
-  std::vector<double> path_ms;    ///< the least share over all devices that it can come to
-  std::vector<double> window_ms;  ///< likewise
-  std::size_t devices = 1;        ///< that can run at least one of them
-  std::vector<Arc> inputs;        ///< by operator
-  std::vector<Arc> outputs;       ///< by operator
+  std::vector<OpId> ops;            ///< by number
+  std::vector<double> path_ms;      ///< the least share over all devices that it can come to
+  std::vector<double> window_ms;    ///< likewise
+  std::vector<std::uint32_t> home;  ///< operators of equal home share a device for certain
+  std::size_t devices = 1;          ///< that can run at least one of them
+  std::vector<Arc> inputs;          ///< by operator
+  std::vector<Arc> outputs;         ///< by operator
   std::vector<std::size_t> input_begin, output_begin;  ///< size() + 1 each
   const Places* places = nullptr;
 
@@ -52,6 +53,9 @@ class Parts {
   Places* places_;
   std::vector<std::uint32_t> number_;  // by OpId: in the part at work
 };
+
+/// Makes the outputs from the inputs.
+void mirror_inputs(Problem& problem);
 
 /// The same problem with time turned round: the last operator is number 0. A schedule run backwards
 /// is a schedule of the reversed problem, with heads and tails exchanged.

@@ -101,7 +101,7 @@ TEST(BoundsOracle, RestrictedPlacement) {
   }
   EXPECT_GT(wins["feasible"], 300);
   EXPECT_GT(wins["tight"], 100);
-  for (const char* name : {"critical_path", "work", "together"}) {
+  for (const char* name : {"critical_path", "work", "together", "destructive"}) {
     EXPECT_GT(wins[name], 0) << name;
   }
 }
@@ -121,7 +121,7 @@ TEST(BoundsOracle, DearTransfersOnEqualDevices) {
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["tight"], 100);
-  for (const char* name : {"critical_path", "work", "together"}) {
+  for (const char* name : {"critical_path", "work", "together", "destructive"}) {
     EXPECT_GT(wins[name], 0) << name;
   }
 }
