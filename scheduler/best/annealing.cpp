@@ -16,16 +16,17 @@
 // by the earliest ends or by the latest starts. (Both grow along edges and devices in floating
 // point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
-// Tests: annealing_test.
+// Tests: best_test.
 
 namespace hios::scheduler::best {
 namespace {
 
-// Temperatures as shares of a mean operator's time. Small problems can afford hotter beginnings: a
-// cycle has as many moves an operator for all.
+// Temperatures as shares of a mean operator's time. The fewer the operators, the hotter a cycle may
+// begin; and a cycle of few moves an operator, which could not undo the disorder, begins cooler.
 constexpr double kHot = 0.1;          ///< at least
 constexpr double kHottest = 1;        ///< at most
 constexpr double kHotOperators = 20;  ///< divided by the number of operators, within these two
+constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle, for that temperature
 constexpr double kCold = 0.003;
 constexpr double kWork = 0.3;  ///< share of the work in the energy
 constexpr std::int64_t kMovesToCool = 256;
@@ -59,13 +60,15 @@ Annealing::Annealing(const Problem& problem, const Schedule& start, std::uint64_
     scale += problem.costs().mean_operator_ms(OpId(i));
   }
   const auto operators = static_cast<double>(problem.operators());
-  hot_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
+  hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
   cold_ms_ = kCold * scale / operators;
 }
 
 void Annealing::begin_cycle(std::int64_t length) {
   cycle_length_ = length;
   in_cycle_ = 0;
+  const double moves = static_cast<double>(length) / static_cast<double>(problem_.operators());
+  hot_ms_ = cold_ms_ + (hottest_ms_ - cold_ms_) * std::min(1.0, moves / kMovesForHot);
   now_ = best_;
   timing_.recompute();
   now_energy_ms_ = energy_ms(timing_.latency_ms());

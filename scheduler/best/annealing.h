@@ -46,7 +46,8 @@ class Annealing {
   Arrangement best_;
   Timing timing_;
   Moves proposals_;
-  double hot_ms_ = 0, cold_ms_ = 0;  ///< temperatures at a cycle's ends
+  double hottest_ms_ = 0;            ///< temperature at the begin of a long cycle
+  double hot_ms_ = 0, cold_ms_ = 0;  ///< temperatures at the ends of this one
   double now_energy_ms_ = 0;
   double best_ms_ = 0;
   bool now_is_best_ = false;  ///< and best_ is not yet up to date

@@ -17,7 +17,7 @@
 // Empty slots keep their positions among the others. There is always one for an operator that
 // leaves a stage of several: n slots hold at most n − 1 stages then.
 //
-// Tests: arrangement_test (windows, undo, valid after any moves).
+// Tests: timing_test (valid after any moves, undone bit for bit).
 
 namespace hios::scheduler::best {
 
@@ -113,12 +113,9 @@ Window Arrangement::window_of_stage(Slot slot) const {
   return window;
 }
 
-bool Arrangement::fits(OpId op, DeviceId device) const {
-  if (!problem_->costs().can_run(op, device)) return false;
+bool Arrangement::overfull(DeviceId device) const {
   const Bytes limit = problem_->platform().device(device).memory_bytes;
-  if (limit == 0 || device == device_of(op)) return true;
-  const Bytes held = held_bytes_[device.index()];
-  return held <= limit && problem_->held_bytes(op) <= limit - held;
+  return limit > 0 && held_bytes_[device.index()] > limit;
 }
 
 void Arrangement::join(OpId op, Slot slot) {

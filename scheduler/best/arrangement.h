@@ -57,15 +57,17 @@ class Arrangement {
   Window window(OpId op) const;
   /// Where a whole stage may stand alone.
   Window window_of_stage(Slot slot) const;
-  /// Whether the device can run the operator and has the memory for it.
-  bool fits(OpId op, DeviceId device) const;
+  /// Whether the device holds more bytes than its memory has.
+  bool overfull(DeviceId device) const;
 
-  /// Moves an operator into another stage. REQUIRES: not empty, within the window, fits.
+  /// Moves an operator into another stage. REQUIRES: the stage is not empty, stands
+  /// within the window, its device can run the operator.
   void join(OpId op, Slot slot);
   /// Moves an operator into a stage of its own after position `gap`. REQUIRES: within the window,
-  /// fits.
+  /// the device can run it.
   void isolate(OpId op, DeviceId device, std::int64_t gap);
-  /// Moves a stage, to another device perhaps. REQUIRES: within its window, all operators fit.
+  /// Moves a stage, to another device perhaps. REQUIRES: within its window, the
+  /// device can run all its operators.
   void shift(Slot slot, DeviceId device, std::int64_t gap);
 
   /// What changed since the last keep() or undo(): stages whose operators, device, cost or

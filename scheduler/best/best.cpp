@@ -24,7 +24,7 @@
 // the number of threads nor their speed shows. Only out_of_time cuts a round short.
 //
 // `ios` may take longer than all the rest, and has a chance only where one device is as good as
-// many. So it comes after kCyclesBeforeIos cycles, and only where a bound for its one device is
+// many. So it comes after a second or so of annealing, and only where a bound for its one device is
 // below what there is by then.
 //
 // Tests: best_test, and oracle_test for all algorithms.
@@ -33,11 +33,11 @@ namespace hios::scheduler::best {
 namespace {
 
 constexpr double kRounding = 1e-10;              // sums of the same times in another order
-constexpr std::int64_t kFirstCycle = 500;        // moves an operator
+constexpr std::int64_t kFirstCycle = 20'000;     // moves
 constexpr std::int64_t kGrowth = 2;              // of the next cycle
 constexpr std::int64_t kUnlimitedBudget = 2000;  // moves an operator where nothing else ends it
-constexpr int kCyclesBeforeIos = 2;
-constexpr std::int64_t kRoundWork = 20'000'000;  // moves · operators: a fraction of a second
+constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: a second or so
+constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
 
 /// Calls `work` for 0 … count − 1, each once, from as many threads; rethrows what one threw.
 template <class Work>
@@ -108,14 +108,16 @@ class Search {
   }
 
   void anneal() {
-    std::int64_t length = kFirstCycle * static_cast<std::int64_t>(graph_.size());
-    int cycles = 0;
-    for (; !finished(); length *= kGrowth, ++cycles) {
-      if (cycles == kCyclesBeforeIos) try_ios();
+    const auto operators = static_cast<std::int64_t>(graph_.size());
+    bool ios_tried = false;
+    for (std::int64_t length = kFirstCycle; !finished(); length *= kGrowth) {
       run_cycle(cycle_length(length));
       exchange();
+      if (ios_tried || moves_ < kWorkBeforeIos / operators) continue;
+      try_ios();
+      ios_tried = true;
     }
-    if (cycles <= kCyclesBeforeIos) try_ios();
+    if (!ios_tried) try_ios();
   }
 
   /// What would leave less than half a cycle of the budget is made as long as the budget.

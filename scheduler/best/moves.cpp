@@ -6,8 +6,13 @@
 // somewhere, and companions change their device together. Two more are shortcuts through worse
 // ones: two operators exchange their places, and a stage moves as a whole.
 //
+// Memory is looked at when a change is complete, so that two operators may change places where
+// there is no room for both.
+//
 // Operators on long ways are picked more often, since only their moves can shorten the schedule:
 // the greater through_ms() of two drawn ones.
+//
+// Tests: timing_test (every move leaves a valid schedule), best_test (constraints).
 
 namespace hios::scheduler::best {
 namespace {
@@ -57,7 +62,8 @@ DeviceId Moves::pick_device() { return DeviceId(random_.below(arrangement_.probl
 
 bool Moves::may_change_device(OpId op, DeviceId device) const {
   if (device == arrangement_.device_of(op)) return true;
-  return arrangement_.problem().companions(op).empty() && arrangement_.fits(op, device);
+  const Problem& problem = arrangement_.problem();
+  return problem.companions(op).empty() && problem.costs().can_run(op, device);
 }
 
 /// A stage in the window other than `except`; kNoSlot where chance met none.
@@ -94,7 +100,7 @@ bool Moves::enter_stage(OpId op) {
   if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
   if (arrangement_.operators(slot).size() >= StagePricer::kMostOperators) return false;
   arrangement_.join(op, slot);
-  return true;
+  return !arrangement_.overfull(device);
 }
 
 bool Moves::stand_alone(OpId op) {
@@ -103,7 +109,7 @@ bool Moves::stand_alone(OpId op) {
   const DeviceId device = pick_device();
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(window, arrangement_.slot_of(op)));
-  return true;
+  return !arrangement_.overfull(device);
 }
 
 /// The operator enters another stage, and one of that stage takes the place that it left.
@@ -116,34 +122,29 @@ bool Moves::exchange(OpId op) {
   const OpId other = members[random_.below(members.size())];
   const DeviceId entered_device = arrangement_.device(entered);
   if (!may_change_device(op, entered_device)) return false;
-  arrangement_.join(op, entered);
+  arrangement_.join(op, entered);  // whose memory may be full until the other has left
   const Window window = arrangement_.window(other);
   const std::int64_t place = arrangement_.position(left);
   if (!may_change_device(other, left_device)) return false;
   if (!arrangement_.empty(left)) {
     if (place < window.first || place > window.last) return false;
     arrangement_.join(other, left);
-    return true;
+  } else {
+    if (place < window.first || place >= window.last) return false;
+    arrangement_.isolate(other, left_device, place);
   }
-  if (place < window.first || place >= window.last) return false;
-  arrangement_.isolate(other, left_device, place);
-  return true;
+  return !arrangement_.overfull(entered_device) && !arrangement_.overfull(left_device);
 }
 
 bool Moves::move_stage(OpId op) {
   const Slot slot = arrangement_.slot_of(op);
   const Window window = arrangement_.window_of_stage(slot);
   const DeviceId device = pick_device();
-  if (device != arrangement_.device(slot)) {
-    const Bytes limit = arrangement_.problem().platform().device(device).memory_bytes;
-    const bool several = arrangement_.operators(slot).size() > 1;
-    if (several && limit > 0) return false;  // left to moves of one operator
-    for (OpId member : arrangement_.operators(slot)) {
-      if (!may_change_device(member, device)) return false;
-    }
+  for (OpId member : arrangement_.operators(slot)) {
+    if (!may_change_device(member, device)) return false;
   }
   arrangement_.shift(slot, device, pick_gap(window, slot));
-  return true;
+  return !arrangement_.overfull(device);
 }
 
 /// All with the operator's label go to another device, each to a stage of its own near its place.
@@ -151,13 +152,13 @@ bool Moves::move_companions(OpId op) {
   const DeviceId device = pick_device();
   if (device == arrangement_.device_of(op)) return false;
   for (OpId member : arrangement_.problem().companions(op)) {
-    if (!arrangement_.fits(member, device)) return false;
+    if (!arrangement_.problem().costs().can_run(member, device)) return false;
     const Window window = arrangement_.window(member);
     if (window.first >= window.last) return false;
     const std::int64_t here = arrangement_.position(arrangement_.slot_of(member));
     arrangement_.isolate(member, device, std::clamp(here, window.first, window.last - 1));
   }
-  return true;
+  return !arrangement_.overfull(device);
 }
 
 }  // namespace hios::scheduler::best

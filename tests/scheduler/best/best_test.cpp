@@ -171,6 +171,20 @@ TEST(Best, KeepsEveryConstraint) {
   EXPECT_GE(better, 30) << "constrained problems are searched, too";
 }
 
+// Placed greedily, a takes the device that b needs; neither can move before the other has.
+TEST(Best, ExchangesOperatorsOfFullDevices) {
+  std::vector<Operator> operators(2);
+  operators[0].name = "a";
+  operators[0].time_by_device = {{"gpu0", 2}, {"gpu1", 1}};
+  operators[1].name = "b";
+  operators[1].time_by_device = {{"gpu0", 9}, {"gpu1", 1}};
+  for (Operator& op : operators) op.memory_bytes = 10;
+  const Graph graph("full", operators, {});
+  const Platform platform({{"gpu0", "gpu", 0, 1, 10, ""}, {"gpu1", "gpu", 0, 1, 10, ""}});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(search_for(costs, 1000).latency_ms, 2);
+}
+
 TEST(Best, SaysWhereMemoryIsTooSmall) {
   Operator op;
   op.name = "large";
