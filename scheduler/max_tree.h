@@ -17,8 +17,6 @@ class MaxTree {
   explicit MaxTree(std::size_t positions)
       : leaves_(std::bit_ceil(std::max<std::size_t>(1, positions))), nodes_(2 * leaves_, kLeast) {}
 
-  double value(std::size_t position) const { return nodes_[leaves_ + position]; }
-
   void set(std::size_t position, double value) {
     std::size_t node = leaves_ + position;
     nodes_[node] = value;

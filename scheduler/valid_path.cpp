@@ -1,7 +1,6 @@
 #include "scheduler/valid_path.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "scheduler/priorities.h"
 
@@ -10,7 +9,7 @@
 //   best(v) = t(v) + max( end(v), max over edges e = (v, w), w not scheduled, of t(e) + seen(w) )
 //   seen(w) = best(w) if w touches no scheduled operator, else t(w) + end(w): w must be the last
 // where end(v) is the heaviest edge from v to a scheduled operator, else 0. The path begins at the
-// operator with the largest start(v) + best(v). A tournament over the order's positions knows it.
+// operator with the largest start(v) + best(v). A tree over the order's positions knows it.
 //
 // When operators get scheduled, their neighbours touch one from now on. A best(v) is found anew, in
 // full, where an edge of v was lost or seen(w) of a successor has changed, from the end of the
@@ -28,19 +27,11 @@ ValidPathSearch::ValidPathSearch(const Graph& graph, const CostModel& costs,
       order_(order),
       position_(positions(order)),
       rests_(graph.size()),
-      length_ms_(graph.size()),
-      leaves_(std::bit_ceil(std::max<std::size_t>(1, graph.size()))),
+      lengths_(graph.size()),
       changed_(graph.size()) {
-  tournament_.assign(2 * leaves_, kNone);
   for (std::size_t i = order.size(); i-- > 0;) {
     find_rest(i);
-    length_ms_[i] = rests_[i].start_ms + rests_[i].best_ms;
-    tournament_[leaves_ + i] = i;
-  }
-  for (std::size_t node = leaves_; node-- > 1;) {
-    const std::size_t left = tournament_[2 * node], right = tournament_[2 * node + 1];
-    const bool second = right != kNone && length_ms_[right] > length_ms_[left];
-    tournament_[node] = second ? right : left;
+    enter_length(i);
   }
 }
 
@@ -62,21 +53,14 @@ void ValidPathSearch::find_rest(std::size_t position) {
   rest.seen_ms = rest.touches ? costs_.mean_operator_ms(op) + rest.end_ms : rest.best_ms;
 }
 
-/// Scheduled operators leave the tournament.
 void ValidPathSearch::enter_length(std::size_t position) {
   const Rest& rest = rests_[position];
-  length_ms_[position] = rest.start_ms + rest.best_ms;
-  tournament_[leaves_ + position] = rest.scheduled ? kNone : position;
-  for (std::size_t node = (leaves_ + position) / 2; node > 0; node /= 2) {
-    const std::size_t left = tournament_[2 * node], right = tournament_[2 * node + 1];
-    const bool second = left == kNone || (right != kNone && length_ms_[right] > length_ms_[left]);
-    tournament_[node] = second ? right : left;
-  }
+  lengths_.set(position, rest.scheduled ? MaxTree::kLeast : rest.start_ms + rest.best_ms);
 }
 
 ValidPath ValidPathSearch::longest() const {
-  std::size_t at = tournament_[1];
-  ValidPath path{{order_[at]}, length_ms_[at]};
+  std::size_t at = lengths_.first_greatest();
+  ValidPath path{{order_[at]}, lengths_.greatest()};
   for (at = rests_[at].next; at != kNone;) {
     path.operators.push_back(order_[at]);
     at = rests_[at].touches ? kNone : rests_[at].next;

@@ -5,6 +5,7 @@
 
 #include "hios/cost_model.h"
 #include "hios/graph.h"
+#include "scheduler/max_tree.h"
 #include "scheduler/position_set.h"
 
 namespace hios::scheduler {
@@ -53,10 +54,7 @@ class ValidPathSearch {
   const std::vector<OpId>& order_;
   std::vector<std::size_t> position_;  // in order_, by operator
   std::vector<Rest> rests_;            // by position
-  std::vector<double> length_ms_;      // by position: of the path that begins there
-  std::vector<std::size_t>
-      tournament_;  // a binary tree over positions: the longest, then the first
-  std::size_t leaves_ = 1;
+  MaxTree lengths_;                    // by position: of the path that begins there
   PositionSet changed_;
 };
 
