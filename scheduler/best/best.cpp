@@ -127,8 +127,8 @@ class Search {
   }
 
   void run_cycle(std::int64_t length) {
-    const std::int64_t round = std::clamp<std::int64_t>(
-        kRoundWork / static_cast<std::int64_t>(graph_.size()), 256, length);
+    const auto operators = static_cast<std::int64_t>(graph_.size());
+    const std::int64_t round = std::max<std::int64_t>(kRoundWork / operators, 256);
     for (auto& island : islands_) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
