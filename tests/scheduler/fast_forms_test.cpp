@@ -53,6 +53,32 @@ TEST(FastForms, SmallGraphsOfAllDensities) {
   }
 }
 
+/// Times that are multiples of a tenth: sums that are equal on paper differ in their last bits.
+Graph in_tenths(const Graph& graph) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  for (Operator& op : operators) {
+    op.time_ms *= 0.1;
+    op.utilization = 0.5;
+  }
+  for (Edge& edge : edges) edge.transfer_ms = *edge.transfer_ms * 0.125;
+  return Graph(graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
+}
+
+TEST(FastForms, TiesButForRounding) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast tenths");
+    CostStyle style;
+    style.small_integers = true;
+    const std::size_t n = 4 + random.below(60);
+    const Graph graph = in_tenths(test::random_graph(n, random.uniform(0.02, 0.3), style, random));
+    const Platform platform = test::devices(1 + random.below(4), 4);
+    compare(graph, CostModel::from_graph(graph, platform), 2 + random.below(4), seed % 7 == 0);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(FastForms, MiddleGraphs) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
