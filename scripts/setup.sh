@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build git ca-certificates
   libopenmpi-dev openmpi-bin
-  libdnnl-dev
+  libdnnl-dev ocl-icd-opencl-dev  # oneDNN's CMake file asks for OpenCL, its package only recommends it
   libboost-program-options-dev
   nlohmann-json3-dev
   libgtest-dev
