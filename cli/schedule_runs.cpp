@@ -8,6 +8,7 @@
 #include "hios/log.h"
 #include "hios/simulate.h"
 #include "hios/validate.h"
+#include "scheduler/bounds.h"
 
 namespace hios::cli {
 
@@ -26,14 +27,15 @@ void describe(const Timeline& timeline, ScheduleRun& run) {
   if (whole_ms > 0) run.waiting_share = std::max(0.0, 1 - busy_ms / whole_ms);
 }
 
-ScheduleRun run_algorithm(const Asked& asked, Problem& problem, double time_limit_s,
-                          std::uint64_t seed) {
+ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler::LowerBound& bound,
+                          double time_limit_s, std::uint64_t seed) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
   const CostModel& costs = problem.costs();
   const Stopwatch stopwatch;
   log::Progress progress(algorithm.name);
   scheduler::Context context;
   context.seed = seed;
+  context.bound = bound;
   context.out_of_time = [&] { return Interrupt::asked() || stopwatch.seconds() > time_limit_s; };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
@@ -67,12 +69,14 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem
                                         double time_limit_s, std::uint64_t seed) {
   problem.costs();  // what is missing is missing for all
   const Interrupt interrupt;
+  // Once for all: it is the problem's, and no part of an algorithm's time.
+  const scheduler::LowerBound bound = scheduler::lower_bound(problem.graph(), problem.costs());
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
     if (Interrupt::asked()) break;
     try {
-      runs.push_back(run_algorithm(each, problem, time_limit_s, seed));
+      runs.push_back(run_algorithm(each, problem, bound, time_limit_s, seed));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
       runs.push_back({.algorithm = std::string(each.algorithm->name), .refusal = error.what()});

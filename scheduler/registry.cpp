@@ -47,8 +47,12 @@ const std::array<OptionSpec, 4> kBestOptions{
                "that islands share; 0: all of the machine's. Changes the speed alone"},
     kMaxEndings};
 
+LowerBound bound_of(const Graph& graph, const CostModel& costs, const Context& context) {
+  return context.bound ? *context.bound : lower_bound(graph, costs);
+}
+
 ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
-                        const Options& options) {
+                        const Options& options, const Context& context) {
   constexpr double kRounding = 1e-12;  // sums of the same times in another order
   ScheduleResult result;
   const Timeline timeline = simulate(graph, found.schedule, costs);
@@ -57,7 +61,7 @@ ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel
   result.outcome = found.out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
-  LowerBound bound = lower_bound(graph, costs);
+  LowerBound bound = bound_of(graph, costs, context);
   const bool rounded =
       bound.ms > result.latency_ms && bound.ms <= result.latency_ms * (1 + kRounding);
   result.lower_bound_ms = rounded ? result.latency_ms : bound.ms;
@@ -74,9 +78,9 @@ Schedule on_device(DeviceId device, std::vector<Stage> stages, const Platform& p
 }
 
 ScheduleResult run_sequential(const Graph& graph, const CostModel& costs, const Platform& platform,
-                              const Options& options, const Context&) {
+                              const Options& options, const Context& context) {
   const DeviceId device = single_device(graph, costs, "sequential");
-  return complete({on_device(device, sequential(graph), platform)}, graph, costs, options);
+  return complete({on_device(device, sequential(graph), platform)}, graph, costs, options, context);
 }
 
 ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platform& platform,
@@ -89,7 +93,7 @@ ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platfor
   IosResult found =
       schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
   TimedSchedule schedule{on_device(device, std::move(found.stages), platform), found.out_of_time};
-  ScheduleResult result = complete(std::move(schedule), graph, costs, options);
+  ScheduleResult result = complete(std::move(schedule), graph, costs, options, context);
   if (found.optimal) result.outcome = Outcome::kOptimal;
   return result;
 }
@@ -101,7 +105,7 @@ ScheduleResult then_parallelize(const TimedSchedule& mapped, const Graph& graph,
   const auto window = static_cast<std::size_t>(options.integer("window"));
   TimedSchedule merged = parallelize(graph, costs, mapped.schedule, window, context.out_of_time);
   merged.out_of_time = merged.out_of_time || mapped.out_of_time;
-  return complete(std::move(merged), graph, costs, options);
+  return complete(std::move(merged), graph, costs, options, context);
 }
 
 TimedSchedule longest_paths(const Graph& graph, const CostModel& costs, const Options& options,
@@ -112,7 +116,7 @@ TimedSchedule longest_paths(const Graph& graph, const CostModel& costs, const Op
 ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
   require_placeable(graph, costs, "inter-lp");
-  return complete(longest_paths(graph, costs, options, context), graph, costs, options);
+  return complete(longest_paths(graph, costs, options, context), graph, costs, options, context);
 }
 
 ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
@@ -125,7 +129,8 @@ ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Pla
 ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
   require_placeable(graph, costs, "inter-mr");
-  return complete(record_mappings(graph, costs, context.out_of_time), graph, costs, options);
+  return complete(record_mappings(graph, costs, context.out_of_time), graph, costs, options,
+                  context);
 }
 
 ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
@@ -142,10 +147,11 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   limits.islands = static_cast<std::size_t>(options.integer("islands"));
   limits.threads = static_cast<std::size_t>(options.integer("threads"));
   limits.max_endings = options.integer("max_endings");
-  const double bound_ms = lower_bound(graph, costs).ms;
-  best::BestResult found = best::search(graph, costs, limits, bound_ms, context);
+  Context bounded = context;
+  bounded.bound = bound_of(graph, costs, context);
+  best::BestResult found = best::search(graph, costs, limits, bounded.bound->ms, bounded);
   ScheduleResult result =
-      complete({std::move(found.schedule), found.out_of_time}, graph, costs, options);
+      complete({std::move(found.schedule), found.out_of_time}, graph, costs, options, bounded);
   if (found.optimal) result.outcome = Outcome::kOptimal;
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "hios/options.h"
 #include "hios/platform.h"
 #include "hios/schedule.h"
+#include "scheduler/bounds.h"
 
 /// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the
 /// same arguments give the same schedule. All results satisfy validate().
@@ -20,11 +22,14 @@ namespace hios::scheduler {
 struct Context {
   std::uint64_t seed = 0;
   /// True once the caller's time is up; asked often, so it must be cheap, and by `best` from
-  /// several threads at a time. Empty: never. Algorithms
-  /// that can end early return the best found with Outcome::kTimeLimit.
+  /// several threads at a time. Empty: never. Algorithms that can end early return the best found
+  /// with Outcome::kTimeLimit.
   std::function<bool()> out_of_time;
   /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
+  /// (optional) lower_bound() of the same graph and costs, for callers that ask several algorithms
+  /// or time them.
+  std::optional<LowerBound> bound = {};
 };
 
 struct ScheduleResult {

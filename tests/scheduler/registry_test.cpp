@@ -134,6 +134,18 @@ TEST(Registry, OutOfTimeIsSaidAndStaysValid) {
   }
 }
 
+TEST(Registry, AGivenBoundIsNotComputedAgain) {
+  const Graph graph = test::small_graph({1, 2}, {{1, 2, 1}});
+  Context context;
+  context.bound = LowerBound{0.5, "given"};
+  for (const Algorithm& algorithm : all()) {
+    SCOPED_TRACE(algorithm.name);
+    const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2), context);
+    EXPECT_EQ(result.lower_bound_ms, 0.5);
+    EXPECT_EQ(result.bound, "given");
+  }
+}
+
 TEST(Registry, EmptyGraph) {
   const Graph graph("empty", {}, {});
   for (const Algorithm& algorithm : all()) {

@@ -1,26 +1,10 @@
 #include "support/programs.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "hios/error.h"
 
 namespace hios::test {
-
-namespace fs = std::filesystem;
-
-Workplace::Workplace() {
-  std::string name = (fs::temp_directory_path() / "hios-test-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw RunError("no folder for the test: " + name);
-  folder_ = name;
-}
-
-Workplace::~Workplace() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
 
 void Workplace::write(const std::string& name, const std::string& text) const {
   write_text(folder_ / name, text, Existing::kReplace);
@@ -28,7 +12,7 @@ void Workplace::write(const std::string& name, const std::string& text) const {
 
 std::vector<std::string> Workplace::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder_))
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "hios/json_io.h"
 #include "support/process.h"
+#include "support/temporary_folder.h"
 
 /// The three programs as their users start them, in a folder of their own.
 namespace hios::test {
@@ -13,18 +13,13 @@ namespace hios::test {
 /// A fresh folder, removed at the end.
 class Workplace {
  public:
-  Workplace();
-  ~Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const;
   /// Every file there, by name: nothing else may be left behind.
   std::vector<std::string> files() const;
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 using Words = std::vector<std::string>;
