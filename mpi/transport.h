@@ -33,6 +33,9 @@ class Channel {
   virtual void await_receive(std::size_t receive) = 0;
   /// Returns when the buffer may be overwritten.
   virtual void await_send(std::size_t send) = 0;
+  /// The same without waiting: whether the await would return at once. Lets messages progress.
+  virtual bool received(std::size_t receive) = 0;
+  virtual bool sent(std::size_t send) = 0;
   /// Lets transfers progress without waiting; cheap when nothing is under way.
   virtual void poll() = 0;
   /// Completes all that was started.
