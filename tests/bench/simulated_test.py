@@ -88,6 +88,17 @@ class SimulatedTest(FolderTest):
         self.assertEqual([(flag(c, "--devices"), flag(c, "--seed"), flag(c, "--algorithm")) for c in calls],
                          [("2", "1", "hios-mr")])
 
+    def test_rows_of_programs_with_other_bounds_are_not_mixed(self):
+        self.run_study(MANY_DEVICES)
+        file = self.folder / "simulated.csv"
+        header, first, *others = file.read_text().splitlines(keepends=True)
+        cells = first.split(",")
+        column = header.rstrip().split(",").index("lower_bound_ms")
+        cells[column] = str(float(cells[column]) + 1)
+        file.write_text("".join([header, ",".join(cells), *others]))
+        with self.assertRaisesRegex(SystemExit, "two lower bounds of one network.*remove it"):
+            self.run_study(MANY_DEVICES)
+
     def test_a_search_has_a_process_and_a_time_of_its_own_and_comes_last(self):
         with mock.patch.object(simulated.os, "sched_getaffinity", return_value={0}):
             _, calls = self.run_study(MANY_DEVICES + [SEARCH])
