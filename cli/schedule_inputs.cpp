@@ -1,6 +1,5 @@
 #include "cli/schedule_inputs.h"
 
-#include "cli/memory_need.h"
 #include "hios/error.h"
 #include "hios/graph_io.h"
 #include "hios/random_dag.h"
@@ -38,25 +37,33 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
                                  static_cast<int>(flags.integer("threads", 0, 65536)),
                                  static_cast<int>(flags.integer("streams", 1, 65536)));
   }
-  const Json json = read_json(*file, limits);
+  const Json json = read_input(*file, limits);
   return platform_from_json(JsonView(json, *file));
 }
 
 }  // namespace
 
-Problem::Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices) {
+Problem::Problem(const Flags& flags, const Common& common, const Work& work,
+                 const std::optional<Platform>& devices) {
   exactly_one_source(flags);
-  if (flags.given("model")) {
-    network_ = load_network(flags, common.limits);
-  } else if (const auto file = flags.optional_text("graph")) {
-    const Json json = read_json(*file, common.limits);
-    graph_ = graph_from_json(JsonView(json, *file));
-  } else {
-    graph_ = random_dag(random_parameters(flags, common.seed));
-  }
   platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
+  if (flags.given("random")) {
+    const RandomDag parameters = random_parameters(flags, common.seed);
+    require_memory({parameters.operators, parameters.edges_at_most(), platform_.size()}, work, 0);
+    graph_ = random_dag(parameters);
+  } else {
+    if (flags.given("model")) {
+      network_ = load_network(flags, common.limits);
+    } else {
+      const std::string file = flags.text("graph");
+      const Json json = read_input(file, common.limits);
+      graph_ = graph_from_json(JsonView(json, file));
+    }
+    const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};
+    require_memory(size, work, graph_bytes(size));
+  }
   if (const auto file = flags.optional_text("profile")) {
-    const Json json = read_json(*file, common.limits);
+    const Json json = read_input(*file, common.limits);
     profile_ = profile_from_json(JsonView(json, *file));
     profile_->file = *file;
   }

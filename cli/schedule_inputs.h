@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
+#include "cli/memory_need.h"
 #include "cli/network.h"
 #include "hios/cost_model.h"
 #include "hios/graph.h"
@@ -19,8 +20,11 @@ namespace hios::cli {
 /// Not movable: the costs refer to the rest.
 class Problem {
  public:
-  /// `devices`: those of a schedule that is to be checked, unless --platform names others.
-  Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices = {});
+  /// `work`: what will be done with it; an InputError refuses what memory does not hold, before the
+  /// graph is made where its size is known by then. `devices`: those of a schedule that is to be
+  /// checked, unless --platform names others.
+  Problem(const Flags& flags, const Common& common, const Work& work,
+          const std::optional<Platform>& devices = {});
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
