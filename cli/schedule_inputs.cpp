@@ -10,17 +10,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-void exactly_one_source(const Flags& flags) {
-  const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
-  if (sources != 1) {
-    throw InputError("say what to schedule with one of --model, --graph and --random (" +
-                     std::to_string(sources) + " given)");
-  }
-  if (flags.given("profile") && !flags.given("model")) {
-    throw InputError("--profile prices a --model; a graph brings its own costs");
-  }
-}
-
 RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
   const std::string text = flags.text("random");
   RandomDag parameters = parse_random_dag(text);
@@ -43,9 +32,19 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
 
 }  // namespace
 
+void require_one_source(const Flags& flags) {
+  const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
+  if (sources != 1) {
+    throw InputError("say what to schedule with one of --model, --graph and --random (" +
+                     std::to_string(sources) + " given)");
+  }
+  if (flags.given("profile") && !flags.given("model")) {
+    throw InputError("--profile prices a --model; a graph brings its own costs");
+  }
+}
+
 Problem::Problem(const Flags& flags, const Common& common, const Work& work,
                  const std::optional<Platform>& devices) {
-  exactly_one_source(flags);
   platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
   if (flags.given("random")) {
     const RandomDag parameters = random_parameters(flags, common.seed);

@@ -16,13 +16,16 @@
 
 namespace hios::cli {
 
+/// Throws InputError unless exactly one flag names the graph.
+void require_one_source(const Flags& flags);
+
 /// What hios-schedule plans for: a graph, a platform and its costs, from whatever flags named them.
 /// Not movable: the costs refer to the rest.
 class Problem {
  public:
-  /// `work`: what will be done with it; an InputError refuses what memory does not hold, before the
-  /// graph is made where its size is known by then. `devices`: those of a schedule that is to be
-  /// checked, unless --platform names others.
+  /// REQUIRES: require_one_source(). `work`: what will be done with it; an InputError refuses what
+  /// memory does not hold, before the graph is made where its size is known by then. `devices`:
+  /// those of a schedule that is to be checked, unless --platform names others.
   Problem(const Flags& flags, const Common& common, const Work& work,
           const std::optional<Platform>& devices = {});
   Problem(const Problem&) = delete;

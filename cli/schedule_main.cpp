@@ -176,6 +176,7 @@ int run(int argc, char** argv) {
   for (const char* output : {"output", "export-graph", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
   }
+  require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Asked> asked = read_asked(flags);
   const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};

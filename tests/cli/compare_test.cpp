@@ -216,7 +216,7 @@ TEST_F(Compare, TheTimelineIsATraceOfThePlan) {
 TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
   place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "two",
  "operators": [{"name": "a", "time_ms": 2}, {"name": "b", "time_ms": 1}, {"name": "c", "time_ms": 3}],
- "edges": [{"from": "b", "to": "c"}], "stage_cost": {"kind": "overlap", "weight": 0.5}})");
+ "edges": [{"from": "b", "to": "c", "bytes": 4}], "stage_cost": {"kind": "overlap", "weight": 0.5}})");
   const Words problem = {"--graph", file("g.json"), "--devices", "1", "--streams", "2"};
   ASSERT_EQ(hios_schedule(problem + Words{"--algorithm", "sequential", "--output", file("s.json")})
                 .exit_status,

@@ -59,7 +59,9 @@ const std::vector<Measured>& measured() {
       {{30'000, 60'000, 1}, {.islands = 4}, 46.6},
       {{30'000, 60'000, 16}, {.islands = 4}, 64.3},
       {{30'000, 60'000, 64}, {.islands = 4}, 86.3},
+      {{50'000, 500'000, 16}, {.islands = 16}, 287.8},
       {{100'000, 200'000, 4}, {}, 87.4},
+      {{1'000'000, 2'000'000, 4}, {}, 782.0},
       {{100'000, 1'000'000, 4}, {}, 189.8},
       {{30'000, 60'000, 16}, {}, 35.3},
       {{30'000, 60'000, 64}, {}, 69.3},
@@ -90,7 +92,8 @@ TEST(MemoryNeed, OfAProblemIsRefusedWithTheRemedy) {
     return complaint_of([&] { require_memory(huge, work, 0); });
   };
   expect_complaint(complaint({}), "planning 1125899906842624 operators and 2251799813685248 edges");
-  expect_complaint(complaint({}), "take a smaller graph or fewer devices, or give it more memory");
+  expect_complaint(complaint({}),
+                   "take a smaller graph or fewer devices, or give the program more memory");
   expect_complaint(complaint({.islands = 64}), "with 64 islands takes about ");
   expect_complaint(complaint({.islands = 64}), "take fewer islands (--option islands=1)");
 }
