@@ -44,8 +44,10 @@ def main():
     name = processor()
     stem = ROOT / "bench" / "results" / ("latency-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"))
     stem.parent.mkdir(exist_ok=True)
-    stem.with_suffix(".json").write_text(json.dumps({"processor": name, "networks": {n: s for n, (s, _) in results.items()}}, indent=1) + "\n")
-    text = f"# Latency on {name}, 2 cores\n\nMade by `bench/latency.sh`; all rows of a table ran in turns, from one profile.\n"
+    summaries = {network: summary for network, (summary, _) in results.items()}
+    stem.with_suffix(".json").write_text(json.dumps({"processor": name, "networks": summaries}, indent=1) + "\n")
+    text = (f"# Latency on {name}, 2 cores\n\n"
+            "Made by `bench/latency.sh`; all rows of a table ran in turns, from one profile.\n")
     for network, (_, table) in results.items():
         text += f"\n## {network}\n```\n{table}\n```\n"
     stem.with_suffix(".md").write_text(text)

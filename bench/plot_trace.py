@@ -8,11 +8,6 @@ import argparse
 import json
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
 
 def read_trace(file):
     """Slices as (process, lane, name, start ms, length ms), arrows as pairs of (process, lane, ms)."""
@@ -40,6 +35,9 @@ def color(name):
 
 
 def draw(slices, arrows, output):
+    import matplotlib  # here, so that reading a trace does without
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
     lanes = sorted({(process, lane) for process, lane, *_ in slices}, key=lambda key: (key[0] != "planned", key[1]))
     height = {key: -i for i, key in enumerate(lanes)}
     figure, axes = plt.subplots(figsize=(16, 1 + 0.8 * len(lanes)))

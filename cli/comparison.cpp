@@ -31,7 +31,8 @@ std::optional<double> speedup(const std::optional<double>& baseline_ms, const Sc
 struct Column {
   std::string title, key;
   std::function<std::string(const ScheduleRun&)> text;
-  std::function<Json(const ScheduleRun&)> value;  ///< null: there is none
+  std::function<Json(const ScheduleRun&)> value;  ///< null: not known
+  bool optional = false;                          ///< left out of the JSON where it is null
 };
 
 Column speedup_column(std::string title, std::string key, const std::optional<double>& over_ms) {
@@ -44,7 +45,8 @@ Column speedup_column(std::string title, std::string key, const std::optional<do
           [ratio](const ScheduleRun& run) {
             const auto value = ratio(run);
             return value ? Json(*value) : Json();
-          }};
+          },
+          true};
 }
 
 /// What all algorithms are compared by; one list for the table, the CSV and the JSON.
@@ -68,8 +70,10 @@ std::vector<Column> columns(const Baselines& over) {
       {"devices", "devices_used", [](Run r) { return std::to_string(r.devices_used); },
        [](Run r) { return Json(r.devices_used); }},
       {"sent MB", "sent_bytes",
-       [](Run r) { return fixed(static_cast<double>(r.sent_bytes) / 1e6, 2); },
-       [](Run r) { return Json(r.sent_bytes); }},
+       [](Run r) {
+         return r.sent_bytes ? fixed(static_cast<double>(*r.sent_bytes) / 1e6, 2) : "-";
+       },
+       [](Run r) { return r.sent_bytes ? Json(*r.sent_bytes) : Json(); }},
       {"waiting", "waiting_share", [](Run r) { return fixed(100 * r.waiting_share, 1) + " %"; },
        [](Run r) { return Json(r.waiting_share); }},
       {"estimated", "estimated_stages",
@@ -78,13 +82,6 @@ std::vector<Column> columns(const Baselines& over) {
       {"outcome", "outcome", [](Run r) { return std::string(to_string(r.file.outcome)); },
        [](Run r) { return Json(to_string(r.file.outcome)); }},
   };
-}
-
-std::string csv_text(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return exact(value.get<double>());
-  return value.dump();
 }
 
 }  // namespace
@@ -130,7 +127,7 @@ Json comparison_json(const std::vector<ScheduleRun>& runs) {
     } else {
       for (const Column& column : all) {
         Json value = column.value(run);
-        if (!value.is_null()) row[column.key] = std::move(value);
+        if (!value.is_null() || !column.optional) row[column.key] = std::move(value);
       }
     }
     rows.push_back(std::move(row));

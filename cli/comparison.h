@@ -16,7 +16,8 @@ std::string comparison_text(const std::vector<ScheduleRun>& runs);
 /// The same for scripts: plain numbers, one value a cell; a cell without a value is empty.
 Table comparison_csv(const std::vector<ScheduleRun>& runs);
 
-/// An array of rows; a value that there is not is left out.
+/// An array of rows; a speed-up over what is not there is left out, a value that is
+/// not known is null.
 Json comparison_json(const std::vector<ScheduleRun>& runs);
 
 }  // namespace hios::cli

@@ -8,19 +8,28 @@ namespace {
 
 constexpr const char* kPlanned = "planned";
 
-/// The operators of a group, one after the other, stretched to the length of the stage where they
-/// would not fit (concurrent groups slow each other down).
-void draw_group(const Graph& graph, const Group& group, const StageTimes& times, DeviceId device,
-                std::size_t stream, const CostModel& costs, Trace& trace) {
+double alone_ms(const Group& group, DeviceId device, const CostModel& costs) {
   double sum = 0;
   for (const OpId op : group) sum += costs.operator_ms(op, device);
-  const double length = times.end_ms - times.start_ms;
-  const double stretch = sum > length ? length / sum : 1;
-  double at = times.start_ms;
-  for (const OpId op : group) {
-    const double end = std::min(times.end_ms, at + stretch * costs.operator_ms(op, device));
-    trace.slice(kPlanned, lane_name(device.index(), stream), graph.op(op).name, at, end);
-    at = end;
+  return sum;
+}
+
+/// The operators of each group, one after the other. Concurrent groups slow each other down, all
+/// as much: the longest ends with the stage.
+void draw_stage(const Graph& graph, const Stage& stage, const StageTimes& times, DeviceId device,
+                const CostModel& costs, Trace& trace) {
+  double longest_ms = 0;
+  for (const Group& group : stage.groups) {
+    longest_ms = std::max(longest_ms, alone_ms(group, device, costs));
+  }
+  const double stretch = longest_ms > 0 ? (times.end_ms - times.start_ms) / longest_ms : 1;
+  for (std::size_t stream = 0; stream < stage.groups.size(); ++stream) {
+    double at = times.start_ms;
+    for (const OpId op : stage.groups[stream]) {
+      const double end = std::min(times.end_ms, at + stretch * costs.operator_ms(op, device));
+      trace.slice(kPlanned, lane_name(device.index(), stream), graph.op(op).name, at, end);
+      at = end;
+    }
   }
 }
 
@@ -47,10 +56,7 @@ void draw_planned(const Graph& graph, const Schedule& schedule, const Timeline& 
                   const CostModel& costs, Trace& trace) {
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
     for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
-      const auto& groups = schedule.devices[d][s].groups;
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        draw_group(graph, groups[g], timeline.stages[d][s], DeviceId(d), g, costs, trace);
-      }
+      draw_stage(graph, schedule.devices[d][s], timeline.stages[d][s], DeviceId(d), costs, trace);
     }
   }
   const std::vector<Place> place = places(graph, schedule);

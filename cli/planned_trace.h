@@ -20,7 +20,8 @@ struct Place {
 std::vector<Place> places(const Graph& graph, const Schedule& schedule);
 
 /// Draws a timeline into a trace: a slice an operator, on the lane of its rank and stream, within
-/// its stage by the operators' own times; an arrow a message.
+/// its stage by the operators' own times, scaled so that the longest group ends with the stage; an
+/// arrow a message.
 void draw_planned(const Graph& graph, const Schedule& schedule, const Timeline& timeline,
                   const CostModel& costs, Trace& trace);
 

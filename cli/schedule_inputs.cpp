@@ -1,6 +1,5 @@
 #include "cli/schedule_inputs.h"
 
-#include "cli/memory_need.h"
 #include "hios/error.h"
 #include "hios/graph_io.h"
 #include "hios/random_dag.h"
@@ -10,17 +9,6 @@ namespace hios::cli {
 namespace po = boost::program_options;
 
 namespace {
-
-void exactly_one_source(const Flags& flags) {
-  const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
-  if (sources != 1) {
-    throw InputError("say what to schedule with one of --model, --graph and --random (" +
-                     std::to_string(sources) + " given)");
-  }
-  if (flags.given("profile") && !flags.given("model")) {
-    throw InputError("--profile prices a --model; a graph brings its own costs");
-  }
-}
 
 RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
   const std::string text = flags.text("random");
@@ -38,25 +26,43 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
                                  static_cast<int>(flags.integer("threads", 0, 65536)),
                                  static_cast<int>(flags.integer("streams", 1, 65536)));
   }
-  const Json json = read_json(*file, limits);
+  const Json json = read_input(*file, limits);
   return platform_from_json(JsonView(json, *file));
 }
 
 }  // namespace
 
-Problem::Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices) {
-  exactly_one_source(flags);
-  if (flags.given("model")) {
-    network_ = load_network(flags, common.limits);
-  } else if (const auto file = flags.optional_text("graph")) {
-    const Json json = read_json(*file, common.limits);
-    graph_ = graph_from_json(JsonView(json, *file));
-  } else {
-    graph_ = random_dag(random_parameters(flags, common.seed));
+void require_one_source(const Flags& flags) {
+  const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
+  if (sources != 1) {
+    throw InputError("say what to schedule with one of --model, --graph and --random (" +
+                     std::to_string(sources) + " given)");
   }
+  if (flags.given("profile") && !flags.given("model")) {
+    throw InputError("--profile prices a --model; a graph brings its own costs");
+  }
+}
+
+Problem::Problem(const Flags& flags, const Common& common, const Work& work,
+                 const std::optional<Platform>& devices) {
   platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
+  if (flags.given("random")) {
+    const RandomDag parameters = random_parameters(flags, common.seed);
+    require_memory({parameters.operators, parameters.edges_at_most(), platform_.size()}, work, 0);
+    graph_ = random_dag(parameters);
+  } else {
+    if (flags.given("model")) {
+      network_ = load_network(flags, common.limits);
+    } else {
+      const std::string file = flags.text("graph");
+      const Json json = read_input(file, common.limits);
+      graph_ = graph_from_json(JsonView(json, file));
+    }
+    const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};
+    require_memory(size, work, graph_bytes(size));
+  }
   if (const auto file = flags.optional_text("profile")) {
-    const Json json = read_json(*file, common.limits);
+    const Json json = read_input(*file, common.limits);
     profile_ = profile_from_json(JsonView(json, *file));
     profile_->file = *file;
   }

@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
+#include "cli/memory_need.h"
 #include "cli/network.h"
 #include "hios/cost_model.h"
 #include "hios/graph.h"
@@ -15,12 +16,18 @@
 
 namespace hios::cli {
 
+/// Throws InputError unless exactly one flag names the graph.
+void require_one_source(const Flags& flags);
+
 /// What hios-schedule plans for: a graph, a platform and its costs, from whatever flags named them.
 /// Not movable: the costs refer to the rest.
 class Problem {
  public:
-  /// `devices`: those of a schedule that is to be checked, unless --platform names others.
-  Problem(const Flags& flags, const Common& common, const std::optional<Platform>& devices = {});
+  /// REQUIRES: require_one_source(). `work`: what will be done with it; an InputError refuses what
+  /// memory does not hold, before the graph is made where its size is known by then. `devices`:
+  /// those of a schedule that is to be checked, unless --platform names others.
+  Problem(const Flags& flags, const Common& common, const Work& work,
+          const std::optional<Platform>& devices = {});
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 

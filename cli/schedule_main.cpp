@@ -2,22 +2,21 @@
 
 #include <algorithm>
 
+#include "cli/check_schedule.h"
 #include "cli/comparison.h"
-#include "cli/finding_line.h"
+#include "cli/exit_status.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/list_algorithms.h"
 #include "cli/list_models.h"
+#include "cli/memory_need.h"
 #include "cli/planned_trace.h"
 #include "cli/priced_graph.h"
 #include "cli/schedule_inputs.h"
 #include "cli/schedule_runs.h"
-#include "cli/table.h"
 #include "hios/error.h"
 #include "hios/graph_io.h"
 #include "hios/log.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::cli {
@@ -107,15 +106,48 @@ void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
              common.existing);
 }
 
-int schedule(const Flags& flags, const Common& common, Problem& problem) {
-  const std::vector<Asked> asked = read_options(flags, chosen_algorithms(flags));
-  const double time_limit_s = flags.number("time-limit", 0, 1e6);
-  const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, time_limit_s, common.seed);
+/// What --algorithm, --compare and --option ask for; nothing where --export-graph is all. Needs no
+/// graph, so that a mistake shows before one is read or made.
+std::vector<Asked> read_asked(const Flags& flags) {
+  if (flags.given("algorithm") || flags.given("compare") || !flags.given("export-graph")) {
+    return read_options(flags, chosen_algorithms(flags));
+  }
+  for (const char* result : {"output", "timeline", "option", "json", "csv"}) {
+    if (flags.given(result)) throw InputError(std::string("--") + result + " needs --algorithm");
+  }
+  return {};
+}
+
+/// What decides how much memory is needed.
+Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>& asked) {
+  Work work{.json_schedules = common.json ? asked.size() : flags.given("output"),
+            .exports_graph = flags.given("export-graph")};
+  for (const Asked& each : asked) {
+    if (each.options.has("islands"))
+      work.islands = static_cast<std::size_t>(each.options.integer("islands"));
+    if (flags.given("timeline"))
+      work.drawn = each.algorithm->many_devices ? Drawn::kAllDevices : Drawn::kOneDevice;
+  }
+  return work;
+}
+
+void export_graph(const Flags& flags, const Common& common, Problem& problem) {
+  const auto file = flags.optional_text("export-graph");
+  if (!file) return;
+  const bool priced = flags.given("profile");
+  write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
+             common.existing);
+}
+
+int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
+             const Lent& lent, Problem& problem) {
+  const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, lent);
   const bool all_done = runs.size() == asked.size();
   if (runs.empty()) {
     log::info("interrupted before anything was scheduled; nothing was written");
     return kInterrupted;
   }
+  export_graph(flags, common, problem);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
     write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
   }
@@ -132,51 +164,6 @@ int schedule(const Flags& flags, const Common& common, Problem& problem) {
   return kInterrupted;
 }
 
-std::string simulated_text(const std::string& name, const ScheduleFile& file,
-                           const Timeline& timeline) {
-  std::string text = name + ": valid, " + file.algorithm + " on " +
-                     std::to_string(devices_used(file.schedule)) + " of " +
-                     std::to_string(file.devices.size()) + " devices, simulated latency " +
-                     fixed(timeline.latency_ms, 3) + " ms";
-  if (timeline.estimated_stages > 0)
-    text += " (" + std::to_string(timeline.estimated_stages) + " stages estimated)";
-  if (file.has_prediction) text += ", its file says " + fixed(file.predicted.latency_ms, 3) + " ms";
-  return text + "\n";
-}
-
-/// Any author's schedule: all findings, or its simulated latency where there are costs. It is
-/// priced on the devices that it names.
-int check(const Flags& flags, const Common& common) {
-  for (const char* other : {"algorithm", "compare", "output", "csv", "option"}) {
-    if (flags.given(other))
-      throw InputError(std::string("--check and --") + other + " exclude each other");
-  }
-  const std::string name = flags.text("check");
-  const Json json = read_json(name, common.limits);
-  const JsonView root(json, name);
-  Problem problem(flags, common, Platform(schedule_head(root).devices));
-  const ScheduleFile file = schedule_from_json(root, problem.graph());
-  const auto findings = validate(problem.graph(), Platform(file.devices), file.schedule);
-  Json listed = Json::array();
-  for (const Finding& finding : findings) {
-    show(finding_line(name, finding) + "\n");
-    listed.push_back(finding.text);
-  }
-  Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
-  if (findings.empty()) {
-    const Timeline timeline = simulate(problem.graph(), file.schedule, problem.costs());
-    show(simulated_text(name, file, timeline));
-    result["latency_ms"] = timeline.latency_ms;
-    result["estimated_stages"] = timeline.estimated_stages;
-    if (const auto trace = flags.optional_text("timeline")) {
-      write_json(*trace, planned_trace(problem.graph(), file, problem.costs()).json(),
-                 common.existing);
-    }
-  }
-  if (common.json) write_json(*common.json, result, common.existing);
-  return findings.empty() ? 0 : static_cast<int>(ExitCode::kBadInput);
-}
-
 int run(int argc, char** argv) {
   Flags flags("hios-schedule", "plan a network's operators over devices and streams");
   flags.add(model_flags()).add(problem_flags()).add(schedule_flags()).add(common_flags());
@@ -189,28 +176,19 @@ int run(int argc, char** argv) {
   for (const char* output : {"output", "export-graph", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
   }
-  if (flags.given("check")) return check(flags, common);
-  Problem problem(flags, common);
-  if (const auto file = flags.optional_text("export-graph")) {
-    const bool priced = flags.given("profile");
-    write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
-               common.existing);
-    if (!flags.given("algorithm") && !flags.given("compare")) return 0;
-  }
-  return schedule(flags, common, problem);
+  require_one_source(flags);
+  if (flags.given("check")) return check_schedule(flags, common);
+  const std::vector<Asked> asked = read_asked(flags);
+  const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};
+  Problem problem(flags, common, work_of(flags, common, asked));
+  if (!asked.empty()) return schedule(flags, common, asked, lent, problem);
+  export_graph(flags, common, problem);
+  return 0;
 }
 
 }  // namespace
 }  // namespace hios::cli
 
 int main(int argc, char** argv) {
-  try {
-    return hios::cli::run(argc, argv);
-  } catch (const hios::Error& error) {
-    hios::log::error(error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    hios::log::error(error.what());
-    return static_cast<int>(hios::ExitCode::kRunFailed);
-  }
+  return hios::cli::exit_status_of([&] { return hios::cli::run(argc, argv); });
 }

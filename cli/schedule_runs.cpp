@@ -16,7 +16,10 @@ namespace {
 
 /// What the timeline says: who waits for how long, what travels.
 void describe(const Timeline& timeline, ScheduleRun& run) {
-  for (const TransferTimes& transfer : timeline.transfers) run.sent_bytes += transfer.size_bytes;
+  for (const TransferTimes& transfer : timeline.transfers) {
+    if (transfer.size_bytes == 0) run.sent_bytes.reset();
+    if (run.sent_bytes) *run.sent_bytes += transfer.size_bytes;
+  }
   double busy_ms = 0;
   for (const auto& stages : timeline.stages) {
     for (const StageTimes& stage : stages) busy_ms += stage.end_ms - stage.start_ms;
@@ -28,15 +31,17 @@ void describe(const Timeline& timeline, ScheduleRun& run) {
 }
 
 ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler::LowerBound& bound,
-                          double time_limit_s, std::uint64_t seed) {
+                          const Lent& lent) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
   const CostModel& costs = problem.costs();
   const Stopwatch stopwatch;
   log::Progress progress(algorithm.name);
   scheduler::Context context;
-  context.seed = seed;
+  context.seed = lent.seed;
   context.bound = bound;
-  context.out_of_time = [&] { return Interrupt::asked() || stopwatch.seconds() > time_limit_s; };
+  context.out_of_time = [&] {
+    return Interrupt::asked() || stopwatch.seconds() > lent.time_limit_s;
+  };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   scheduler::ScheduleResult result =
@@ -46,6 +51,7 @@ ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler:
   run.file.algorithm = algorithm.name;
   run.file.options = result.options.non_defaults();
   run.file.outcome = result.outcome;
+  run.file.extra = {{"seed", lent.seed}, {"time_limit_s", lent.time_limit_s}};
   run.file.schedule = std::move(result.schedule);
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound};
@@ -66,7 +72,7 @@ std::size_t devices_used(const Schedule& schedule) {
 }
 
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
-                                        double time_limit_s, std::uint64_t seed) {
+                                        const Lent& lent) {
   problem.costs();  // what is missing is missing for all
   const Interrupt interrupt;
   // Once for all: it is the problem's, and no part of an algorithm's time.
@@ -76,7 +82,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem
   for (const Asked& each : asked) {
     if (Interrupt::asked()) break;
     try {
-      runs.push_back(run_algorithm(each, problem, bound, time_limit_s, seed));
+      runs.push_back(run_algorithm(each, problem, bound, lent));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
       runs.push_back({.algorithm = std::string(each.algorithm->name), .refusal = error.what()});

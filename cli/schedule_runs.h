@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct ScheduleRun {
       {};  ///< why the algorithm would not take the problem; the rest is empty then
   ScheduleFile file = {};
   std::size_t devices_used = 0;
-  Bytes sent_bytes = 0;  ///< between devices; once a tensor and destination
+  /// Between devices; once a tensor and destination. Nothing where the graph does not say how large
+  /// one of them is (0 bytes), as no random network does.
+  std::optional<Bytes> sent_bytes = 0;
   /// The share of the used devices' time, from the start to the end of the inference, in which they
   /// run no stage: they await inputs, or have nothing left to do.
   double waiting_share = 0;
@@ -29,12 +32,18 @@ struct Asked {
   Options options;
 };
 
+/// What every algorithm is lent; its schedule's file says so in `extra`.
+struct Lent {
+  std::uint64_t seed = 0;
+  double time_limit_s = 0;
+};
+
 /// Runs them one after the other, each for `time_limit_s` at most if it can end early, with a
 /// progress line on a terminal. Ctrl-C ends the running one with the best that it has and starts no
 /// other. Of several, one may refuse the problem (ScheduleRun::refusal); throws its InputError
 /// where none takes it, and RunError if a schedule breaks a rule.
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
-                                        double time_limit_s, std::uint64_t seed);
+                                        const Lent& lent);
 
 std::size_t devices_used(const Schedule& schedule);
 

@@ -76,6 +76,13 @@ std::string exact(double value) {
   return {text, end};
 }
 
+std::string csv_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return exact(value.get<double>());
+  return value.dump();
+}
+
 std::string percent(double ratio) {
   char text[64];
   std::snprintf(text, sizeof text, "%+.1f %%", 100 * ratio);

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "hios/json_io.h"
+
 namespace hios::cli {
 
 /// Results as people and scripts read them: the same rows as an aligned table and as CSV.
@@ -26,6 +28,8 @@ class Table {
 std::string fixed(double value, int digits);
 /// The shortest text that reads back as the same number, for scripts.
 std::string exact(double value);
+/// A value as a cell of a CSV: plain text, exact numbers; nothing for null.
+std::string csv_text(const Json& value);
 /// "+4.2 %".
 std::string percent(double ratio);
 

@@ -1,5 +1,6 @@
 #include "engine/machine.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,15 @@ std::optional<Bytes> available_to_the_container() {
   return *limit - std::min(*limit, *used);
 }
 
+std::optional<Bytes> available_to_the_process() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const auto pages = number_in("/proc/self/statm");  // its first number: the address space in use
+  if (!pages) return std::nullopt;
+  const Bytes used = *pages * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<Bytes>(limit.rlim_cur, used);
+}
+
 }  // namespace
 
 std::string processor_name() {
@@ -53,9 +63,12 @@ std::size_t last_level_cache_bytes() {
 }
 
 std::optional<Bytes> available_memory() {
-  const auto machine = available_to_the_machine(), container = available_to_the_container();
-  if (machine && container) return std::min(*machine, *container);
-  return machine ? machine : container;
+  std::optional<Bytes> least;
+  for (const auto& available :
+       {available_to_the_machine(), available_to_the_container(), available_to_the_process()}) {
+    if (available && (!least || *available < *least)) least = available;
+  }
+  return least;
 }
 
 }  // namespace hios

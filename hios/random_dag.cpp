@@ -31,7 +31,6 @@ namespace {
 constexpr std::size_t kMaxOperators = 1'000'000;
 constexpr std::size_t kMaxEdges = 10'000'000;
 constexpr double kMaxRatio = 1e6;
-constexpr std::size_t kEdgesPerOperator = 2;
 
 constexpr double kMinTimeMs = 0.1;
 constexpr double kMaxTimeMs = 4;
@@ -58,7 +57,7 @@ void parse_one(std::string_view key, std::string_view text, RandomDag& into) {
   if (key == "n") {
     parse_number<std::size_t>(key, text, 1, kMaxOperators, into.operators);
   } else if (key == "edges") {
-    parse_number<std::size_t>(key, text, 0, kMaxEdges, into.edges);
+    parse_number<std::size_t>(key, text, 0, kMaxEdges, into.edges.emplace());
   } else if (key == "layers") {
     parse_number<std::size_t>(key, text, 1, kMaxOperators, into.layers);
   } else if (key == "p") {
@@ -150,14 +149,17 @@ std::unordered_set<std::uint64_t> needed_edges(const Layers& layers, Random& ran
 std::vector<std::uint64_t> draw_pairs(const RandomDag& parameters, const Layers& layers,
                                       Random& random) {
   std::unordered_set<std::uint64_t> pairs = needed_edges(layers, random);
-  if (parameters.edges < pairs.size() || parameters.edges > layers.pairs()) {
-    throw InputError(place("edges") + std::to_string(parameters.edges) +
+  // No more than the layers have room for, where nobody asked for a number.
+  const std::uint64_t edges = parameters.edges.value_or(
+      std::min<std::uint64_t>(parameters.edges_at_most(), layers.pairs()));
+  if (edges < pairs.size() || edges > layers.pairs()) {
+    throw InputError(place("edges") + std::to_string(edges) +
                      " cannot be: " + std::to_string(parameters.operators) + " operators in " +
                      std::to_string(parameters.layers) + " layers (seed " +
                      std::to_string(parameters.seed) + ") take " + std::to_string(pairs.size()) +
                      " to " + std::to_string(layers.pairs()));
   }
-  while (pairs.size() < parameters.edges) pairs.insert(random.below(layers.pairs()));
+  while (pairs.size() < edges) pairs.insert(random.below(layers.pairs()));
   std::vector<std::uint64_t> sorted(pairs.begin(), pairs.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
@@ -176,7 +178,7 @@ void check(const RandomDag& parameters) {
     throw InputError(place("layers") + "1 leaves all " + std::to_string(parameters.operators) +
                      " operators unconnected; give 2 or more");
   }
-  if (parameters.edges > kMaxEdges) {
+  if (parameters.edges_at_most() > kMaxEdges) {
     throw InputError(place("edges") + "must be at most " + std::to_string(kMaxEdges));
   }
   if (!(parameters.p >= 0 && parameters.p <= kMaxRatio)) {
@@ -203,7 +205,6 @@ RandomDag parse_random_dag(std::string_view text) {
     if (!given.insert(key).second) throw InputError(place(key) + "given twice; remove one");
     parse_one(key, item.substr(equals + 1), parameters);
   }
-  if (!given.contains("edges")) parameters.edges = kEdgesPerOperator * parameters.operators;
   if (!given.contains("layers")) {
     parameters.layers = std::min(RandomDag().layers, parameters.operators);
   }

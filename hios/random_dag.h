@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "hios/graph.h"
@@ -14,17 +15,20 @@ struct RandomDag {
   enum class Transfer { kProducer, kConsumer };
 
   std::size_t operators = 200;
-  std::size_t edges = 400;
+  /// Absent: 2n, as in the paper, or as many as the layers have room for.
+  std::optional<std::size_t> edges = {};
   std::size_t layers = 14;
   double p = 0.8;  ///< transfer time over that operator's time, at least 0.1 ms
   std::uint64_t seed = 0;
   Transfer transfer = Transfer::kProducer;
+
+  /// The most edges that there may be.
+  std::size_t edges_at_most() const { return edges.value_or(2 * operators); }
 };
 
-/// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer". Of absent keys, edges are 2n, as in
-/// the paper, and layers as many of the 14 as there are operators for; the others keep their
-/// defaults. Throws InputError that names the key: unknown, given twice, no such value, or one that
-/// the others make impossible.
+/// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer". Of absent keys, layers are as many
+/// of the 14 as there are operators for; the others keep their defaults. Throws InputError that
+/// names the key: unknown, given twice, no such value, or one that the others make impossible.
 RandomDag parse_random_dag(std::string_view text);
 
 /// Layers, operators spread over them, at least one each; edges that lead to a later layer, no two

@@ -243,6 +243,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   const auto predicted = reader.optional("predicted");
   file.has_prediction = predicted.has_value();
   if (predicted) file.predicted = read_prediction(*predicted);
+  if (const auto extra = reader.optional("extra")) file.extra = extra->json();
   reader.finish();
   return file;
 }
@@ -258,6 +259,7 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
                {"seconds", file.seconds},      {"objective", file.objective},
                {"devices", std::move(devices)}};
   if (file.has_prediction) json["predicted"] = prediction_json(file.predicted);
+  if (!file.extra.empty()) json["extra"] = file.extra;
   return json;
 }
 

@@ -61,6 +61,7 @@ struct ScheduleFile {
   Schedule schedule;
   bool has_prediction = true;  ///< false: the author of the file predicted nothing
   Prediction predicted;
+  Json extra = Json::object();  ///< whatever the author adds; kept, and never read by us
 };
 
 /// `hios-schedule` version 1. The text names operators; `graph` gives them ids and must have the

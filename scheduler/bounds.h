@@ -22,4 +22,8 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs);
 /// The largest of them, the first where equal; 0 and `critical_path` for a graph without operators.
 LowerBound lower_bound(const Graph& graph, const CostModel& costs);
 
+/// The bound as it stands beside a schedule of that latency: above it by no more than a rounding,
+/// it is the latency.
+LowerBound beside(LowerBound bound, double latency_ms);
+
 }  // namespace hios::scheduler

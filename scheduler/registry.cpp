@@ -53,7 +53,6 @@ LowerBound bound_of(const Graph& graph, const CostModel& costs, const Context& c
 
 ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
                         const Options& options, const Context& context) {
-  constexpr double kRounding = 1e-12;  // sums of the same times in another order
   ScheduleResult result;
   const Timeline timeline = simulate(graph, found.schedule, costs);
   result.schedule = std::move(found.schedule);
@@ -61,10 +60,8 @@ ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel
   result.outcome = found.out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
-  LowerBound bound = bound_of(graph, costs, context);
-  const bool rounded =
-      bound.ms > result.latency_ms && bound.ms <= result.latency_ms * (1 + kRounding);
-  result.lower_bound_ms = rounded ? result.latency_ms : bound.ms;
+  LowerBound bound = beside(bound_of(graph, costs, context), result.latency_ms);
+  result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
   return result;
 }

@@ -1,12 +1,10 @@
-"""Figures 1, 2, 12, 13 and 14 from what was measured, and the share of the gain (gains.csv)."""
-
-import csv
-import statistics
-from collections import defaultdict
+"""Figures 1, 2, 12, 13 and 14 from what was measured, and the table of figures 12 to 14 (networks.csv)."""
 
 import contention
-import networks
-from style import look, ordered, plt, save
+from looks import look
+from measured import COLUMNS, Measured, table
+from style import plt, save
+from tables import write_table
 
 TITLES = {"inception_v3": "Inception-v3", "nasnet_large": "NASNet-A large"}
 
@@ -47,46 +45,6 @@ def draw_contention(folder):
     draw_ratio(sent, folder, "figure-02-transfer", "sending the image / convolving it", "")
 
 
-class Measured:
-    """Latencies by (network, pixels, row), and what the schedules said."""
-
-    def __init__(self, folder):
-        schedules, runs = networks.open_stores(folder)
-        self.schedules = {key: row for key, row in schedules.rows.items()}
-        samples = defaultdict(list)
-        rounds = defaultdict(int)
-        for (network, pixels, row, _), result in runs.rows.items():
-            samples[network, int(pixels), row] += map(float, result["runs_ms"].split())
-            rounds[network, int(pixels), row] += 1
-        # Sizes of which every row has all its rounds.
-        complete = {(network, pixels) for network, pixels, _ in samples}
-        complete -= {key[:2] for key, count in rounds.items() if count < networks.ROUNDS}
-        self.samples = {key: ms for key, ms in samples.items() if key[:2] in complete}
-        self.networks = [n for n in networks.NETWORKS if any(key[0] == n for key in self.samples)]
-
-    def sizes(self, network):
-        return sorted({key[1] for key in self.samples if key[0] == network})
-
-    def rows(self, network):
-        """Rows on devices of one core by the order of algorithms, then those on both cores."""
-        names = {key[2] for key in self.samples if key[0] == network}
-        single = [n for n in names if n.endswith("x1")]
-        algorithms = ordered({n.split()[0] for n in single})
-        return [n for a in algorithms for n in single if n.split()[0] == a] + sorted(names - set(single))
-
-    def median(self, network, pixels, row):
-        """Not the mean: another program that runs for a moment changes a mean of 36 by per cents."""
-        return statistics.median(self.samples[network, pixels, row])
-
-    def quartiles_off(self, network, pixels, row):
-        """How far the lower and the upper quartile are from the median, as error bars want them."""
-        low, middle, high = statistics.quantiles(self.samples[network, pixels, row], n=4, method="inclusive")
-        return middle - low, high - middle
-
-    def schedule(self, network, pixels, row):
-        return self.schedules[network, str(pixels), row]
-
-
 def label(row):
     algorithm, machine = row.split()
     ranks, threads = machine.split("x")
@@ -104,10 +62,9 @@ def draw_latency(measured, network, folder):
     canvas, axes = plt.subplots()
     sizes = measured.sizes(network)
     for row in measured.rows(network):
-        base = [measured.median(network, size, "sequential 1x1") for size in sizes]
-        off = [[bar / b for bar in measured.quartiles_off(network, s, row)] for s, b in zip(sizes, base)]
-        axes.errorbar(sizes, [measured.median(network, s, row) / b for s, b in zip(sizes, base)],
-                      list(zip(*off)), label=label(row), linewidth=1.3, markersize=5, capsize=2, elinewidth=0.8, **row_look(row))
+        medians, low, high = zip(*measured.relative(network, row))
+        axes.errorbar(sizes, medians, [low, high], label=label(row), linewidth=1.3, markersize=5, capsize=2,
+                      elinewidth=0.8, **row_look(row))
     image_axis(axes, sizes)
     axes.margins(x=0.08)
     axes.set_ylim(0, 1.15)
@@ -120,14 +77,13 @@ def draw_latency(measured, network, folder):
 
 def draw_gain(measured, folder):
     """Figure 13: the smallest and the largest image of each network."""
-    cases = [(n, size) for n in measured.networks for size in sorted({measured.sizes(n)[0], measured.sizes(n)[-1]})]
+    cases = measured.extremes()
     canvas, all_axes = plt.subplots(1, len(cases), figsize=(3.1 * len(cases), 3.8), squeeze=False)
     for axes, (network, pixels) in zip(all_axes[0], cases):
         rows = measured.rows(network)
         bars = axes.barh([label(row) for row in rows], [measured.median(network, pixels, row) for row in rows],
                          xerr=list(zip(*(measured.quartiles_off(network, pixels, row) for row in rows))),
-                         capsize=2, height=0.7,
-                         error_kw={"elinewidth": 0.8})
+                         capsize=2, height=0.7, error_kw={"elinewidth": 0.8})
         for bar, row in zip(bars, rows):
             bar.set_color(look(row.split()[0])["color"])
             bar.set_alpha(1.0 if row.endswith("x1") else 0.45)
@@ -147,11 +103,9 @@ def draw_cost(measured, folder):
     for axes, network in zip(all_axes[0], measured.networks):
         sizes = measured.sizes(network)
         for row in measured.rows(network):
-            made = [measured.schedule(network, size, row) for size in sizes]
-            if not all(m["measuring_s"] for m in made):
-                continue
-            axes.plot(sizes, [float(m["measuring_s"]) + float(m["scheduling_s"]) for m in made],
-                      label=label(row), linewidth=1.3, markersize=5, **row_look(row))
+            seconds = measured.cost_s(network, row)
+            if seconds:
+                axes.plot(sizes, seconds, label=label(row), linewidth=1.3, markersize=5, **row_look(row))
         image_axis(axes, sizes)
         axes.margins(x=0.12)
         axes.set_yscale("log")
@@ -160,35 +114,6 @@ def draw_cost(measured, folder):
         axes.set_title(TITLES[network], fontsize=10)
     all_axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, "figure-14-cost")
-
-
-def write_gains(measured, folder):
-    columns = ("network", "pixels", "row", "runs", "latency_ms_mean", "latency_ms_std", "latency_ms_median",
-               "predicted_ms",
-               "speedup_over_sequential", "speedup_over_ios", "share_of_gain_by_mapping", "gap",
-               "measuring_s", "scheduling_s")
-    with (folder / "networks.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        for network, pixels in [(n, p) for n in measured.networks for p in measured.sizes(n)]:
-            ms = {row: measured.median(network, pixels, row) for row in measured.rows(network)}
-            for row, median in ms.items():
-                made = measured.schedule(network, pixels, row)
-                share = ""
-                whole = ms["sequential 1x1"] - median
-                alone = row.replace("hios-", "inter-")
-                if row.startswith("hios-") and whole > 0:
-                    share = (ms["sequential 1x1"] - ms[alone]) / whole
-                result = {"network": network, "pixels": pixels, "row": row,
-                          "runs": len(measured.samples[network, pixels, row]), "latency_ms_mean": statistics.fmean(measured.samples[network, pixels, row]),
-                          "latency_ms_std": statistics.stdev(measured.samples[network, pixels, row]),
-                          "latency_ms_median": median, "predicted_ms": float(made["predicted_ms"]),
-                          "speedup_over_sequential": ms["sequential 1x1"] / median,
-                          "speedup_over_ios": ms["ios 1x1"] / median, "share_of_gain_by_mapping": share,
-                          "gap": float(made["gap"]), "measuring_s": float(made["measuring_s"]) if made["measuring_s"] else "",
-                          "scheduling_s": float(made["scheduling_s"])}
-                writer.writerow({key: f"{value:.5g}" if isinstance(value, float) else value
-                                 for key, value in result.items()})
 
 
 def draw_networks(folder):
@@ -200,4 +125,4 @@ def draw_networks(folder):
             draw_latency(measured, network, folder)
     draw_gain(measured, folder)
     draw_cost(measured, folder)
-    write_gains(measured, folder)
+    write_table(folder / "networks.csv", COLUMNS, table(measured))

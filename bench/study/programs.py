@@ -44,11 +44,7 @@ class Deadline:
     """When to start nothing more; none without seconds."""
 
     def __init__(self, seconds):
-        self.end = time.monotonic() + seconds if seconds else None
+        self.end = time.monotonic() + seconds if seconds is not None else None
 
     def passed(self):
-        return self.end is not None and time.monotonic() > self.end
-
-    def leaves(self, seconds):
-        """Whether something that takes that long would still end in time."""
-        return self.end is None or time.monotonic() + seconds <= self.end
+        return self.end is not None and time.monotonic() >= self.end

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import contention
+import gaps
 import networks
 import plots
 import simulated
@@ -16,7 +17,7 @@ from programs import Deadline, Programs
 from settings import SEEDS
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("simulated", "contention", "networks", "plots")
+PARTS = ("simulated", "gaps", "contention", "networks", "plots")
 
 
 def arguments():
@@ -50,6 +51,8 @@ def main():
     complete = True
     if "simulated" in parts:
         complete &= simulated.run(programs, args.results, args.seeds, deadline)
+    if "gaps" in parts:
+        complete &= gaps.run(programs, args.results, deadline)
     if "contention" in parts:
         complete &= contention.run(programs, args.results, deadline)
     if "networks" in parts:

@@ -7,6 +7,7 @@ settings that differ in nothing else, on one device, where their gap says how go
 
 import concurrent.futures
 import csv
+import math
 import os
 import sys
 import tempfile
@@ -110,9 +111,21 @@ class Progress:
                 print(line, file=sys.stderr, flush=True)
 
 
+def require_one_bound(store):
+    """A network has one lower bound, so rows that differ in it are of different versions of the programs."""
+    bounds = {}
+    for key, row in store.rows.items():
+        bound_ms = float(row["lower_bound_ms"])
+        known_ms = bounds.setdefault(key[:-1], bound_ms)
+        if not math.isclose(bound_ms, known_ms, rel_tol=1e-9):
+            raise SystemExit(f"{store.path}: two lower bounds of one network, {known_ms:.6g} and {bound_ms:.6g} ms "
+                             f"({', '.join(key)}): its rows are of different versions; remove it, or the older rows")
+
+
 def run(programs, folder, seeds, deadline):
     """Computes what is missing; True when nothing is."""
     store = open_store(folder)
+    require_one_bound(store)
     calls = missing_calls(store, programs.algorithms(), seeds)
     progress = Progress(len(calls))
 
@@ -124,4 +137,6 @@ def run(programs, folder, seeds, deadline):
         return True
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return all(list(pool.map(work, calls)))
+        complete = all(list(pool.map(work, calls)))
+    require_one_bound(store)
+    return complete

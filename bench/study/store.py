@@ -1,7 +1,7 @@
 """Results as CSV files that grow: what is there is not computed again.
 
 A file is only ever appended to, a whole line at a time, so that a run that is stopped leaves at most
-one torn line, which the next run drops.
+one torn line, which the next run drops. Of two lines with one key the later holds.
 """
 
 import csv
@@ -15,6 +15,7 @@ class Store:
         self.path = path
         self.key_columns, self.columns = key_columns, key_columns + value_columns
         self.rows = {}
+        self.has_header = False
         self.lock = threading.Lock()
         if path.exists():
             self._load()
@@ -29,6 +30,7 @@ class Store:
         reader = csv.DictReader(whole.splitlines())
         if reader.fieldnames != list(self.columns):
             raise SystemExit(f"{self.path}: other columns than {','.join(self.columns)}; move it away")
+        self.has_header = True
         for row in reader:
             self.rows[self._key(row)] = row
 
@@ -45,8 +47,9 @@ class Store:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.lock, self.path.open("a", newline="") as file:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
-            if not self.rows:
+            if not self.has_header:
                 writer.writeheader()
+                self.has_header = True
             for row in rows:
                 row = {column: str(row.get(column, "")) for column in self.columns}
                 writer.writerow(row)

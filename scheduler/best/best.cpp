@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "hios/simulate.h"
@@ -55,7 +56,11 @@ void run_all(std::size_t count, std::size_t threads, Work work) {
   };
   {
     std::vector<std::jthread> helpers;
-    for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(take_turns);
+    try {
+      for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(take_turns);
+    } catch (const std::system_error&) {
+      // The system gives no more threads: fewer do the same work.
+    }
     take_turns();
   }
   for (const std::exception_ptr& failure : failures) {

@@ -89,6 +89,60 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
   EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"}) << "nothing is left behind";
 }
 
+/// The graph is written with the results or not at all.
+TEST_F(BadInput, LeavesNoExportedGraphBehind) {
+  place_.write("nowhere.json", R"({"format": "hios-graph", "version": 1, "name": "nowhere",
+ "operators": [{"name": "v0", "time_ms": 1, "allowed": ["elsewhere"]}], "edges": []})");
+  const Words random = {"--random", "n=20"};
+  const std::vector<std::pair<Words, const char*>> cases = {
+      {random + Words{"--algorithm", "magic"}, "magic"},
+      {random + Words{"--algorithm", "best", "--option", "window=4"}, "window"},
+      {random + Words{"--algorithm", "best", "--time-limit", "-1"}, "--time-limit"},
+      {random + Words{"--time-limit", "-1"}, "--time-limit"},
+      {random + Words{"--option", "window=4"}, "--option needs --algorithm"},
+      {random + Words{"--output", place_.file("s.json")}, "--output needs --algorithm"},
+      {random + Words{"--check", place_.file("s.json")}, "--check and --export-graph"},
+      {{"--graph", place_.file("nowhere.json"), "--algorithm", "inter-lp"}, "v0"},
+  };
+  for (const auto& [flags, part] : cases) {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_refused(hios_schedule(flags + Words{"--export-graph", place_.file("g.json")}), part);
+    EXPECT_EQ(place_.files(), (std::vector<std::string>{"graph.json", "nowhere.json"}));
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these map terabytes
+TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
+  const auto within = [](const char* kilobytes, const Words& flags) {
+    return run_process(Words{"bash", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes,
+                             HIOS_BIN_DIR "/hios-schedule"} +
+                       flags);
+  };
+  const std::string file = place_.file("g.json");
+  expect_refused(within("500000", {"--random", "n=1000000", "--export-graph", file}),
+                 "planning 1000000 operators and 2000000 edges on 2 devices takes about 2.3 GB");
+  expect_refused(within("500000", {"--random", "n=100000", "--algorithm", "best", "--option",
+                                   "islands=64", "--time-limit", "1", "--output", file}),
+                 "take fewer islands");
+  expect_refused(within("500000", {"--random", "n=20000,edges=9999999", "--algorithm", "ios"}),
+                 "take a smaller graph");
+  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"});
+  const auto done = within("500000", {"--random", "n=1000", "--algorithm", "best", "--time-limit",
+                                      "0.5", "--output", file});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+}
+
+TEST_F(BadInput, AnInputThatMemoryDoesNotHoldIsNotRead) {
+  const std::string large = place_.file("large.json");
+  std::filesystem::resize_file(place_.file("graph.json"), 400'000'000);  // a hole
+  std::filesystem::rename(place_.file("graph.json"), large);
+  const auto done = run_process({"bash", "-c", "ulimit -v 1000000 && exec \"$0\" \"$@\"",
+                                 HIOS_BIN_DIR "/hios-schedule", "--graph", large, "--max-input",
+                                 "1000000000", "--algorithm", "inter-lp"});
+  expect_refused(done, "reading " + large + " takes about 2.4 GB of memory");
+}
+#endif
+
 // The corpus files say themselves how they are fed and what must be complained about.
 TEST_F(BadInput, EveryFileOfTheCorpus) {
   const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";

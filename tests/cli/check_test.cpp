@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/programs.h"
+#include "support/temporary_folder.h"
 
 namespace hios::test {
 namespace {
@@ -47,13 +48,33 @@ TEST_F(Check, SimulatesOverDevicesWithTheTransfer) {
   EXPECT_EQ(read(result)["latency_ms"], 3.5);
 }
 
+TEST_F(Check, SaysHowFarFromOptimalTheScheduleIsAtMost) {
+  const std::string result = place_.file("result.json"), table = place_.file("result.csv");
+  Json file = read(schedule());
+  file["devices"][0]["stages"] = Json::parse(R"([[["a"]]])");
+  file["devices"][1]["stages"] = Json::parse(R"([[["b"]]])");
+  place_.write("schedule.json", file.dump());
+  const auto done = check({"--json", result, "--csv", table});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const Json priced = read(result);
+  EXPECT_EQ(priced["lower_bound_ms"], 3) << "a, then b, where no transfer is";
+  EXPECT_EQ(priced["bound"], "critical_path");
+  EXPECT_DOUBLE_EQ(priced["gap"].get<double>(), 0.5 / 3);
+  EXPECT_NE(done.out.find("lower bound 3.000 ms (critical_path), gap +16.7 %"), std::string::npos)
+      << done.out;
+  EXPECT_NE(content_of(table).find("latency_ms,lower_bound_ms,bound,gap"), std::string::npos);
+  EXPECT_NE(content_of(table).find(",true,3.5,3,critical_path,0.1666"), std::string::npos)
+      << content_of(table);
+}
+
 TEST_F(Check, ListsEveryFindingOfAnInvalidSchedule) {
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["b"], ["a"]]])");
   place_.write("schedule.json", file.dump());
   const std::string result = place_.file("result.json");
-  const auto done = check({"--json", result});
+  const auto done = check({"--json", result, "--csv", place_.file("result.csv")});
   EXPECT_EQ(done.exit_status, 2);
+  EXPECT_NE(content_of(place_.file("result.csv")).find(",false,,,,,"), std::string::npos);
   EXPECT_EQ(read(result)["valid"], false);
   EXPECT_EQ(read(result)["findings"].size(), lines_with(done.out, schedule()).size()) << done.out;
   EXPECT_FALSE(lines_with(done.out, "stage 0").empty()) << done.out;

@@ -187,20 +187,78 @@ TEST_F(Compare, MoreDevicesThanOperatorsLeaveSomeEmpty) {
 }
 
 TEST_F(Compare, TheTimelineIsATraceOfThePlan) {
-  const auto done = hios_schedule({"--random", "n=30", "--devices", "2", "--algorithm", "inter-lp",
-                                   "--timeline", file("t.json"), "--output", file("s.json")});
-  ASSERT_EQ(done.exit_status, 0) << done.err;
-  const double latency_ms = read(file("s.json"))["predicted"]["latency_ms"];
-  std::size_t slices = 0;
-  double end_ms = 0;
+  const std::vector<std::pair<std::string, Words>> plans = {
+      {"n=30", {"--algorithm", "inter-lp"}},
+      // Its last stage has several groups, which end later than they would alone.
+      {"n=60,seed=1", {"--algorithm", "hios-lp", "--streams", "4"}}};
+  for (const auto& [keys, algorithm] : plans) {
+    SCOPED_TRACE(keys);
+    const Words problem = {"--random", keys, "--devices", "2", "--force"};
+    const auto done = hios_schedule(problem + algorithm + Words{"--timeline", file("t.json")} +
+                                    Words{"--output", file("s.json")});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+    const double latency_ms = read(file("s.json"))["predicted"]["latency_ms"];
+    std::size_t slices = 0;
+    double end_ms = 0;
+    const Json trace = read(file("t.json"));
+    for (const Json& event : trace["traceEvents"]) {
+      if (event["ph"].get<std::string>() != "X") continue;
+      ++slices;
+      end_ms = std::max(end_ms, (event["ts"].get<double>() + event["dur"].get<double>()) / 1000);
+    }
+    EXPECT_EQ(slices, keys == "n=30" ? 30u : 60u) << "a slice an operator";
+    EXPECT_NEAR(end_ms, latency_ms, 1e-6 * latency_ms);
+  }
+}
+
+/// Groups of 2 and 4 ms, fully used devices: w·Σt + (1−w)·Σt·u = 6 ms a stage at any w. The longer
+/// group takes the whole stage, the other its half.
+TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
+  place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "two",
+ "operators": [{"name": "a", "time_ms": 2}, {"name": "b", "time_ms": 1}, {"name": "c", "time_ms": 3}],
+ "edges": [{"from": "b", "to": "c", "bytes": 4}], "stage_cost": {"kind": "overlap", "weight": 0.5}})");
+  const Words problem = {"--graph", file("g.json"), "--devices", "1", "--streams", "2"};
+  ASSERT_EQ(hios_schedule(problem + Words{"--algorithm", "sequential", "--output", file("s.json")})
+                .exit_status,
+            0);
+  Json schedule = read(file("s.json"));
+  schedule["devices"][0]["stages"] = Json::parse(R"([[["a"], ["b", "c"]]])");
+  place_.write("s.json", schedule.dump());
+  const auto done = hios_schedule(
+      {"--graph", file("g.json"), "--check", file("s.json"), "--timeline", file("t.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  std::map<std::string, std::pair<double, double>> drawn;  // start and end, ms
   const Json trace = read(file("t.json"));
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"].get<std::string>() != "X") continue;
-    ++slices;
-    end_ms = std::max(end_ms, (event["ts"].get<double>() + event["dur"].get<double>()) / 1000);
+    const double start_ms = event["ts"].get<double>() / 1000;
+    drawn[event["name"]] = {start_ms, start_ms + event["dur"].get<double>() / 1000};
   }
-  EXPECT_EQ(slices, 30u) << "a slice an operator";
-  EXPECT_NEAR(end_ms, latency_ms, 1e-6 * latency_ms);
+  const std::map<std::string, std::pair<double, double>> expected = {
+      {"a", {0, 3}}, {"b", {0, 1.5}}, {"c", {1.5, 6}}};
+  EXPECT_EQ(drawn, expected);
+}
+
+/// A random network says how long a message takes, not how large it is.
+TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
+  const auto rows = compare({"--algorithm", "sequential,inter-lp"});
+  EXPECT_EQ(rows.at("sequential")["sent_bytes"], 0) << "it sends nothing";
+  ASSERT_TRUE(rows.at("inter-lp").contains("sent_bytes"));
+  EXPECT_TRUE(rows.at("inter-lp")["sent_bytes"].is_null());
+  EXPECT_NE(lines_with(out_, "inter-lp").at(0).find("  -  "), std::string::npos) << out_;
+  EXPECT_NE(lines_with(content_of(file("c.csv")), "inter-lp").at(0).find(",3,,"), std::string::npos)
+      << "three devices, no bytes";
+}
+
+TEST_F(Compare, AScheduleSaysWhatItsAlgorithmWasLent) {
+  const Words problem = {"--random", "n=30", "--time-limit", "0.5", "--seed", "7"};
+  const auto done =
+      hios_schedule(problem + Words{"--algorithm", "best", "--output", file("s.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const Json schedule = read(file("s.json"));
+  expect_meets_schema(schedule);
+  EXPECT_EQ(schedule["extra"]["seed"], 7);
+  EXPECT_EQ(schedule["extra"]["time_limit_s"], 0.5);
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 #include "cli/memory_need.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
+
+#include "engine/machine.h"
 #include "hios/random_dag.h"
 #include "support/complaint.h"
 
@@ -37,6 +42,86 @@ TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
   EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(10, "gpu", 0, 1)),
             4u * 10 * 8 + 2 * 100 * 8);
   EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(1, "gpu", 0, 1)), 4u * 8);
+}
+
+struct Measured {
+  ProblemSize size;
+  Work work;
+  double peak_mib;  ///< of the process
+};
+
+// What hios-schedule took (ru_maxrss); 13.6 MiB of it before it did anything.
+const std::vector<Measured>& measured() {
+  static const std::vector<Measured> peaks = {
+      {{10'000, 20'000, 4}, {.islands = 4}, 24.5},
+      {{10'000, 20'000, 4}, {.islands = 64}, 137.0},
+      {{50'000, 100'000, 4}, {.islands = 64}, 661.4},
+      {{30'000, 60'000, 1}, {.islands = 4}, 46.6},
+      {{30'000, 60'000, 16}, {.islands = 4}, 64.3},
+      {{30'000, 60'000, 64}, {.islands = 4}, 86.3},
+      {{50'000, 500'000, 16}, {.islands = 16}, 287.8},
+      {{100'000, 200'000, 4}, {}, 87.4},
+      {{1'000'000, 2'000'000, 4}, {}, 782.0},
+      {{100'000, 1'000'000, 4}, {}, 189.8},
+      {{30'000, 60'000, 16}, {}, 35.3},
+      {{30'000, 60'000, 64}, {}, 69.3},
+      {{100'000, 200'000, 4}, {.json_schedules = 1}, 101.7},
+      {{50'000, 100'000, 4}, {.json_schedules = 5}, 152.6},
+      {{100'000, 200'000, 4}, {.drawn = Drawn::kOneDevice}, 143.7},
+      {{50'000, 100'000, 4}, {.drawn = Drawn::kAllDevices}, 150.3},
+      {{50'000, 500'000, 4}, {.drawn = Drawn::kAllDevices}, 309.9},
+      {{100'000, 200'000, 2}, {.exports_graph = true}, 233.7},
+      {{100'000, 1'000'000, 2}, {.exports_graph = true}, 654.7},
+      {{1'000'000, 2'000'000, 2}, {.exports_graph = true}, 2476.5},
+  };
+  return peaks;
+}
+
+TEST(MemoryNeed, IsWithinHalfOfWhatWasMeasured) {
+  for (const auto& [size, work, peak_mib] : measured()) {
+    const double expected = (peak_mib - 13.6) * 1024 * 1024;
+    const double estimate = static_cast<double>(working_bytes(size, work));
+    EXPECT_LT(estimate, 1.5 * expected) << peak_mib << " MiB";
+    EXPECT_GT(estimate, expected / 1.5) << peak_mib << " MiB";
+  }
+}
+
+TEST(MemoryNeed, OfAProblemIsRefusedWithTheRemedy) {
+  const ProblemSize huge{std::size_t{1} << 50, std::size_t{1} << 51, 4};
+  const auto complaint = [&](const Work& work) {
+    return complaint_of([&] { require_memory(huge, work, 0); });
+  };
+  expect_complaint(complaint({}), "planning 1125899906842624 operators and 2251799813685248 edges");
+  expect_complaint(complaint({}),
+                   "take a smaller graph or fewer devices, or give the program more memory");
+  expect_complaint(complaint({.islands = 64}), "with 64 islands takes about ");
+  expect_complaint(complaint({.islands = 64}), "take fewer islands (--option islands=1)");
+}
+
+TEST(MemoryNeed, CountsNotWhatIsThereAlready) {
+  const ProblemSize huge{std::size_t{1} << 50, std::size_t{1} << 51, 4};
+  EXPECT_NO_THROW(require_memory(huge, {}, graph_bytes(huge)));
+}
+
+/// Sanitizers map terabytes, so the limit counts from what is in use.
+TEST(MemoryNeed, KeepsToTheLimitOfTheProcess) {
+  std::ifstream statm("/proc/self/statm");
+  Bytes pages = 0;
+  ASSERT_TRUE(statm >> pages);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  constexpr Bytes kRoom = 300'000'000;
+  rlimit limited = before;
+  limited.rlim_cur = pages * static_cast<Bytes>(sysconf(_SC_PAGESIZE)) + kRoom;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  const auto left = available_memory();
+  const ProblemSize large{1'000'000, 2'000'000, 4};
+  const std::string complaint = complaint_of([&] { require_memory(large, {}, 0); });
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_TRUE(left.has_value());
+  EXPECT_LE(*left, kRoom);
+  EXPECT_GT(*left, kRoom / 2);
+  expect_complaint(complaint, " MB are left: ");
 }
 
 }  // namespace

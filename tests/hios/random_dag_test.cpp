@@ -122,7 +122,7 @@ TEST(RandomDag, ReadsItsParameters) {
   EXPECT_EQ(all.seed, ~std::uint64_t{0});
   const RandomDag some = parse_random_dag("seed=3");
   EXPECT_EQ(some.operators, 200u);
-  EXPECT_EQ(some.edges, 400u);
+  EXPECT_EQ(some.edges, std::nullopt);
   EXPECT_EQ(some.layers, 14u);
   EXPECT_EQ(some.p, 0.8);
   EXPECT_EQ(parse_random_dag("").operators, 200u);
@@ -132,11 +132,30 @@ TEST(RandomDag, ReadsItsParameters) {
 }
 
 TEST(RandomDag, AbsentKeysFollowTheNumberOfOperators) {
-  EXPECT_EQ(parse_random_dag("n=350").edges, 700u) << "twice as many, as in the paper";
+  EXPECT_EQ(random_dag(parse_random_dag("n=350")).edge_count(), 700u) << "twice as many";
   EXPECT_EQ(parse_random_dag("n=350").layers, 14u);
   EXPECT_EQ(parse_random_dag("n=10").layers, 10u);
   EXPECT_EQ(parse_random_dag("layers=5,n=10").layers, 5u);
   EXPECT_EQ(random_dag(parse_random_dag("n=10")).size(), 10u);
+}
+
+TEST(RandomDag, EdgesThatNobodyAskedForAreNoMoreThanThereCanBe) {
+  const auto edges = [](const char* text) {
+    return random_dag(parse_random_dag(text)).edge_count();
+  };
+  EXPECT_EQ(edges("n=1"), 0u);
+  EXPECT_EQ(edges("n=2"), 1u);
+  EXPECT_EQ(edges("n=3"), 3u);
+  EXPECT_EQ(edges("n=4"), 6u);
+  EXPECT_EQ(edges("n=5"), 10u) << "twice as many again";
+  // How many two layers take depends on how the seed spreads operators over them.
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const RandomDag two_layers{.operators = 6, .layers = 2, .seed = seed};
+    std::size_t made = 0;
+    EXPECT_NO_THROW(made = random_dag(two_layers).edge_count()) << seed;
+    EXPECT_GE(made, 5u) << seed;
+    EXPECT_LE(made, 9u) << seed;
+  }
 }
 
 TEST(RandomDag, ATransferIsAShareOfTheProducersTimeOrOfTheConsumers) {
@@ -235,7 +254,7 @@ TEST(RandomDag, NamesTheKeyThatMakesItImpossible) {
   const auto complaint = [](const char* text) {
     return complaint_of([&] { random_dag(parse_random_dag(text)); });
   };
-  for (const char* bad : {"n=10,edges=10000", "edges=10000,n=10", "n=200,edges=3", "n=1",
+  for (const char* bad : {"n=10,edges=10000", "edges=10000,n=10", "n=200,edges=3", "n=1,edges=1",
                           "n=20,layers=2,edges=400", "edges=1000000"}) {
     SCOPED_TRACE(bad);
     expect_complaint(complaint(bad), "random network, edges: ");

@@ -51,6 +51,7 @@ ScheduleFile sample(const Graph& graph) {
   file.predicted.estimated_stages = 1;
   file.predicted.lower_bound_ms = 10;
   file.predicted.bound = "critical_path";
+  file.extra = {{"seed", 3}, {"note", {"an author's"}}};
   return file;
 }
 
@@ -77,6 +78,7 @@ TEST_F(ScheduleJson, ReadsBackTheSame) {
   EXPECT_EQ(again.devices[1].threads, 0);
   EXPECT_DOUBLE_EQ(again.predicted.gap(), 0.2);
   EXPECT_TRUE(again.has_prediction);
+  EXPECT_EQ(again.extra, sample(graph_).extra);
 }
 
 TEST_F(ScheduleJson, WritesEveryOutcome) {

@@ -1,0 +1,91 @@
+#include "cli/check_schedule.h"
+
+#include "cli/finding_line.h"
+#include "cli/memory_need.h"
+#include "cli/planned_trace.h"
+#include "cli/schedule_inputs.h"
+#include "cli/schedule_runs.h"
+#include "cli/table.h"
+#include "hios/simulate.h"
+#include "hios/validate.h"
+#include "scheduler/bounds.h"
+
+namespace hios::cli {
+
+namespace {
+
+std::string priced_text(const std::string& name, const ScheduleFile& file,
+                        const Prediction& priced) {
+  std::string text = name + ": valid, " + file.algorithm + " on " +
+                     std::to_string(devices_used(file.schedule)) + " of " +
+                     std::to_string(file.devices.size()) + " devices, simulated latency " +
+                     fixed(priced.latency_ms, 3) + " ms";
+  if (priced.estimated_stages > 0)
+    text += " (" + std::to_string(priced.estimated_stages) + " stages estimated)";
+  if (file.has_prediction) text += ", its file says " + fixed(file.predicted.latency_ms, 3) + " ms";
+  return text + "; lower bound " + fixed(priced.lower_bound_ms, 3) + " ms (" + priced.bound +
+         "), gap " + percent(priced.gap()) + "\n";
+}
+
+/// What the file's own prediction would be here and now.
+Prediction price(const ScheduleFile& file, Problem& problem) {
+  const Timeline timeline = simulate(problem.graph(), file.schedule, problem.costs());
+  const scheduler::LowerBound bound = scheduler::beside(
+      scheduler::lower_bound(problem.graph(), problem.costs()), timeline.latency_ms);
+  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name};
+}
+
+/// One row; the findings as their number.
+Table csv(const Json& result) {
+  const std::vector<std::string> columns = {
+      "schedule", "valid", "latency_ms", "lower_bound_ms", "bound", "gap", "estimated_stages"};
+  std::vector<std::string> row;
+  for (const std::string& column : columns) row.push_back(csv_text(result.value(column, Json())));
+  row.push_back(std::to_string(result["findings"].size()));
+  std::vector<std::string> head = columns;
+  head.emplace_back("findings");
+  Table table(std::move(head));
+  table.add(std::move(row));
+  return table;
+}
+
+}  // namespace
+
+int check_schedule(const Flags& flags, const Common& common) {
+  for (const char* other : {"algorithm", "compare", "output", "option", "export-graph"}) {
+    if (flags.given(other))
+      throw InputError(std::string("--check and --") + other + " exclude each other");
+  }
+  const std::string name = flags.text("check");
+  const Json json = read_input(name, common.limits);
+  const JsonView root(json, name);
+  const Platform own(schedule_head(root).devices);
+  const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
+  Problem problem(flags, common, work, own);
+  const ScheduleFile file = schedule_from_json(root, problem.graph());
+  const auto findings = validate(problem.graph(), Platform(file.devices), file.schedule);
+  Json listed = Json::array();
+  for (const Finding& finding : findings) {
+    show(finding_line(name, finding) + "\n");
+    listed.push_back(finding.text);
+  }
+  Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
+  if (findings.empty()) {
+    const Prediction priced = price(file, problem);
+    show(priced_text(name, file, priced));
+    result["latency_ms"] = priced.latency_ms;
+    result["estimated_stages"] = priced.estimated_stages;
+    result["lower_bound_ms"] = priced.lower_bound_ms;
+    result["bound"] = priced.bound;
+    result["gap"] = priced.gap();
+    if (const auto trace = flags.optional_text("timeline")) {
+      write_json(*trace, planned_trace(problem.graph(), file, problem.costs()).json(),
+                 common.existing);
+    }
+  }
+  if (common.json) write_json(*common.json, result, common.existing);
+  if (common.csv) write_text(*common.csv, csv(result).csv(), common.existing);
+  return findings.empty() ? 0 : static_cast<int>(ExitCode::kBadInput);
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,27 @@
+#include "cli/exit_status.h"
+
+#include <exception>
+#include <new>
+
+#include "hios/error.h"
+#include "hios/log.h"
+
+namespace hios::cli {
+
+int exit_status_of(const std::function<int()>& program) {
+  try {
+    return program();
+  } catch (const Error& error) {
+    log::error(error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    log::error(
+        "out of memory: take a smaller graph, fewer devices or fewer islands of best, or give the "
+        "program more memory");
+  } catch (const std::exception& error) {
+    log::error(error.what());
+  }
+  return static_cast<int>(ExitCode::kRunFailed);
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,43 @@
+"""bench/plot_trace.py: what it reads from a trace."""
+
+import json
+import unittest
+
+from plot_trace import color, read_trace
+from support import FolderTest
+
+EVENTS = [
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "planned"}},
+    {"ph": "M", "name": "process_name", "pid": 2, "args": {"name": "measured"}},
+    {"ph": "M", "name": "thread_name", "pid": 1, "tid": 0, "args": {"name": "device 0"}},
+    {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "device 1"}},
+    {"ph": "M", "name": "thread_name", "pid": 2, "tid": 0, "args": {"name": "rank 0"}},
+    {"ph": "X", "name": "conv_1", "pid": 1, "tid": 0, "ts": 500, "dur": 1500},
+    {"ph": "X", "name": "pool_1", "pid": 2, "tid": 0, "ts": 0, "dur": 250},
+    {"ph": "s", "id": 7, "name": "message", "pid": 1, "tid": 0, "ts": 2000},
+    {"ph": "s", "id": 8, "name": "never arrives", "pid": 1, "tid": 0, "ts": 2000},
+    {"ph": "f", "id": 7, "name": "message", "pid": 1, "tid": 1, "ts": 2500},
+]
+
+
+class PlotTraceTest(FolderTest):
+    def read(self):
+        file = self.folder / "trace.json"
+        file.write_text(json.dumps({"traceEvents": EVENTS}))
+        return read_trace(file)
+
+    def test_slices_by_process_and_lane_in_ms(self):
+        self.assertEqual(self.read()[0], [("planned", "device 0", "conv_1", 0.5, 1.5),
+                                          ("measured", "rank 0", "pool_1", 0.0, 0.25)])
+
+    def test_arrows_have_both_ends(self):
+        self.assertEqual(self.read()[1], [(("planned", "device 0", 2.0), ("planned", "device 1", 2.5))])
+
+    def test_colours_by_kind(self):
+        self.assertEqual(color("conv_1"), color("conv_2"))
+        self.assertNotEqual(color("conv_1"), color("pool_1"))
+        self.assertEqual(color("something else"), "tab:gray")
+
+
+if __name__ == "__main__":
+    unittest.main()

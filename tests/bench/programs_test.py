@@ -1,0 +1,62 @@
+"""bench/study/programs.py: how programs are called, and when nothing more is started."""
+
+import unittest
+from unittest import mock
+
+import programs
+from programs import Deadline, Programs
+from support import FolderTest
+
+
+class ProgramsTest(FolderTest):
+    def program(self, text):
+        file = self.folder / "hios-schedule"
+        file.write_text("#!/bin/sh\n" + text)
+        file.chmod(0o755)
+        return Programs(self.folder)
+
+    def test_a_folder_without_programs_is_refused_with_the_remedy(self):
+        with self.assertRaisesRegex(SystemExit, "no hios-schedule in .*: build the preset release first"):
+            Programs(self.folder)
+
+    def test_what_a_program_prints(self):
+        self.assertEqual(self.program('printf "%s|" "$@"').run("hios-schedule", "--devices", 3), "--devices|3|")
+
+    def test_a_failing_program_ends_the_study_with_its_own_words(self):
+        with self.assertRaisesRegex(SystemExit, "hios-schedule --bad 1\nended with status 2: no such flag"):
+            self.program('echo "no such flag" >&2; exit 2').run("hios-schedule", "--bad", 1)
+
+    def test_algorithms_come_from_the_json_file(self):
+        # The last of `--list-algorithms -q --json FILE`.
+        made = self.program('[ "$1 $2 $3" = "--list-algorithms -q --json" ] || exit 2\n'
+                            'echo \'{"algorithms": [{"name": "best"}]}\' > "$4"')
+        self.assertEqual(made.algorithms(), [{"name": "best"}])
+
+    def test_ranks_are_started_unbound(self):
+        made = self.program("")
+        done = mock.Mock(returncode=0, stdout="")
+        with mock.patch.object(programs.subprocess, "run", return_value=done) as start:
+            made.run("hios-run", "--iterations", 6, ranks=2)
+        command = start.call_args.args[0]
+        self.assertEqual(command[:6], ["mpirun", "-np", "2", "--bind-to", "none", "--oversubscribe"])
+        self.assertEqual(command[-3:], [str(self.folder / "hios-run"), "--iterations", "6"])
+        self.assertTrue(all(isinstance(word, str) for word in command))
+
+
+class DeadlineTest(unittest.TestCase):
+    def test_passes_at_its_second(self):
+        with mock.patch.object(programs.time, "monotonic", return_value=100.0) as now:
+            deadline = Deadline(5)
+            self.assertFalse(deadline.passed())
+            now.return_value = 104.9
+            self.assertFalse(deadline.passed())
+            now.return_value = 105.0
+            self.assertTrue(deadline.passed())
+
+    def test_no_seconds_is_no_deadline_but_zero_is_one(self):
+        self.assertFalse(Deadline(None).passed())
+        self.assertTrue(Deadline(0).passed())
+
+
+if __name__ == "__main__":
+    unittest.main()
