@@ -101,6 +101,14 @@ class Backend {
   /// Empty if it can run the operation, else why not, in words.
   virtual std::optional<std::string> unsupported(const Operation& operation) const = 0;
 
+  /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
+  /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
+  virtual Json choices(const Operation&) { return Json::object(); }
+  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
+  /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
+  /// nothing is bound yet.
+  virtual void adopt(const Json& /*algorithms*/) {}
+
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
@@ -161,7 +169,8 @@ struct BackendOptions {
   Math math = Math::kFp32;    ///< backends without a choice compute in fp32
   bool graphs = true;         ///< record() records
   bool deterministic = true;  ///< only algorithms that give the same bits each time
-  /// Signature → the algorithm that all ranks agreed on; empty: the backend chooses.
+  /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
+  /// chooses.
   Json algorithms = Json::object();
 };
 
