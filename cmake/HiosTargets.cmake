@@ -11,8 +11,9 @@ set(hios_warnings
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
 target_compile_options(hios_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"
-  # nvcc hands its host compiler generated code, which is not pedantic.
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
+  # nvcc hands its host compiler generated code, which is not pedantic. CMake 3.25 does not know that
+  # nvcc has C++20.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>"
   "$<$<AND:$<BOOL:${HIOS_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings;-Xcompiler=-Werror>")
 if(HIOS_SANITIZE)
   target_compile_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE} -fno-omit-frame-pointer -g)

@@ -23,10 +23,9 @@ __global__ void __launch_bounds__(kThreads) read_kernel(const float4* data, std:
 cudaError_t read_through(const std::byte* data, std::size_t size_bytes, cudaStream_t stream) {
   const std::size_t count = size_bytes / sizeof(float4);
   if (count == 0) return cudaSuccess;
-  const unsigned enough = 2048;
-  const unsigned blocks = blocks_for(static_cast<long long>(count));
-  read_kernel < <<blocks<enough ? blocks : enough, kThreads, 0, stream>>>(
-                    reinterpret_cast<const float4*>(data), count);
+  const unsigned enough = 2048, wanted = blocks_for(static_cast<long long>(count));
+  const dim3 grid(wanted > enough ? enough : wanted);
+  read_kernel<<<grid, kThreads, 0, stream>>>(reinterpret_cast<const float4*>(data), count);
   return cudaGetLastError();
 }
 
