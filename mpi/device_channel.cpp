@@ -3,9 +3,9 @@
 #include <thread>
 #include <utility>
 
-// Whoever waits for one message pushes all of them, both ways: a rank that waits for its own send
-// alone, while its peer waits for one that is ready here but not yet handed to MPI, would wait for
-// ever.
+// Whoever waits for one message pushes all of them, both ways, and those of the rank's other
+// channels: a rank that waits for its own send alone, while its peer waits for one that is ready
+// here but not yet handed to MPI, would wait for ever.
 //
 // A turn of the loop is one poll of the wrapped channel, then a look at each posted receive (a
 // field each), and a question to the device about the oldest send alone: sends follow one queue, so
@@ -21,13 +21,18 @@ constexpr unsigned kTurnsBeforeYield = 64;
 
 DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Leg>> sends,
                              std::vector<std::unique_ptr<Leg>> receives,
-                             std::unique_ptr<InnerMessages> inner)
+                             std::unique_ptr<InnerMessages> inner,
+                             std::shared_ptr<OpenChannels> siblings)
     : sends_(parts_of(std::move(sends))),
       receives_(parts_of(std::move(receives))),
+      siblings_(std::move(siblings)),
       inner_(std::move(inner)) {
   sends_to_push_.reserve(sends_.size());
   receives_to_push_.reserve(receives_.size());
+  siblings_->push_back(this);
 }
+
+DeviceChannel::~DeviceChannel() { std::erase(*siblings_, this); }
 
 std::vector<DeviceChannel::Part> DeviceChannel::parts_of(std::vector<std::unique_ptr<Leg>> legs) {
   std::vector<Part> parts;
@@ -82,7 +87,7 @@ void DeviceChannel::poll() {
 template <class Done>
 void DeviceChannel::push_until(Done&& done) {
   for (unsigned turns = 0; !done(); ++turns) {
-    poll();
+    for (DeviceChannel* channel : *siblings_) channel->poll();
     if (turns >= kTurnsBeforeYield) std::this_thread::yield();
   }
 }

@@ -49,7 +49,7 @@ class DeviceTransport final : public Transport {
 
   std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                         std::span<const Message> receives) override {
-    return open_device_channel(inner_, device_, paths_, tags_, sends, receives);
+    return open_device_channel(inner_, device_, paths_, tags_, channels_, sends, receives);
   }
 
   void abort(int exit_code) override {
@@ -64,6 +64,7 @@ class DeviceTransport final : public Transport {
   const Paths paths_;
   const std::string path_;
   TagBook tags_;
+  std::shared_ptr<OpenChannels> channels_ = std::make_shared<OpenChannels>();
 };
 
 }  // namespace

@@ -56,7 +56,9 @@ Paths choose_paths(Transport& transport, Device* device, const PathHints& hints)
 /// the device's Queue::kWork: start_send sends what the work queued so far has produced,
 /// await_receive returns when work queued later will find the bytes, await_send when work queued
 /// later may overwrite them; none waits for the device longer than a message needs. No call
-/// allocates. An iteration sends every message of the channel once.
+/// allocates. A message moves only while both ranks call their channels: poll, an await or finish
+/// (which pushes all that is left), so await_send may need the receiver's calls. An iteration sends
+/// every message of the channel once.
 /// REQUIRES: open_channel is called by all ranks of `inner`, in the same order, also by those
 /// without messages; before start_receives the device has ended what was queued on the buffers that
 /// receive (Device::synchronize after finish()); and where a path is IPC, a buffer lives until the

@@ -69,7 +69,7 @@ class Opening {
   void make_legs();
   Offers offers();
   void accept(const Offers& of_all);
-  std::unique_ptr<DeviceChannel> open();
+  std::unique_ptr<DeviceChannel> open(std::shared_ptr<OpenChannels> siblings);
 
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
@@ -192,10 +192,10 @@ void Opening::accept(const Offers& of_all) {
   }
 }
 
-std::unique_ptr<DeviceChannel> Opening::open() {
+std::unique_ptr<DeviceChannel> Opening::open(std::shared_ptr<OpenChannels> siblings) {
   inner_->open(transport_);
   return std::make_unique<DeviceChannel>(std::move(send_legs_), std::move(receive_legs_),
-                                         std::move(inner_));
+                                         std::move(inner_), std::move(siblings));
 }
 
 /// What a step that may fail on one rank has to say; empty: nothing.
@@ -218,6 +218,7 @@ void agree(Transport& transport, const std::string& complaint) {
 
 std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* device,
                                                    const Paths& paths, TagBook& tags,
+                                                   std::shared_ptr<OpenChannels> siblings,
                                                    std::span<const Message> sends,
                                                    std::span<const Message> receives) {
   Opening opening(inner, device, paths, tags, sends, receives);
@@ -225,7 +226,7 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* dev
       std::find(paths.by_pair.begin(), paths.by_pair.end(), Path::kIpc) != paths.by_pair.end();
   if (!shares) {
     opening.make_legs();
-    return opening.open();
+    return opening.open(std::move(siblings));
   }
   Offers mine, of_all;
   agree(inner, complaint_of([&] {
@@ -236,7 +237,7 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* dev
   std::unique_ptr<DeviceChannel> channel;
   agree(inner, complaint_of([&] {
           opening.accept(of_all);
-          channel = opening.open();
+          channel = opening.open(std::move(siblings));
         }));
   return channel;
 }

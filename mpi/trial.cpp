@@ -98,7 +98,8 @@ class Trial {
       sends = {{peer_, first_ ? kThere : kBack, from, kTrialBytes}};
       receives = {{peer_, first_ ? kBack : kThere, in_->data(), kTrialBytes}};
     }
-    channel_ = open_device_channel(transport_, device_, paths_, tags_, sends, receives);
+    channel_ = open_device_channel(transport_, device_, paths_, tags_,
+                                   std::make_shared<OpenChannels>(), sends, receives);
   }
 
   void exchange() {
