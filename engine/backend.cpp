@@ -8,6 +8,7 @@
 
 #include "engine/arena.h"
 #include "engine/machine.h"
+#include "hios/platform.h"
 
 namespace hios {
 namespace {
@@ -48,6 +49,12 @@ std::unique_ptr<Chill> Backend::bind_chill(std::span<const std::byte> stretch, c
 }
 
 Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
+
+Math math_named(std::string_view name) {
+  return parse_math(name) == to_string(Math::kTf32) ? Math::kTf32 : Math::kFp32;
+}
+
+std::string_view to_string(Math math) { return kMathNames[static_cast<std::size_t>(math)]; }
 
 std::unique_ptr<Recording> Backend::record(const std::function<void()>&) { return nullptr; }
 

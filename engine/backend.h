@@ -159,6 +159,10 @@ enum class Math {
   kTf32,  ///< inputs of products rounded to 10 bits of mantissa
 };
 
+/// By its name in files and flags (hios/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
+
 /// What a backend is made with. A backend ignores what is not its own.
 struct BackendOptions {
   int threads = 1;

@@ -88,7 +88,7 @@ void Executor::State::allocate(TensorSource& source) {
   if (plan.slots.empty()) return;
   const std::string rank = "rank " + std::to_string(plan.rank.index());
   if (const auto free = backend.free_memory()) {
-    require_memory(estimate_memory(coarse, model, plan), *free, rank);
+    require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
   }
   arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank);
   fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run

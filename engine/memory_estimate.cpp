@@ -27,7 +27,7 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
   return need;
 }
 
-void require_memory(const MemoryEstimate& need, Bytes free, const std::string& who) {
+void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who) {
   if (need.total() <= free) return;
   throw InputError("not enough device memory for " + who + ": " + megabytes(need.tensors) +
                    " for tensors, " + megabytes(need.input) + " for the input and " +

@@ -18,6 +18,6 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model, co
 
 /// Throws InputError that says how much is missing, for what and what to do, where `free` is less.
 /// `who` is "rank 0", or all that share the memory: then `need` is their sum.
-void require_memory(const MemoryEstimate& need, Bytes free, const std::string& who);
+void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who);
 
 }  // namespace hios

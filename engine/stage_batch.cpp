@@ -43,9 +43,9 @@ struct Item {
   std::unique_ptr<Recording> recording;  // of what follows the chill, where the device records
 };
 
-// An item's marks, by its place in a sweep.
-constexpr std::size_t start_mark(std::size_t place) { return 2 * place; }
-constexpr std::size_t end_mark(std::size_t place) { return 2 * place + 1; }
+// An item's marks, by its position in a sweep.
+constexpr std::size_t start_mark(std::size_t position) { return 2 * position; }
+constexpr std::size_t end_mark(std::size_t position) { return 2 * position + 1; }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ struct StageBatch::State {
   void chill(Bytes size_bytes);
   void produce(const Item& item);
   void make_recordings();
-  void queue_timed(std::size_t place);
+  void queue_timed(std::size_t position);
   void sweep_host(std::span<double> ms);
   void sweep_device(std::span<double> ms);
 
@@ -231,17 +231,17 @@ void StageBatch::State::produce(const Item& item) {
 
 void StageBatch::State::make_recordings() {
   marks = backend.make_marks(2 * items.size());
-  for (std::size_t place = 0; place < items.size(); ++place) {
-    items[place].recording = backend.record([&] { queue_timed(place); });
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    items[position].recording = backend.record([&] { queue_timed(position); });
   }
 }
 
-void StageBatch::State::queue_timed(std::size_t place) {
-  const Item& item = items[place];
+void StageBatch::State::queue_timed(std::size_t position) {
+  const Item& item = items[position];
   produce(item);
-  marks->mark(start_mark(place));
+  marks->mark(start_mark(position));
   backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
-  marks->mark(end_mark(place));
+  marks->mark(end_mark(position));
 }
 
 void StageBatch::State::sweep_host(std::span<double> ms) {
@@ -255,18 +255,18 @@ void StageBatch::State::sweep_host(std::span<double> ms) {
 }
 
 void StageBatch::State::sweep_device(std::span<double> ms) {
-  for (std::size_t place = 0; place < items.size(); ++place) {
-    const Item& item = items[place];
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    const Item& item = items[position];
     if (item.chill_bytes > 0) chill(item.chill_bytes);
     if (item.recording) {
       item.recording->replay();
     } else {
-      queue_timed(place);
+      queue_timed(position);
     }
   }
   backend.synchronize();
-  for (std::size_t place = 0; place < items.size(); ++place) {
-    ms[items[place].index] = marks->ms(start_mark(place), end_mark(place));
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    ms[items[position].index] = marks->ms(start_mark(position), end_mark(position));
   }
 }
 
