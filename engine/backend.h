@@ -129,12 +129,15 @@ class Backend {
   virtual void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
                          void (*poll)(void*), void* poll_argument) = 0;
 
-  /// Copies between host memory and a buffer's, which wait until they have ended.
+  /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
+  /// synchronize() since what was queued on the buffer.
   virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
   virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
   /// An operator that reads all of `stretch` through the caches of its lane, and drives out what
   /// was there; how much of it is set_size's to say.
   virtual std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane);
+  /// What the largest cache holds that stages run through: so much drives everything else out.
+  virtual Bytes cache_bytes() const;
   /// What can still be allocated; nothing where that is the operating system's affair.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
 
@@ -155,6 +158,10 @@ enum class Math {
   kFp32,
   kTf32,  ///< inputs of products rounded to 10 bits of mantissa
 };
+
+/// By its name in files and flags (hios/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
 
 /// What a backend is made with. A backend ignores what is not its own.
 struct BackendOptions {

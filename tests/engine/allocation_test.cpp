@@ -6,7 +6,9 @@
 
 #include "engine/executor.h"
 #include "hios/models/models.h"
+#include "mpi/device_ranks.h"
 #include "support/count_allocations.h"
+#include "support/fake_async_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
 
@@ -16,7 +18,25 @@ namespace {
 using test::allocations;
 using test::counting;
 
-// Allocations of all ranks together in three iterations.
+/// Counts while all ranks together run four iterations, two of them with the stages' clocks.
+void count_iterations(Executor& executor, std::barrier<>& together) {
+  for (const bool clocks : {true, false}) {  // not counted: what a library does on its first call
+    executor.record_stages(clocks);
+    executor.run_once();
+    together.arrive_and_wait();
+  }
+  counting = true;
+  together.arrive_and_wait();
+  for (int i = 0; i < 4; ++i) {
+    executor.record_stages(i < 2);
+    executor.run_once();
+    together.arrive_and_wait();  // as a device needs between iterations
+  }
+  counting = false;
+  together.arrive_and_wait();
+}
+
+/// Of all ranks together.
 std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const Schedule& schedule,
                            std::string_view backend_name, int threads) {
   const std::size_t ranks = schedule.devices.size();
@@ -27,15 +47,25 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
     const auto backend = find_backend(backend_name).make({threads, {}});
     SeededSource source(1);
     Executor executor(coarse, model, plan, *backend, transport, source);
-    executor.record_stages(true);
-    executor.run_once();  // not counted: what a library does on its first call
-    together.arrive_and_wait();
-    counting = true;
-    together.arrive_and_wait();
-    for (int i = 0; i < 3; ++i) executor.run_once();
-    together.arrive_and_wait();
-    counting = false;
-    together.arrive_and_wait();
+    count_iterations(executor, together);
+  });
+  return allocations;
+}
+
+std::size_t allocations_on_devices(const test::RandomNetwork& network, const Schedule& schedule,
+                                   const test::Ways& ways, bool records) {
+  const std::size_t ranks = schedule.devices.size();
+  std::barrier together(static_cast<std::ptrdiff_t>(ranks));
+  allocations = 0;
+  run_device_ranks(ranks, {ways}, [&](mpi::Transport& transport, test::FakeDevice* device) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
+    if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
+    backend->ran.reserve(1 << 16);  // the fake's own notes
+    test::FakeSource source;
+    Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+    count_iterations(executor, together);
+    executor.close();
   });
   return allocations;
 }
@@ -55,6 +85,21 @@ TEST(Allocation, NoneInTheTimedLoopWithTheReferenceBackend) {
   for (const std::size_t ranks : {1, 2, 3}) {
     const Schedule schedule = test::random_schedule(coarse.graph, ranks, 2, 7);
     EXPECT_EQ(allocations_of(model, coarse, schedule, "reference", 2), 0u) << ranks << " ranks";
+  }
+}
+
+TEST(Allocation, NoneInTheTimedLoopOnDevices) {
+  const test::RandomNetwork network = test::random_network(20, 4);
+  for (const test::Ways& ways :
+       {test::Ways{"Ipc", mpi::Path::kIpc}, test::Ways{"CudaAware", mpi::Path::kCudaAware},
+        test::Ways{"Staged", mpi::Path::kStaged}, test::Ways{"Mixed", std::nullopt}}) {
+    for (const std::size_t ranks : {1, 3}) {
+      const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
+      for (const bool records : {true, false}) {
+        EXPECT_EQ(allocations_on_devices(network, schedule, ways, records), 0u)
+            << ways << ", " << ranks << " ranks, records " << records;
+      }
+    }
   }
 }
 
