@@ -65,6 +65,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override {
     return std::make_unique<ReadThrough>(stretch, streams_.group(lane.stream).stream());
   }
+  Bytes cache_bytes() const override { return gpu_.cache_bytes; }
   std::optional<Bytes> free_memory() const override { return cuda::free_memory(); }
 
   mpi::Device* device() override { return &device_; }

@@ -86,7 +86,8 @@ Gpu open_gpu(int index) {
           properties.major,
           properties.minor,
           properties.multiProcessorCount,
-          properties.totalGlobalMem};
+          properties.totalGlobalMem,
+          static_cast<Bytes>(properties.l2CacheSize)};
 }
 
 Json describe(const Gpu& gpu) {
@@ -100,6 +101,7 @@ Json describe(const Gpu& gpu) {
           {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)},
           {"multiprocessors", gpu.multiprocessors},
           {"memory_bytes", gpu.memory_bytes},
+          {"cache_bytes", gpu.cache_bytes},
           {"cuda", version_text(CUDART_VERSION)},
           {"cuda_of_driver", version_text(driver)},
           {"nvml", nvml_readings(gpu.bus_id)}};

@@ -17,6 +17,7 @@ struct Gpu {
   int major = 0, minor = 0;
   int multiprocessors = 0;
   Bytes memory_bytes = 0;
+  Bytes cache_bytes = 0;  ///< of the second level, which all multiprocessors share
 };
 
 /// Makes the GPU the calling thread's, with a context. Throws InputError, one line with a remedy:
