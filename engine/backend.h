@@ -101,6 +101,14 @@ class Backend {
   /// Empty if it can run the operation, else why not, in words.
   virtual std::optional<std::string> unsupported(const Operation& operation) const = 0;
 
+  /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
+  /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
+  virtual Json choices(const Operation&) { return Json::object(); }
+  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
+  /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
+  /// nothing is bound yet.
+  virtual void adopt(const Json& /*algorithms*/) {}
+
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
@@ -121,12 +129,15 @@ class Backend {
   virtual void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
                          void (*poll)(void*), void* poll_argument) = 0;
 
-  /// Copies between host memory and a buffer's, which wait until they have ended.
+  /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
+  /// synchronize() since what was queued on the buffer.
   virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
   virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
   /// An operator that reads all of `stretch` through the caches of its lane, and drives out what
   /// was there; how much of it is set_size's to say.
   virtual std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane);
+  /// What the largest cache holds that stages run through: so much drives everything else out.
+  virtual Bytes cache_bytes() const;
   /// What can still be allocated; nothing where that is the operating system's affair.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
 
@@ -148,6 +159,10 @@ enum class Math {
   kTf32,  ///< inputs of products rounded to 10 bits of mantissa
 };
 
+/// By its name in files and flags (hios/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
+
 /// What a backend is made with. A backend ignores what is not its own.
 struct BackendOptions {
   int threads = 1;
@@ -161,7 +176,8 @@ struct BackendOptions {
   Math math = Math::kFp32;    ///< backends without a choice compute in fp32
   bool graphs = true;         ///< record() records
   bool deterministic = true;  ///< only algorithms that give the same bits each time
-  /// Signature → the algorithm that all ranks agreed on; empty: the backend chooses.
+  /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
+  /// chooses.
   Json algorithms = Json::object();
 };
 

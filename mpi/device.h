@@ -26,8 +26,9 @@ class DeviceEvent {
   virtual bool done() = 0;
 };
 
-/// Memory that goes with this object: the device's own, pinned host memory (which the device copies
-/// from and to without a detour), or a peer's device memory mapped here.
+/// Memory that goes with this object, after queued copies that use it have ended: the device's own,
+/// pinned host memory (which the device copies from and to without a detour), or a peer's device
+/// memory mapped here.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;

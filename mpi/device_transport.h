@@ -42,6 +42,10 @@ struct PathHints {
   std::optional<Path> forced;  ///< by --transport, for pairs of devices
 };
 
+/// Whether the MPI library calls itself CUDA-aware. No proof: some say so where the support has
+/// switched itself off, so it is a hint to choose_paths. REQUIRES: MPI is up (false without MPI).
+bool mpi_says_cuda_aware();
+
 /// Tries the paths between all pairs: 4 KB there and back, which must come back right. `device` is
 /// this rank's, null where it computes in host memory. Collective. Throws InputError, on all ranks,
 /// where a forced path fails.
@@ -52,7 +56,13 @@ Paths choose_paths(Transport& transport, Device* device, const PathHints& hints)
 /// the device's Queue::kWork: start_send sends what the work queued so far has produced,
 /// await_receive returns when work queued later will find the bytes, await_send when work queued
 /// later may overwrite them; none waits for the device longer than a message needs. No call
-/// allocates. open_channel is collective among all ranks of `inner`.
+/// allocates. A message moves only while both ranks call their channels: poll, an await or finish
+/// (which pushes all that is left), so await_send may need the receiver's calls. An iteration sends
+/// every message of the channel once.
+/// REQUIRES: open_channel is called by all ranks of `inner`, in the same order, also by those
+/// without messages; before start_receives the device has ended what was queued on the buffers that
+/// receive (Device::synchronize after finish()); and where a path is IPC, a buffer lives until the
+/// channels of the ranks that map it have ended: let a barrier stand between.
 std::unique_ptr<Transport> make_device_transport(Transport& inner, Device* device, Paths paths);
 
 /// How a staged message of that size is cut: equal on both sides.

@@ -33,7 +33,8 @@ class Channel {
   virtual void await_receive(std::size_t receive) = 0;
   /// Returns when the buffer may be overwritten.
   virtual void await_send(std::size_t send) = 0;
-  /// The same without waiting: whether the await would return at once. Lets messages progress.
+  /// Whether the await would return at once, by what poll() and the awaits have seen so far: a
+  /// look, so that many messages can be watched at the cost of one poll().
   virtual bool received(std::size_t receive) = 0;
   virtual bool sent(std::size_t send) = 0;
   /// Lets transfers progress without waiting; cheap when nothing is under way.

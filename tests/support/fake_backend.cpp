@@ -57,11 +57,11 @@ class FakeOperator final : public BoundOperator {
   std::span<std::byte> output_;
 };
 
-void poison_output(BoundOperator* op) {
+}  // namespace
+
+void FakeBackend::poison_output(BoundOperator* op) {
   if (auto* fake = dynamic_cast<FakeOperator*>(op)) fake->poison_output();
 }
-
-}  // namespace
 
 void FakeBackend::poison_tensors() {
   for (const auto& tensors : tensors_) poison(tensors);
@@ -129,8 +129,9 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
                                                    Backend& backend, TensorSource& source) {
   const Shape& shape = model.tensor(model.input()).shape;
   const auto input = backend.allocate(shape.size_bytes(), "the input alone");
-  source.input(
-      model, {reinterpret_cast<float*>(input->data()), static_cast<std::size_t>(shape.elements())});
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  source.input(model, values);
+  backend.write(input->data(), values.data(), shape.size_bytes());
   std::vector<std::unique_ptr<Buffer>> outputs(coarse.graph.size());
   std::vector<std::vector<std::byte>> results(coarse.graph.size());
   const std::vector<Lane> all_cores = lanes(1, backend.threads());
@@ -147,7 +148,9 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
     const auto bound = backend.bind(operation, inputs, output->data(), all_cores.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage({&group, 1}, all_cores, nullptr, nullptr);
-    results[op.index()].assign(output->data(), output->data() + described.memory_bytes);
+    backend.synchronize();
+    results[op.index()].resize(described.memory_bytes);
+    backend.read(results[op.index()].data(), output->data(), described.memory_bytes);
   }
   return results;
 }
