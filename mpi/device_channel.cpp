@@ -15,7 +15,7 @@
 namespace hios::mpi {
 namespace {
 
-constexpr unsigned kTurnsBeforeYield = 64;
+constexpr unsigned kTurnsBeforeYield = 16;
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <tuple>
@@ -77,6 +78,47 @@ TEST(DeviceTransport, SaysHowTensorsGo) {
   });
   run_device_ranks(2, {kWays[0]}, [](Transport& transport, FakeDevice*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by ipc");
+  });
+}
+
+/// After finish() the copies themselves have ended on both sides: here the host looks, and spoils,
+/// without asking the device, which its memory being the host's allows.
+TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
+  for (const Ways& ways : {kWays[0], kWays[1], kWays[2]}) {
+    DeviceRanks setting{ways, Pace::kLazy};
+    run_device_ranks(2, setting, [&](Transport& transport, FakeDevice* device) {
+      constexpr Bytes kSize = 600000;
+      const auto out = device->make_memory(kSize, "out"), in = device->make_memory(kSize, "in");
+      const std::byte mine = static_cast<std::byte>(transport.rank().index());
+      const Rank peer(1 - transport.rank().index());
+      const std::array<mpi::Message, 1> send = {{{peer, 1, out->data(), kSize}}};
+      const std::array<mpi::Message, 1> receive = {{{peer, 1, in->data(), kSize}}};
+      const auto channel = transport.open_channel(send, receive);
+      std::fill_n(out->data(), kSize, mine);
+      channel->start_receives();
+      channel->start_send(0);
+      channel->finish();
+      std::fill_n(out->data(), kSize, std::byte{0xdd});
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      device->synchronize();
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      transport.barrier();
+    });
+  }
+}
+
+/// A send may start before the rank's receives are posted, the answer to it among them.
+TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
+  run_device_ranks(2, {kWays[0]}, [&](Transport& transport, FakeDevice* device) {
+    Exchange exchange(transport, device, all_pairs(2, {100}));
+    const std::size_t own = transport.rank().index();  // the post that this rank sends
+    exchange.start_send(own, 0);
+    exchange.channel().poll();
+    EXPECT_FALSE(exchange.channel().sent(0));
+    exchange.start_receives();
+    exchange.await_send(own);
+    exchange.await_receive(1 - own, 0);
+    exchange.finish();
   });
 }
 
