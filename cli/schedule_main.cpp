@@ -36,8 +36,9 @@ po::options_description schedule_flags() {
                       "of the algorithms, again and again: window=4");
   group.add_options()(
       "time-limit", value("SECONDS")->default_value("10"),
-      "for each algorithm that can end early; the best found counts. Ctrl-C ends it "
-      "at once, keeps the best so far and exits 130; a second one ends all");
+      "for each algorithm that can end early; the best found counts. Ctrl-C ends it early (a "
+      "second "
+      "for some 100,000 operators), keeps the best so far and exits 130; a second one ends all");
   group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
   group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
@@ -143,10 +144,6 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
              const Lent& lent, Problem& problem) {
   const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, lent);
   const bool all_done = runs.size() == asked.size();
-  if (runs.empty()) {
-    log::info("interrupted before anything was scheduled; nothing was written");
-    return kInterrupted;
-  }
   export_graph(flags, common, problem);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
     write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);

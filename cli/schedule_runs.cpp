@@ -76,11 +76,12 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem
   problem.costs();  // what is missing is missing for all
   const Interrupt interrupt;
   // Once for all: it is the problem's, and no part of an algorithm's time.
-  const scheduler::LowerBound bound = scheduler::lower_bound(problem.graph(), problem.costs());
+  const scheduler::LowerBound bound =
+      scheduler::lower_bound(problem.graph(), problem.costs(), Interrupt::asked);
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
-    if (Interrupt::asked()) break;
+    if (Interrupt::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
       runs.push_back(run_algorithm(each, problem, bound, lent));
     } catch (const InputError& error) {

@@ -39,9 +39,11 @@ struct Lent {
 };
 
 /// Runs them one after the other, each for `time_limit_s` at most if it can end early, with a
-/// progress line on a terminal. Ctrl-C ends the running one with the best that it has and starts no
-/// other. Of several, one may refuse the problem (ScheduleRun::refusal); throws its InputError
-/// where none takes it, and RunError if a schedule breaks a rule.
+/// progress line on a terminal. Ctrl-C ends the lower bound before them and the running one, each
+/// with what it has, and starts no other; where it comes before the first, that one runs with no
+/// time at all, so that there is a schedule. Of several, one may refuse the problem
+/// (ScheduleRun::refusal); throws its InputError where none takes it, and RunError if a schedule
+/// breaks a rule.
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
                                         const Lent& lent);
 

@@ -80,6 +80,8 @@ class CostModel {
   void on_unmeasured(std::function<void(const Stage&, DeviceId)> callback) {
     on_unmeasured_ = std::move(callback);
   }
+  /// Whether somebody listens.
+  bool reports_unmeasured() const { return static_cast<bool>(on_unmeasured_); }
 
   /// For lower bounds: the measured stages of two operators or more that `graph` can form on this
   /// device's configuration (nullptr when costs come from the graph).

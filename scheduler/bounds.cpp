@@ -32,33 +32,35 @@ bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context) {
   const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const Windows paths = windows(problem, Contention::kOneDevice, ancestors);
-  const Windows filled = windows(problem, Contention::kAllDevices, ancestors);
+  const Windows paths = windows(problem, Contention::kOneDevice, ancestors, context.stop);
+  const Windows filled = windows(problem, Contention::kAllDevices, ancestors, context.stop);
   return {{critical_path_ms(problem, paths), "critical_path"},
-          {intervals_ms(problem, filled), "intervals"},
+          {intervals_ms(problem, filled, context), "intervals"},
           {together_ms(problem, filled, context), "together"}};
 }
 
-std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs) {
+std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
+                                   const std::function<bool()>& stop) {
   const Shares shares(graph, costs, separators(graph));
   Places places(graph, costs);
   Parts parts(graph, shares, places);
-  const BoundContext context{graph, costs, shares, places};
+  const BoundContext context{graph, costs, shares, places, stop};
   const Problem whole = parts.whole();
   std::vector<LowerBound> bounds = timed_bounds(whole, context);
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
   bounds.push_back({separators_ms(context, parts), "separators"});
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
   const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
-  const Windows filled =
-      windows(whole, Contention::kAllDevices, ancestor_limit(graph.size(), graph.edge_count()));
+  const Windows filled = windows(whole, Contention::kAllDevices,
+                                 ancestor_limit(graph.size(), graph.edge_count()), stop);
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   return bounds;
 }
 
-LowerBound lower_bound(const Graph& graph, const CostModel& costs) {
+LowerBound lower_bound(const Graph& graph, const CostModel& costs,
+                       const std::function<bool()>& stop) {
   LowerBound best;
-  for (LowerBound& bound : all_bounds(graph, costs)) {
+  for (LowerBound& bound : all_bounds(graph, costs, stop)) {
     if (best.name.empty() || bound.ms > best.ms * (1 + kRounding)) best = std::move(bound);
   }
   return best;

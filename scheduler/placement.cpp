@@ -7,20 +7,14 @@
 
 #include "hios/error.h"
 #include "hios/random.h"
+#include "scheduler/exact_packing.h"
+#include "scheduler/saturating_sum.h"
 
 // Room is what is left of a device's memory for operators that are not placed, less what placed
 // ones have reserved for those that share their label. A device without a limit has room for all.
 // Tests: placement_test, and constraints_test with all algorithms.
 
 namespace hios::scheduler {
-namespace {
-
-Bytes saturating_sum(Bytes a, Bytes b) {
-  constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
-  return a > kMost - b ? kMost : a + b;
-}
-
-}  // namespace
 
 Bytes held_bytes(const Operator& op) { return saturating_sum(op.memory_bytes, op.parameter_bytes); }
 
@@ -107,7 +101,8 @@ void Placement::place(OpId op, DeviceId device) {
 
 namespace {
 
-constexpr int kAttempts = 400;  // O(operators · devices) each
+constexpr int kAttempts = 400;              // O(operators · devices) each
+constexpr std::int64_t kSteps = 1'000'000;  // of the search after them
 
 class Packing {
  public:
@@ -155,6 +150,26 @@ class Packing {
     return device_of;
   }
 
+  /// By trying everything, as far as kSteps go.
+  PackingOutcome pack_exactly(std::vector<std::optional<DeviceId>>& device_of) const {
+    std::vector<Bytes> items, room;
+    for (OpId op : leaders_) items.push_back(empty_.bytes(op));
+    for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
+      room.push_back(empty_.room(DeviceId(d)));
+    }
+    const auto able = [&](std::size_t i, std::size_t d) {
+      return empty_.able(leaders_[i], DeviceId(d));
+    };
+    const ExactPacking packing = scheduler::pack_exactly(items, room, able, kSteps);
+    device_of.resize(graph_.size());
+    for (std::size_t i = 0; i < packing.device.size(); ++i) {
+      for (OpId member : members(leaders_[i])) {
+        device_of[member.index()] = DeviceId(packing.device[i]);
+      }
+    }
+    return packing.outcome;
+  }
+
   /// Another order to try.
   void shuffle(Random& random) {
     for (std::size_t i = leaders_.size(); i > 1; --i) {
@@ -163,6 +178,7 @@ class Packing {
   }
 
   bool limited() const { return empty_.limited(); }
+  bool labelled() const { return !empty_.units().empty(); }
   OpId left_over() const { return left_over_; }
 
  private:
@@ -196,10 +212,16 @@ std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const Co
     if (!left_over) left_over = packing.left_over();
     if (attempt > 0) packing.shuffle(random);
   }
-  throw InputError(std::string(algorithm) +
-                   ": no placement was found that fits labels and memory: operator " +
-                   graph.op(*left_over).name +
-                   " is left over; give a device more memory_bytes, or take fewer labels");
+  std::vector<std::optional<DeviceId>> device_of;
+  PackingOutcome outcome = PackingOutcome::kNone;  // without limits, no choice hinders another
+  if (packing.limited()) outcome = packing.pack_exactly(device_of);
+  if (outcome == PackingOutcome::kFound) return device_of;
+  throw InputError(
+      std::string(algorithm) + ": " +
+      (outcome == PackingOutcome::kNone ? "there is no placement" : "no placement was found") +
+      " that fits " + (packing.labelled() ? "labels and memory" : "memory") + ": operator " +
+      graph.op(*left_over).name + " is left over; give a device more memory_bytes" +
+      (packing.labelled() ? ", or take fewer labels" : ""));
 }
 
 }  // namespace hios::scheduler

@@ -61,8 +61,8 @@ Bytes held_bytes(const Operator& op);
 /// with the fewest devices to choose from come first, then the largest. First with an eye on the
 /// work (the device with the least of it among those with room); where that leaves an operator
 /// over, on memory (the device with the least room that will do); then both in some hundred other
-/// orders. A bin packing, so it may miss a placement that there is: throws InputError that names
-/// algorithm and operator then.
+/// orders; at last pack_exactly(). Throws InputError that names algorithm and operator, and says
+/// whether there is none or, where the steps of the last were used up, none was found.
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
                                                     std::string_view algorithm);
 

@@ -1,18 +1,16 @@
 #include "scheduler/best/best.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "hios/simulate.h"
 #include "scheduler/best/annealing.h"
 #include "scheduler/best/problem.h"
+#include "scheduler/best/run_all.h"
 #include "scheduler/best/starts.h"
 
 // Islands anneal apart from each other (annealing.h), in cycles that are as many moves long for
@@ -25,8 +23,9 @@
 // the number of threads nor their speed shows. Only out_of_time cuts a round short.
 //
 // `ios` may take longer than all the rest, and has a chance only where one device is as good as
-// many. So it comes after a second or so of annealing, and only where a bound for its one device is
-// below what there is by then.
+// many. So it comes after a second or so of annealing (before it, where a cycle takes longer than
+// that), and only where a bound for its one device is below what there is by then. Out of time, it
+// comes all the same and ends early by itself, as it would have alone.
 //
 // Tests: best_test, and oracle_test for all algorithms.
 
@@ -39,34 +38,6 @@ constexpr std::int64_t kGrowth = 2;              // of the next cycle
 constexpr std::int64_t kUnlimitedBudget = 2000;  // moves an operator where nothing else ends it
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: a second or so
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
-
-/// Calls `work` for 0 … count − 1, each once, from as many threads; rethrows what one threw.
-template <class Work>
-void run_all(std::size_t count, std::size_t threads, Work work) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> failures(count);
-  const auto take_turns = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(take_turns);
-    } catch (const std::system_error&) {
-      // The system gives no more threads: fewer do the same work.
-    }
-    take_turns();
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
-}
 
 class Search {
  public:
@@ -86,15 +57,11 @@ class Search {
   }
 
   BestResult run() {
-    for (Start& start : starts(graph_, costs_, context_.out_of_time)) offer(start.schedule);
-    if (!finished()) {
-      problem_.emplace(costs_);
-      for (std::size_t i = 0; i < options_.islands; ++i) {
-        Random seeds(context_.seed + i, "best");
-        islands_.push_back(std::make_unique<Annealing>(*problem_, best_.schedule, seeds.next()));
-      }
-      anneal();
+    for (Start& start : starts(graph_, costs_, threads_, context_.out_of_time)) {
+      offer(start.schedule);
     }
+    if (!finished()) anneal();
+    try_ios();
     best_.optimal = at_bound_;
     best_.out_of_time = !best_.optimal && late();
     return std::move(best_);
@@ -113,16 +80,18 @@ class Search {
   }
 
   void anneal() {
-    const auto operators = static_cast<std::int64_t>(graph_.size());
-    bool ios_tried = false;
+    problem_.emplace(costs_);
+    for (std::size_t i = 0; i < options_.islands; ++i) {
+      Random seeds(context_.seed + i, "best");
+      islands_.push_back(std::make_unique<Annealing>(*problem_, best_.schedule, seeds.next()));
+    }
+    const std::int64_t moves_before_ios = kWorkBeforeIos / static_cast<std::int64_t>(graph_.size());
     for (std::int64_t length = kFirstCycle; !finished(); length *= kGrowth) {
+      if (moves_ + length > moves_before_ios) try_ios();
+      if (finished()) return;
       run_cycle(cycle_length(length));
       exchange();
-      if (ios_tried || moves_ < kWorkBeforeIos / operators) continue;
-      try_ios();
-      ios_tried = true;
     }
-    if (!ios_tried) try_ios();
   }
 
   /// What would leave less than half a cycle of the budget is made as long as the budget.
@@ -165,14 +134,14 @@ class Search {
     }
   }
 
+  /// Once; also when time is up or all moves are made.
   void try_ios() {
-    if (at_bound_ || late()) return;
-    for (Start& start :
-         ios_start(graph_, costs_, best_.latency_ms, options_.max_endings, context_)) {
-      const double before = best_.latency_ms;
-      offer(start.schedule);
-      if (best_.latency_ms < before) islands_.front()->restart(start.schedule);
-    }
+    if (ios_tried_ || graph_.size() < 2 || at_bound_) return;
+    ios_tried_ = true;
+    const auto start = ios_start(graph_, costs_, best_.latency_ms, options_.max_endings, context_);
+    if (!start || start->latency_ms >= best_.latency_ms) return;
+    offer(start->schedule);
+    if (!islands_.empty()) islands_.front()->restart(best_.schedule);
   }
 
   void tell(double latency_ms) const {
@@ -196,7 +165,8 @@ class Search {
   std::optional<Problem> problem_;
   std::vector<std::unique_ptr<Annealing>> islands_;
   BestResult best_;
-  bool at_bound_ = false;  ///< nothing can be shorter
+  bool at_bound_ = false;   ///< nothing can be shorter
+  bool ios_tried_ = false;  ///< or out of the question
 };
 
 }  // namespace

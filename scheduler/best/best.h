@@ -20,10 +20,15 @@ struct BestResult {
 
 /// An anytime search over the whole space: device of every operator, order on every device,
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
-/// them (with their default options and max_endings, as far as time let
-/// them come). Ends when the latency equals
-/// `bound_ms`, `iterations` are made or `context.out_of_time` says so; without one of the latter
-/// two it may run for ever.
+/// them with their default options and max_endings, where none of them runs out of time. Where time
+/// is short, each of them still comes, ends early by itself, and counts with what it has by then:
+/// `hios-mr` and `hios-lp` share the time from the beginning (with two threads or more), `ios` has
+/// what they and a second of annealing leave. So alone, with all of the time, one of them may come
+/// further; but never is the result worse than what any of them returns when it is out of time from
+/// the beginning.
+///
+/// Ends when the latency equals `bound_ms`, `iterations` are made or `context.out_of_time` says so;
+/// without one of the latter two it may run for ever.
 ///
 /// The result follows from the arguments, `context.seed` and `iterations` alone, whatever the
 /// number of threads. Where out_of_time ends the search, it depends on when that was.

@@ -7,6 +7,7 @@
 #include "hios/error.h"
 #include "hios/simulate.h"
 #include "hios/validate.h"
+#include "scheduler/best/run_all.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"
 #include "scheduler/ios.h"
@@ -33,77 +34,68 @@ Schedule on_one_device(const CostModel& costs, DeviceId device, std::vector<Stag
   return schedule;
 }
 
-class Collector {
- public:
-  Collector(const Graph& graph, const CostModel& costs) : graph_(graph), costs_(costs) {}
-
-  template <class Make>
-  void add(std::string name, Make make) {
-    try {
-      Schedule schedule = make();
-      if (!validate(graph_, costs_.platform(), schedule).empty()) return;
-      const double latency = simulate(graph_, schedule, costs_).latency_ms;
-      starts_.push_back({std::move(name), std::move(schedule), latency});
-    } catch (const InputError&) {
-      // It says why it cannot; others may.
-    }
+/// The schedule with its latency, or nothing where it is refused.
+template <class Make>
+std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::string name,
+                             Make make) {
+  try {
+    Schedule schedule = make();
+    if (!validate(graph, costs.platform(), schedule).empty()) return std::nullopt;
+    const double latency = simulate(graph, schedule, costs).latency_ms;
+    return Start{std::move(name), std::move(schedule), latency};
+  } catch (const InputError&) {
+    return std::nullopt;  // It says why it cannot; others may.
   }
-
-  bool empty() const { return starts_.empty(); }
-  std::vector<Start> take() {
-    std::stable_sort(starts_.begin(), starts_.end(),
-                     [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
-    return std::move(starts_);
-  }
-
- private:
-  const Graph& graph_;
-  const CostModel& costs_;
-  std::vector<Start> starts_;
-};
+}
 
 /// What a schedule on this device alone takes at least. 0 with a profile, whose stages are known to
 /// the cost model of all devices only.
-double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId device) {
+double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId device,
+                           const std::function<bool()>& stop) {
   if (costs.configuration(device)) return 0;
   const Platform alone({costs.platform().device(device)});
-  return lower_bound(graph, CostModel::from_graph(graph, alone)).ms;
+  return lower_bound(graph, CostModel::from_graph(graph, alone), stop).ms;
 }
 
 }  // namespace
 
-std::vector<Start> starts(const Graph& graph, const CostModel& costs,
+std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const std::function<bool()>& out_of_time) {
-  Collector found(graph, costs);
-  const auto late = [&] { return !found.empty() && out_of_time && out_of_time(); };
   const auto grouped = [&](const TimedSchedule& mapped) {
     return parallelize(graph, costs, mapped.schedule, kWindow, out_of_time).schedule;
   };
-  found.add("sequential", [&] {
-    return on_one_device(costs, single_device(graph, costs, "sequential"), sequential(graph));
+  // Cheap ones first: with few threads, the dear ones get the time that is left.
+  const std::vector<std::pair<const char*, std::function<Schedule()>>> algorithms = {
+      {"sequential",
+       [&] {
+         return on_one_device(costs, single_device(graph, costs, "sequential"), sequential(graph));
+       }},
+      {"list",
+       [&] {
+         return list_schedule(graph, costs, priority_order(graph, costs),
+                              std::vector<std::optional<DeviceId>>(graph.size()));
+       }},
+      {"hios-mr", [&] { return grouped(record_mappings(graph, costs, out_of_time)); }},
+      {"hios-lp", [&] { return grouped(map_longest_paths(graph, costs, {}, out_of_time)); }}};
+  std::vector<std::optional<Start>> made(algorithms.size());
+  run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
+    made[i] = attempt(graph, costs, algorithms[i].first, algorithms[i].second);
   });
-  if (!late()) {
-    found.add("hios-lp", [&] { return grouped(map_longest_paths(graph, costs, {}, out_of_time)); });
-  }
-  if (!late()) {
-    found.add("hios-mr", [&] { return grouped(record_mappings(graph, costs, out_of_time)); });
-  }
-  if (found.empty()) {
-    found.add("placement", [&] {
-      return list_schedule(graph, costs, priority_order(graph, costs),
-                           pack_operators(graph, costs, "best"));
-    });
+  std::vector<Start> found;
+  for (std::optional<Start>& start : made) {
+    if (start) found.push_back(std::move(*start));
   }
   if (found.empty()) pack_operators(graph, costs, "best");  // says why there is none
-  return found.take();
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
+  return found;
 }
 
-std::vector<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
-                             std::int64_t max_endings, const Context& context) {
-  Collector found(graph, costs);
-  found.add("ios", [&] {
+std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
+                               std::int64_t max_endings, const Context& context) {
+  return attempt(graph, costs, "ios", [&] {
     const DeviceId device = single_device(graph, costs, "ios");
-    if (bound_on_one_device(graph, costs, device) >= latency_ms) {
+    if (bound_on_one_device(graph, costs, device, context.out_of_time) >= latency_ms) {
       throw InputError("ios: cannot be shorter than what there is");
     }
     IosOptions limits;
@@ -112,7 +104,6 @@ std::vector<Start> ios_start(const Graph& graph, const CostModel& costs, double 
         schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
     return on_one_device(costs, device, std::move(result.stages));
   });
-  return found.take();
 }
 
 }  // namespace hios::scheduler::best

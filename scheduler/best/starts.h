@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,16 +17,20 @@ struct Start {
   double latency_ms = 0;  ///< simulate()'s
 };
 
-/// The schedules of `sequential`, `hios-lp` and `hios-mr` (which are no worse than `inter-lp` and
-/// `inter-mr`), where they keep all constraints, and placed_schedule()'s where none of them does;
-/// the shortest first. Once out of time, those that there are. Throws InputError where no start is
-/// found: the devices' memory is too small, or too hard to fill.
-std::vector<Start> starts(const Graph& graph, const CostModel& costs,
+/// What `sequential`, plain list scheduling, `hios-mr` and `hios-lp` (which are no worse than
+/// `inter-mr` and `inter-lp`) return, where that keeps all constraints; the shortest first. They
+/// run side by side on up to `threads` threads, which changes nothing but the time; one after the
+/// other where the cost model reports unmeasured stages, since it does so on the caller's thread.
+/// None is left out for want of time: out_of_time, asked from all of these threads, ends each
+/// early. Throws InputError where no start is found: the devices' memory is too small, or too hard
+/// to fill.
+std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const std::function<bool()>& out_of_time);
 
-/// `ios` with its defaults but for `max_endings`, unless no schedule of its one device can be
-/// shorter than `latency_ms`.
-std::vector<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
-                             std::int64_t max_endings, const Context& context);
+/// What `ios` returns with its defaults but for `max_endings`; nothing where it refuses, or where
+/// no schedule of its one device can be shorter than `latency_ms`. It ends early, as does the bound
+/// that it is judged by, once out of time.
+std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
+                               std::int64_t max_endings, const Context& context);
 
 }  // namespace hios::scheduler::best

@@ -35,6 +35,7 @@ class Supposition {
               double latency_ms)
       : problem_(problem),
         windows_(windows),
+        context_(context),
         device_(problem_, context),
         parts_(problem.size()),
         latency_ms_(latency_ms * (1 + kRounding)) {
@@ -48,7 +49,7 @@ class Supposition {
       if (!parts_fit()) return true;
       const bool parted = part_parts();
       if (contradiction_) return true;
-      if ((!connected && !parted) || rounds == 0) return false;
+      if ((!connected && !parted) || rounds == 0 || context_.stopped()) return false;
       --rounds;
       write_down();
       if (times_are_up()) return true;
@@ -124,11 +125,12 @@ class Supposition {
 
   bool times_are_up() const {
     return critical_path_ms(problem_, windows_) > latency_ms_ ||
-           intervals_ms(problem_, windows_) > latency_ms_;
+           intervals_ms(problem_, windows_, context_) > latency_ms_;
   }
 
   Problem problem_;
   Windows windows_;
+  const BoundContext& context_;
   OneDevice device_;
   ConnectedParts parts_;
   double latency_ms_;
@@ -143,9 +145,11 @@ double destructive_ms(const Problem& problem, const Windows& windows, const Boun
                       double known_ms) {
   constexpr double kFirstStep = 1.0 / 1024, kLargestStep = 1;
   constexpr int kHalvings = 5;
-  if (problem.size() > kMostOperators || problem.inputs.empty()) return 0;
+  const bool too_large = problem.size() > kMostOperators;
+  if (too_large || problem.inputs.empty() || context.stopped()) return 0;
   std::size_t rounds = 2'000'000 / (problem.size() * problem.size());
   const auto refuted = [&](double latency_ms) {
+    if (context.stopped()) return false;
     return Supposition(problem, windows, context, latency_ms).refuted(rounds);
   };
   double below = known_ms, step = kFirstStep;

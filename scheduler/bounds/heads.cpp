@@ -62,8 +62,10 @@ class HeadFinder {
         from_fork_(problem.size()),
         met_by_(problem.size(), kNobody) {}
 
-  std::vector<double> run() {
+  std::vector<double> run(const std::function<bool()>& stop) {
+    constexpr std::size_t kBetweenLooks = 256;
     for (std::size_t v = 0; v < problem_.size(); ++v) {
+      if (v % kBetweenLooks == 0 && stop && stop()) break;
       collect_ancestors(v);
       if (ancestors_.empty()) continue;
       double least = 0;
@@ -217,13 +219,16 @@ class HeadFinder {
 
 }  // namespace
 
-std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors) {
-  return HeadFinder(problem, contention, ancestors).run();
+std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors,
+                          const std::function<bool()>& stop) {
+  if (stop && stop()) return std::vector<double>(problem.size(), 0);
+  return HeadFinder(problem, contention, ancestors).run(stop);
 }
 
-Windows windows(const Problem& problem, Contention contention, std::size_t ancestors) {
-  Windows result{heads(problem, contention, ancestors),
-                 heads(reversed(problem), contention, ancestors)};
+Windows windows(const Problem& problem, Contention contention, std::size_t ancestors,
+                const std::function<bool()>& stop) {
+  Windows result{heads(problem, contention, ancestors, stop),
+                 heads(reversed(problem), contention, ancestors, stop)};
   std::reverse(result.tail.begin(), result.tail.end());
   return result;
 }

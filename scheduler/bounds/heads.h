@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "scheduler/bounds/problem.h"
@@ -15,13 +16,16 @@ enum class Contention {
 
 /// By operator of the problem: the earliest time at which it can begin in any schedule (proof in
 /// heads.cpp). At most `ancestors` of an operator, the last in topological order, are looked at.
-std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors);
+/// Those not reached when `stop` (may be empty) becomes true keep 0.
+std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors,
+                          const std::function<bool()>& stop = {});
 
 /// Times in which operators must run: `head` from the beginning to `tail` before the end.
 struct Windows {
   std::vector<double> head, tail;  ///< by operator of the problem
 };
-Windows windows(const Problem& problem, Contention contention, std::size_t ancestors);
+Windows windows(const Problem& problem, Contention contention, std::size_t ancestors,
+                const std::function<bool()>& stop = {});
 
 /// How many ancestors are worth looking at in a graph of this size: all in small ones, few in large
 /// ones, so that the time stays about linear.

@@ -106,8 +106,9 @@ double confined_ms(Confined confined) {
 
 }  // namespace
 
-double intervals_ms(const Problem& problem, const Windows& windows) {
+double intervals_ms(const Problem& problem, const Windows& windows, const BoundContext& context) {
   constexpr std::size_t kMostSets = 16;
+  if (context.stopped()) return 0;
   Confined all;
   all.devices = problem.devices;
   for (std::size_t v = 0; v < problem.size(); ++v) {
@@ -116,6 +117,7 @@ double intervals_ms(const Problem& problem, const Windows& windows) {
   double longest = confined_ms(std::move(all));
   const Places& places = *problem.places;
   for (std::size_t set = 0; set < std::min(kMostSets, places.sets()); ++set) {
+    if (context.stopped()) break;
     if (places.set(set).size() >= problem.devices) continue;
     longest = std::max(longest, confined_ms(confined_to(places.set(set), problem, windows)));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "hios/cost_model.h"
@@ -10,7 +11,8 @@
 #include "scheduler/bounds/problem.h"
 #include "scheduler/bounds/shares.h"
 
-/// The bounds that all_bounds() lists, in ms, each in a file of its own with its proof.
+/// The bounds that all_bounds() lists, in ms, each in a file of its own with its proof. Those that
+/// take long return what they have, or 0, once the context says stop.
 namespace hios::scheduler {
 
 /// What bounds that look at single devices start from.
@@ -19,10 +21,13 @@ struct BoundContext {
   const CostModel& costs;
   const Shares& shares;
   const Places& places;
+  const std::function<bool()>& stop;  ///< may be empty
+
+  bool stopped() const { return stop && stop(); }
 };
 
 double critical_path_ms(const Problem& problem, const Windows& paths);
-double intervals_ms(const Problem& problem, const Windows& windows);
+double intervals_ms(const Problem& problem, const Windows& windows, const BoundContext& context);
 double together_ms(const Problem& problem, const Windows& windows, const BoundContext& context);
 
 /// A bound above `known_ms`, or 0.

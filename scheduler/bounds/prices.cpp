@@ -47,6 +47,7 @@ class Market {
     for (std::size_t round = 0; round < rounds; ++round) {
       const double value = round_ms();
       best = std::max(best, value);
+      if (context_.stopped()) break;  // every round's is a bound
       change_prices(1 / (1 + 0.25 * static_cast<double>(round)), best);
     }
     return best;

@@ -43,12 +43,14 @@ double between_ms(const BoundContext& context, Parts& parts, const Piece* before
 }  // namespace
 
 double separators_ms(const BoundContext& context, Parts& parts) {
+  if (context.stopped()) return 0;
   const auto pieces =
       cut_into_pieces(context.graph, std::numeric_limits<std::size_t>::max()).pieces;
   if (std::none_of(pieces.begin(), pieces.end(), is_separator)) return 0;
   const Piece nothing;
   double sum = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (context.stopped()) break;  // the rest takes no less than nothing
     const Piece* before = i > 0 && is_separator(pieces[i - 1]) ? &pieces[i - 1] : nullptr;
     if (!is_separator(pieces[i])) {
       const Piece* after = i + 1 < pieces.size() ? &pieces[i + 1] : nullptr;

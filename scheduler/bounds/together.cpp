@@ -54,13 +54,18 @@ double longest_part_ms(const Problem& problem, const Windows& windows, const One
 }  // namespace
 
 double together_ms(const Problem& problem, const Windows& windows, const BoundContext& context) {
+  if (context.stopped()) return 0;
   const std::vector<PaidEdge> edges = edges_by_price(problem, windows);
   const OneDevice device(problem, context);
+  bool stopped = false;  // and the search for the best k with it: nothing is known then
   const double latency = share_or_pay(
       edges.size(), 0, [&](std::size_t k) { return edges[k].latency_ms; },
       [&](std::size_t k) {
+        stopped = stopped || context.stopped();
+        if (stopped) return 0.0;
         return longest_part_ms(problem, windows, device, std::span(edges).first(k));
       });
+  if (stopped) return 0;
   // Infinite: operators that share a device for certain fit on none, and there is no schedule.
   return latency < std::numeric_limits<double>::infinity() ? latency : 0;
 }

@@ -93,5 +93,19 @@ TEST_F(Interrupted, WhatWasNotStartedIsLeftOut) {
   EXPECT_EQ(read(place_.file("r.json"))["schedules"].size(), 1u);
 }
 
+// So large that the signal comes before the lower bound is done, let alone the search.
+TEST_F(Interrupted, BeforeTheFirstSchedulerThereIsAScheduleAllTheSame) {
+  const std::string graph = "n=20000,edges=40000,layers=200", file = place_.file("s.json");
+  const auto done =
+      run_process({"bash", "-c", kInterruptOnce, "bash", HIOS_BIN_DIR "/hios-schedule", "--random",
+                   graph, "--devices", "4", "--streams", "8", "--time-limit", "1000000",
+                   "--algorithm", "best", "--output", file});
+  EXPECT_FALSE(done.timed_out);
+  EXPECT_EQ(done.exit_status, 130) << done.err;
+  EXPECT_EQ(read(file)["outcome"], "time_limit");
+  const auto checked = hios_schedule({"--random", graph, "--check", file});
+  EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+}
+
 }  // namespace
 }  // namespace hios::test

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -140,6 +141,78 @@ TEST(BoundsOracle, MeasuredStages) {
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 100);
+}
+
+/// Links for some pairs of devices in one direction, a default for the others.
+Platform linked_devices(std::size_t count, Random& random) {
+  const Platform plain = some_devices(count, false, random);
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      if (from == to || random.below(2) == 0) continue;
+      links.push_back({DeviceId(from), DeviceId(to), Link{random.uniform(0, 1), 1e-3}});
+    }
+  }
+  return Platform({plain.devices().begin(), plain.devices().end()}, links,
+                  Link{random.uniform(0, 2), 2e-3});
+}
+
+/// The graph at one end of what `overlap` can be (weight 0 or 1, now and then between), with some
+/// operators that hardly use a device, and edges that leave their price to the links.
+Graph extreme(const Graph& graph, bool links, Random& random) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (Operator& op : operators) {
+    if (random.below(2) == 0) op.utilization = random.uniform(1e-9, 1e-3);
+  }
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  for (Edge& edge : edges) {
+    edge.size_bytes = random.below(3000);
+    if (links && random.below(3) != 0) edge.transfer_ms.reset();
+  }
+  const double weights[] = {0, 1, 0, 1, random.uniform()};
+  return Graph(graph.name(), operators, edges,
+               {StageCostRule::Kind::kOverlap, weights[random.below(5)]});
+}
+
+TEST(BoundsOracle, StageCostsAtTheirEndsWithLinksAndDevicesThatCannot) {
+  Wins wins;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "extreme");
+    const bool links = seed % 2 == 0;
+    const std::size_t n = 4 + seed % 2, count = 2 + random.below(2);
+    const Platform platform =
+        links ? linked_devices(count, random) : some_devices(count, false, random);
+    CostStyle style = style_by_number(seed / 2);
+    Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)), style, random);
+    graph = restricted(extreme(graph, links, random), platform, random);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    judge(graph, platform, costs, links ? test::prices_of(costs) : test::prices_of(graph, platform),
+          wins);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(wins["feasible"], 200);
+  EXPECT_GT(wins["tight"], 100);
+}
+
+TEST(BoundsOracle, NoDeviceTimeIsNoPrice) {
+  std::vector<Operator> operators(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    operators[i].name = i == 0 ? "a" : "b";
+    operators[i].has_time = true;
+    operators[i].time_ms = 1;
+  }
+  operators[1].allowed = {"gpu1"};
+  const Platform platform = test::devices(2, 2);
+  for (const double weight : {0.0, 1.0}) {
+    const Graph graph("ends", operators, {}, {StageCostRule::Kind::kOverlap, weight});
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const Stage both{{{OpId(0)}, {OpId(1)}}};
+    for (const test::Prices& prices : {test::prices_of(graph, platform), test::prices_of(costs)}) {
+      EXPECT_EQ(prices.stage_ms(both, DeviceId(0)), std::numeric_limits<double>::infinity());
+      EXPECT_LE(prices.stage_ms(both, DeviceId(1)), 2);
+    }
+  }
 }
 
 }  // namespace

@@ -264,5 +264,36 @@ TEST(Bounds, LargeGraphs) {
   EXPECT_GT(paths.ms, work / 200);
 }
 
+TEST(Bounds, StopsSoonWithWhatThereIsByThen) {
+  RandomDag parameters;
+  parameters.operators = 600;
+  parameters.edges = 1200;
+  const Graph graph = random_dag(parameters);
+  const Platform platform = test::devices(3, 2);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const std::vector<LowerBound> whole = all_bounds(graph, costs);
+  int needed = 0;
+  all_bounds(graph, costs, [&] { return ++needed < 0; });
+  ASSERT_GT(needed, 30) << "it is asked in the long ones, too";
+  double before = 0;
+  for (int calls = 0; calls <= needed; calls += 1 + needed / 40) {
+    SCOPED_TRACE("calls " + std::to_string(calls));
+    int asked = 0;
+    const auto cut = all_bounds(graph, costs, [&] { return ++asked > calls; });
+    EXPECT_LT(asked, calls + 25) << "asked again and again after it said stop";
+    ASSERT_EQ(cut.size(), whole.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+      EXPECT_EQ(cut[i].name, whole[i].name);
+      EXPECT_LE(cut[i].ms, whole[i].ms);
+      EXPECT_GE(cut[i].ms, 0);
+      largest = std::max(largest, cut[i].ms);
+    }
+    EXPECT_GE(largest, before) << "more time, and less known";
+    before = largest;
+  }
+  EXPECT_GT(before, 0);
+}
+
 }  // namespace
 }  // namespace hios::scheduler

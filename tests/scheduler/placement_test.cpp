@@ -108,7 +108,7 @@ TEST(PackOperators, SaysWhatIsLeftOver) {
   const Platform platform = with_memory({9, 9});
   const CostModel costs = CostModel::from_graph(graph, platform);
   test::expect_error([&] { pack_operators(graph, costs, "hios-lp"); },
-                     {"hios-lp", "no placement was found", "v3"});
+                     {"hios-lp", "there is no placement that fits memory", "v3"});
 }
 
 }  // namespace

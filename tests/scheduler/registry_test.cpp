@@ -126,7 +126,7 @@ TEST(Registry, OutOfTimeIsSaidAndStaysValid) {
   const Platform platform = test::devices(2, 3);
   Context late;
   late.out_of_time = [] { return true; };
-  for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
+  for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "best"}) {
     SCOPED_TRACE(name);
     const ScheduleResult result = run(name, graph, platform, late);
     EXPECT_EQ(result.outcome, Outcome::kTimeLimit);

@@ -33,6 +33,8 @@ Prices prices_of(const Graph& graph, const Platform& platform) {
         used += t * graph.op(op).utilization;
       }
     }
+    // No device time is no price: 0 · infinity would make a number of nothing below.
+    if (sum == std::numeric_limits<double>::infinity()) return sum;
     if (lengths.size() == 1 || graph.stage_cost().kind == StageCostRule::Kind::kSerial) return sum;
     const double longest = *std::max_element(lengths.begin(), lengths.end());
     const double w = graph.stage_cost().weight;
@@ -47,6 +49,11 @@ Prices prices_of(const Graph& graph, const Platform& platform) {
 Prices prices_of(const CostModel& costs) {
   Prices prices;
   prices.stage_ms = [&](const Stage& stage, DeviceId device) {
+    for (const Group& group : stage.groups) {
+      for (OpId op : group) {
+        if (!costs.can_run(op, device)) return std::numeric_limits<double>::infinity();
+      }
+    }
     return costs.stage_ms(stage, device);
   };
   prices.transfer_ms = [&](const Edge& edge, DeviceId from, DeviceId to) {

@@ -19,7 +19,7 @@ struct Prices {
 /// By the graph's own costs; every edge must have its transfer_ms. Infinity where a device cannot
 /// run an operator.
 Prices prices_of(const Graph& graph, const Platform& platform);
-/// By the cost model, for profiles.
+/// By the cost model, for profiles and links. Infinity where a device cannot run an operator.
 Prices prices_of(const CostModel& costs);
 
 /// The latency by raising starts and ends until nothing moves: O(V·E) rounds. Nothing, where ends

@@ -1,11 +1,15 @@
 #include "scheduler/best/best.h"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
+#include <map>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "hios/error.h"
 #include "hios/random_dag.h"
 #include "hios/simulate.h"
 #include "hios/validate.h"
@@ -151,6 +155,31 @@ Graph constrained(std::uint64_t seed, Random& random) {
                plain.stage_cost());
 }
 
+/// Memory that some placement of the graph fills but for ten bytes a device.
+Platform hardly_enough_for(const Graph& graph, Random& random) {
+  std::vector<Device> devices{
+      {"gpu0", "gpu", 0, 3, 10, ""}, {"gpu1", "gpu", 0, 1, 10, ""}, {"gpu2", "gpu", 0, 2, 10, ""}};
+  std::map<std::string, std::size_t> labelled;
+  for (const Operator& op : graph.operators()) {
+    std::size_t d = random.below(3);
+    while (!may_run(op, devices[d])) d = random.below(3);
+    if (!op.colocate.empty()) d = labelled.emplace(op.colocate, d).first->second;
+    devices[d].memory_bytes += op.memory_bytes + op.parameter_bytes;
+  }
+  return Platform(devices);
+}
+
+TEST(Best, KeepsMemoryThatIsHardlyEnough) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "hardly enough");
+    const Graph graph = constrained(seed, random);
+    const Platform platform = hardly_enough_for(graph, random);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    EXPECT_LE(search_for(costs, 5'000).latency_ms, search_for(costs, 1).latency_ms);
+  }
+}
+
 TEST(Best, KeepsEveryConstraint) {
   int better = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -210,6 +239,45 @@ TEST(Best, StopsWhenTimeIsUpWithWhatItHas) {
   EXPECT_LT(asked, 2100) << "asked again and again after it said that time is up";
   context.out_of_time = [] { return true; };
   EXPECT_TRUE(search_for(costs, 0, 2, context).out_of_time);
+}
+
+// What any other algorithm returns when it is late from the beginning is a floor, whenever time
+// runs out in here.
+TEST(Best, OutOfTimeItIsNoWorseThanAnyOtherWithoutTime) {
+  int ios_alone = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed, "out of time");
+    test::CostStyle style = style_by_number(seed);
+    style.by_device = seed % 5 == 4;
+    const Graph graph = test::random_graph(40, 0.07, style, random);
+    const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 6));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    Context no_time;
+    no_time.out_of_time = [] { return true; };
+    double ios_ms = 0, least_ms = std::numeric_limits<double>::infinity();
+    for (const Algorithm& algorithm : all()) {
+      if (algorithm.name == "best") continue;
+      Options options(algorithm.options);
+      if (options.has("max_endings")) options.set("max_endings=" + std::to_string(kEndings));
+      try {
+        const double ms = algorithm.run(graph, costs, platform, options, no_time).latency_ms;
+        (algorithm.name == "ios" ? ios_ms : least_ms) =
+            algorithm.name == "ios" ? ms : std::min(ms, least_ms);
+      } catch (const InputError&) {
+        continue;  // no one device for all
+      }
+    }
+    ios_alone += ios_ms > 0 && ios_ms < least_ms;
+    if (ios_ms > 0) least_ms = std::min(least_ms, ios_ms);
+    for (const int calls : {0, 1, 5, 30, 200, 1500}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", calls " + std::to_string(calls));
+      std::atomic<int> asked = 0;
+      Context context;
+      context.out_of_time = [&] { return ++asked > calls; };
+      EXPECT_LE(search_for(costs, 0, 1 + seed % 3, context).latency_ms, least_ms);
+    }
+  }
+  EXPECT_GT(ios_alone, 0) << "else nothing shows that ios is asked";
 }
 
 TEST(Best, EndsAtTheBound) {
