@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,13 @@ TEST(Session, DifferentComplaintsAreToldByTheFirst) {
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 0: complaint 0"}));
 }
 
+/// Open MPI 4.1.4's mpirun now and then crashes while it tidies up after an abort, and its own
+/// status is all that is left to see. Of a job that fails only a status that is not 0 is promised.
+bool mpirun_crashed(const ProcessResult& result) {
+  return result.exit_status == 128 + SIGSEGV &&
+         result.err.find("PMIx_server_finalize") != std::string::npos;
+}
+
 /// Endings in which rank 1 fails and the others would wait for it for ever.
 struct Ending {
   const char* name;
@@ -109,7 +117,7 @@ class OneRankFails : public testing::TestWithParam<Ending> {};
 TEST_P(OneRankFails, EndsTheJobWithALineThatNamesIt) {
   const Ending& ending = GetParam();
   const ProcessResult result = probe(3, ending.name);
-  EXPECT_EQ(result.exit_status, ending.exit_status) << result.err;
+  if (!mpirun_crashed(result)) EXPECT_EQ(result.exit_status, ending.exit_status) << result.err;
   const std::vector<std::string> lines = errors(result);
   ASSERT_EQ(lines.size(), 1u) << result.err;
   EXPECT_TRUE(lines[0].starts_with("error: rank 1 on ")) << lines[0];
