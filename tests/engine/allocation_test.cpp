@@ -57,7 +57,7 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
   const std::size_t ranks = schedule.devices.size();
   std::barrier together(static_cast<std::ptrdiff_t>(ranks));
   allocations = 0;
-  run_device_ranks(ranks, {ways}, [&](mpi::Transport& transport, test::FakeDevice* device) {
+  test::run_device_ranks(ranks, {ways}, [&](mpi::Transport& transport, test::FakeDevice* device) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
     if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);

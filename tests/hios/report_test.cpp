@@ -63,8 +63,9 @@ TEST(Report, SaysAllThatIsKnown) {
   verified.max_abs = 1e-6;
   verified.bitwise = true;
   report.verified = verified;
-  report.transfer_paths = {{"by_pair", {{"-", "ipc"}, {"staged", "-"}}},
-                           {"why_not", {{"", ""}, {"no peer access", ""}}}};
+  report.transfer_paths = parse_json(
+      R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
+      "paths");
   const Json json = to_json(report);
   test::expect_meets_schema(json);
   EXPECT_EQ(json["latency_ms"]["best_quarter"], 2);

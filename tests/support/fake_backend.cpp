@@ -102,13 +102,13 @@ void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const 
   if (groups.size() > 1) {
     for (const BoundGroup& group : groups) std::ranges::for_each(group, poison_output);
   }
-  std::vector<std::size_t> next(groups.size(), 0);
+  next_.assign(groups.size(), 0);
   std::size_t left = 0;
   for (const BoundGroup& group : groups) left += group.size();
   for (; left > 0; --left) {
     std::size_t g = random_.below(groups.size());
-    while (next[g] == groups[g].size()) g = (g + 1) % groups.size();
-    BoundOperator* op = groups[g][next[g]++];
+    while (next_[g] == groups[g].size()) g = (g + 1) % groups.size();
+    BoundOperator* op = groups[g][next_[g]++];
     if (groups.size() == 1) poison_output(op);
     op->run();
     if (polls && g == 0 && poll != nullptr) poll(poll_argument);

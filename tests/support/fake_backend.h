@@ -51,6 +51,7 @@ class FakeBackend : public Backend {
  private:
   int threads_;
   Random random_;
+  std::vector<std::size_t> next_;  // by group of the stage that runs; kept, not to allocate again
 };
 
 /// The input is its position, weights are not asked for.
