@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -16,12 +17,16 @@
 // How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
 // two ways out: all ranks finalise together, or one aborts the job.
 //
-// Bad input wants the first, with one line. A rank that catches an InputError cannot know whether
-// the others threw it too (usually they did: they read the same files, or agreed) or still compute.
-// So it asks, on a communicator of its own where no message of the body can be in the way: a
-// barrier that it tests instead of waiting in it. If all ranks come, they tell each other their
-// texts and finalise; if they do not come in time, this rank was alone with its trouble, and it
-// aborts like any other failure. tests/mpi/session_test.cpp starts a job of each kind.
+// So every rank says a last word, what it has to complain about or nothing, on a communicator of
+// its own where no message of the body can be in the way. It cannot know whether the others come
+// too or still compute: a barrier that it tests instead of waiting in it tells. If all come, they
+// finalise, and bad input is said once and is everybody's status. A rank that complains waits for
+// the others for a moment only (usually they threw the same: they read the same files, or agreed);
+// if they do not come, it was alone with its trouble, and it aborts like any other failure.
+//
+// Nobody is in MPI_Finalize before all are there: where a rank aborts while others finalise, Open
+// MPI 4.1.4's mpirun now and then hangs or crashes. tests/mpi/session_test.cpp starts a job of each
+// kind.
 namespace hios::mpi {
 namespace {
 
@@ -37,8 +42,9 @@ class Job {
   Transport& transport() { return transport_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
-  /// What the job has to complain about, or nothing if the other ranks do not complain as well.
-  std::optional<std::string> agree_on(const std::string& complaint) {
+  /// Says this rank's last word, empty where it ended well. Returns what the job has to complain
+  /// about, empty for nothing; or no value where not all ranks came within `patience_s`.
+  std::optional<std::string> part(const std::string& complaint, double patience_s) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
     int all_came = 0;
@@ -46,7 +52,7 @@ class Job {
     while (true) {
       HIOS_MPI(MPI_Test(&barrier, &all_came, MPI_STATUS_IGNORE));
       if (all_came != 0) break;
-      if (MPI_Wtime() - start > kPatienceSeconds) return std::nullopt;
+      if (MPI_Wtime() - start > patience_s) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return joint_complaint(all_gather_text(farewell_.get(), complaint));
@@ -80,6 +86,13 @@ void check_launch(const Transport& transport, int thread_level) {
   }
 }
 
+/// See Job::part. A rank that ended well waits for the others as long as MPI_Finalize would.
+std::optional<std::string> last_word(Job& job, const std::optional<InputError>& complaint) {
+  if (complaint) return job.part(complaint->what(), kPatienceSeconds);
+  const Patience patience(kMpiSeconds, "all ranks end together");
+  return job.part({}, std::numeric_limits<double>::infinity());
+}
+
 int run_job(int thread_level, const std::function<int(Transport&)>& body) {
   Job job;
   int status = 0;
@@ -90,11 +103,11 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body) {
   } catch (const InputError& error) {
     complaint = error;
   }
-  if (complaint) {
-    const std::optional<std::string> agreed = job.agree_on(complaint->what());
-    if (!agreed) throw *complaint;
+  const std::optional<std::string> agreed = last_word(job, complaint);
+  if (!agreed) throw *complaint;
+  if (!agreed->empty()) {
     if (job.is_first()) print_error(*agreed);
-    status = static_cast<int>(complaint->code());
+    status = static_cast<int>(ExitCode::kBadInput);
   }
   std::cout.flush();
   std::fflush(nullptr);
