@@ -1,19 +1,34 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test: optimised, then under the address and
-# undefined-behaviour sanitizers. ./test.sh PRESET… runs those presets instead.
+# undefined-behaviour sanitizers; where there is a CUDA compiler, also the programs of preset cuda and
+# those tests of the CUDA backend that need no GPU. ./test.sh PRESET… runs those presets instead.
+# The tests that need a GPU are never part of it: ctest --test-dir build/cuda -L gpu.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 scripts/setup.sh
 
 presets=("$@")
-[ ${#presets[@]} -gt 0 ] || presets=(release asan)
+cuda_only=no
+if [ ${#presets[@]} -eq 0 ]; then
+  presets=(release asan)
+  if command -v nvcc >/dev/null; then cuda_only=yes; fi
+fi
 
 for preset in "${presets[@]}"; do
   printf '\n== %s: build ==\n' "$preset"
   cmake --preset "$preset" -DHIOS_WERROR=ON
   cmake --build --preset "$preset"
 done
+if [ "$cuda_only" = yes ]; then
+  printf '\n== cuda: build ==\n'
+  cmake --preset cuda -DHIOS_WERROR=ON
+  cmake --build --preset cuda --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests
+  printf '\n== cuda: tests that need no GPU ==\n'
+  ctest --preset cuda -L '^cuda$'
+elif [ $# -eq 0 ]; then
+  printf '\n== cuda: skipped, there is no nvcc in PATH ==\n'
+fi
 for preset in "${presets[@]}"; do
   printf '\n== %s: tests ==\n' "$preset"
   ctest --preset "$preset" -j "$(nproc)"

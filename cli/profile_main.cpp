@@ -1,13 +1,16 @@
 // hios-profile: measures a network's operators, stages and transfers on the ranks that will run it.
 
+#include <algorithm>
 #include <cstdio>
 
+#include "cli/device_setup.h"
 #include "cli/finding_line.h"
 #include "cli/network.h"
 #include "cli/rank_setup.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "cli/wanted_stages.h"
+#include "engine/choices.h"
 #include "engine/machine.h"
 #include "engine/profiler.h"
 #include "hios/log.h"
@@ -43,7 +46,9 @@ struct Job {
   Protocol protocol;
   std::filesystem::path output;
   std::vector<std::string> backends;
-  int threads = 1;
+  DeviceOptions devices;
+  std::string math = kMathNames[0];
+  int threads = 1;  ///< of a rank; 0 for a GPU, which has none
   int streams = 1;
   double time_limit_s = 60;
   double timeout_s = kDefaultTimeoutSeconds;
@@ -64,12 +69,12 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
     if (!findings.empty()) throw InputError(finding_line(text, findings.front()));
     for (const Device& device : file.devices) {
       if (device.threads == job.threads && device.streams <= job.streams &&
-          file.devices.size() == ranks)
+          device.math == job.math && file.devices.size() == ranks)
         continue;
       throw InputError(text + ": $.devices: made for " + std::to_string(file.devices.size()) +
                        " ranks x " + std::to_string(device.threads) + " threads x " +
-                       std::to_string(device.streams) +
-                       " streams: measure its stages with the same -np, --threads and --streams");
+                       std::to_string(device.streams) + " streams, " + device.math +
+                       ": measure its stages with the same -np, --threads, --streams and --math");
     }
     job.schedule = file.schedule;
     return;
@@ -77,6 +82,16 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
   for (const std::string& name : split(text, ',')) {
     job.algorithms.emplace_back(scheduler::find(name).name);
   }
+}
+
+int read_threads(const Flags& flags, const BackendEntry& backend) {
+  const auto threads = flags.optional_integer("threads", 1, 4096);
+  if (backend.kind == "cpu") return static_cast<int>(threads.value_or(1));
+  if (threads) {
+    throw InputError("--threads counts cores, and the " + std::string(backend.name) +
+                     " backend computes on none: leave it out");
+  }
+  return 0;
 }
 
 Job read_job(const Flags& flags, const mpi::Transport& transport) {
@@ -94,7 +109,11 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
           "--update");
     }
   }
-  job.threads = flags.given("threads") ? static_cast<int>(flags.integer("threads", 1, 4096)) : 1;
+  job.devices = read_device_options(flags, job.backends);
+  const BackendEntry& backend = find_backend(job.backends.front());
+  job.math = job.devices.math.value_or(job.math);
+  require_math(backend, job.math);
+  job.threads = read_threads(flags, backend);
   job.streams = static_cast<int>(flags.integer("streams", 1, 4096));
   job.time_limit_s = flags.number("time-limit", 0, 1e6);
   job.timeout_s = flags.number("timeout", 0.1, 1e6);
@@ -110,7 +129,8 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
 }
 
 /// One configuration is one machine's: times of two would be compared as if they were one's.
-void check_same_machine(const Job& job, const Configuration& known, const std::string& path) {
+void check_same_machine(const Job& job, const Configuration& known, const Backend& backend,
+                        const std::string& path) {
   const auto differs = [&](const char* what, const std::string& here) {
     const std::string there = known.machine.value(what, here);
     if (there == here) return;
@@ -119,22 +139,29 @@ void check_same_machine(const Job& job, const Configuration& known, const std::s
   };
   differs("processor", processor_name());
   differs("transport", path);
+  const Json described = known.machine.value("backend", Json::object());
+  const std::string gpu = backend.describe().value("gpu", "");
+  if (described.value("gpu", gpu) != gpu) {
+    throw InputError(job.output.string() + ": $.configurations: measured on another GPU (" +
+                     described.value("gpu", "") + ", here " + gpu + "): write to another file");
+  }
 }
 
 Configuration& configuration(Job& job, const Backend& backend, const mpi::Transport& transport) {
   const std::size_t ranks = transport.size();
-  if (Configuration* known = job.profile.find(backend.kind(), job.threads, ranks)) {
+  if (Configuration* known = job.profile.find(backend.kind(), job.threads, ranks, job.math)) {
     if (known->backend != backend.name()) {
       throw InputError(job.output.string() + " holds times of the " + known->backend +
                        " backend for this configuration: write to another file");
     }
-    check_same_machine(job, *known, transport.path());
+    check_same_machine(job, *known, backend, transport.path());
     return *known;
   }
   Configuration fresh;
   fresh.backend = backend.name();
   fresh.kind = backend.kind();
   fresh.threads = job.threads;
+  fresh.math = job.math;
   fresh.ranks = ranks;
   job.profile.configurations.push_back(fresh);
   return job.profile.configurations.back();
@@ -145,7 +172,7 @@ void measure_wanted_stages(Job& job, mpi::Transport& transport, Profiler& profil
                            Configuration& into) {
   const Graph& graph = job.network.coarse.graph;
   const Platform platform =
-      Platform::homogeneous(transport.size(), into.kind, job.threads, job.streams);
+      Platform::homogeneous(transport.size(), into.kind, job.threads, job.streams, job.math);
   const Stopwatch watch;
   for (;;) {
     double left_s = job.time_limit_s - watch.seconds();
@@ -183,10 +210,20 @@ void print_summary(const Job& job, const Configuration& measured) {
   if (job.common.json) write_json(*job.common.json, to_json(job.profile), job.common.existing);
 }
 
+/// What runs need to compute by the same algorithms, and how tensors went.
+void add_provenance(Configuration& into, const Json& algorithms, const TensorTransport& tensors) {
+  if (!algorithms.empty()) into.machine["algorithms"] = algorithms;
+  if (const auto paths = tensors.json()) into.machine["transfer_paths"] = *paths;
+}
+
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
-  flags.add(model_flags()).add(rank_flags()).add(profile_flags()).add(common_flags());
+  flags.add(model_flags())
+      .add(rank_flags())
+      .add(device_flags())
+      .add(profile_flags())
+      .add(common_flags());
   auto watching = watch_phase(transport, kDefaultTimeoutSeconds, "reading what to do");
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   Job job = agreed(transport, [&] { return read_job(flags, transport); });
@@ -194,15 +231,22 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
                                   {"the profile to update", job.profile.digest()}});
 
   watching = watch_phase(transport, job.timeout_s, "measuring");
-  const std::vector<int> threads(transport.size(), job.threads);
-  const RankBackend mine = make_rank_backend(flags, transport, job.backends, threads);
+  const std::vector<int> threads(transport.size(), std::max(1, job.threads));
+  const RankBackend mine =
+      make_rank_backend(flags, transport, job.backends, threads,
+                        backend_options(job.devices, transport, job.backends, job.math));
+  const TensorTransport tensors(transport, *mine.backend, job.devices);
   SeededSource source(job.common.seed);
   Configuration& into =
-      *agreed(transport, [&] { return &configuration(job, *mine.backend, transport); });
+      *agreed(transport, [&] { return &configuration(job, *mine.backend, tensors.get()); });
   log::info("measuring " + describe(job.network.model) + " on " + std::to_string(transport.size()) +
-            " ranks x " + std::to_string(job.threads) + " threads, " + transport.path());
-  Profiler profiler(job.network.coarse, job.network.model, *mine.backend, transport, source,
+            " ranks x " + std::to_string(job.threads) + " threads, " + tensors.get().path());
+  if (!tensors.table().empty()) log::info("tensors travel by\n" + tensors.table());
+  Profiler profiler(job.network.coarse, job.network.model, *mine.backend, tensors.get(), source,
                     job.protocol);
+  const Json algorithms =
+      agree_on_choices(transport, *mine.backend, job.network.coarse, job.network.model,
+                       into.machine.value("algorithms", Json::object()));
   profiler.measure_operators(into);
   if (transport.size() > 1) profiler.measure_transfers(into);
   if (!job.algorithms.empty() || job.schedule) {
@@ -210,6 +254,7 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
     watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring stages");
     measure_wanted_stages(job, transport, profiler, into);
   }
+  add_provenance(into, algorithms, tensors);
   if (transport.rank() == Rank(0)) {
     write_after_work([&] {
       write_json(job.output, to_json(job.profile),

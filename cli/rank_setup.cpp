@@ -99,13 +99,12 @@ std::vector<int> local_threads(mpi::Transport& transport, const std::vector<int>
 
 RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
                               const std::vector<std::string>& names,
-                              const std::vector<int>& threads_by_rank) {
+                              const std::vector<int>& threads_by_rank, BackendOptions options) {
   const std::vector<int> local = local_threads(transport, threads_by_rank);
   return agreed(transport, [&] {
     RankBackend made;
     made.cores =
         assign_cores(allowed_cores(), local, transport.local_rank(), flags.given("oversubscribe"));
-    BackendOptions options;
     options.threads = threads_by_rank[transport.rank().index()];
     options.cores = made.cores;
     options.environment = openmp_environment();

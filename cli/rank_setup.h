@@ -46,14 +46,15 @@ Protocol read_protocol(const Flags& flags);
 /// The backend's name for each rank, "auto" resolved.
 std::vector<std::string> backends_by_rank(const Flags& flags, std::size_t ranks);
 
-/// This rank's backend on its cores. Collective. `threads_by_rank` has one entry a rank.
+/// This rank's backend on its cores. Collective. `threads_by_rank` has one entry a rank; `options`
+/// says what is not about cores.
 struct RankBackend {
   std::unique_ptr<Backend> backend;
   std::vector<int> cores;  ///< empty: not pinned
 };
 RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
                               const std::vector<std::string>& names,
-                              const std::vector<int>& threads_by_rank);
+                              const std::vector<int>& threads_by_rank, BackendOptions options);
 
 /// Watches a phase in which ranks work and wait for each other's words: where this rank's last call
 /// of the transport is longer ago than `timeout_s`, it prints where the rank stands and ends the

@@ -82,6 +82,12 @@ void check_devices(const Flags& flags, RunJob& job, const std::string& file) {
                        " threads a rank, and --threads says " + std::to_string(*threads) +
                        ": leave the flag out, or schedule again");
     }
+    if (job.devices.math && *job.devices.math != device.math) {
+      throw InputError(where + "made for " + device.math + ", and --math says " +
+                       *job.devices.math + ": leave the flag out, or schedule again with --math " +
+                       *job.devices.math);
+    }
+    require_math(entry, device.math);
     job.threads.push_back(std::max(1, device.threads));
   }
 }
@@ -101,6 +107,7 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   job.platform = Platform(job.schedule.devices);
   check_schedule(job, file, transport.size());
   job.backends = backends_by_rank(flags, transport.size());
+  job.devices = read_device_options(flags, job.backends);
   check_devices(flags, job, file);
   if (const auto profile = flags.optional_text("profile")) {
     const Json costs = read_json(*profile, common.limits);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/device_setup.h"
 #include "cli/flags.h"
 #include "cli/network.h"
 #include "cli/rank_setup.h"
@@ -34,6 +35,7 @@ struct RunJob {
   std::vector<double> percentiles;
   std::vector<std::string> backends;  ///< by rank
   std::vector<int> threads;           ///< by rank
+  DeviceOptions devices;
   Verify verify = Verify::kNo;
   Tolerance tolerance;
   std::optional<double> max_error;  ///< of the prediction, in percent

@@ -3,11 +3,13 @@
 
 #include <cstdlib>
 
+#include "cli/device_setup.h"
 #include "cli/rank_setup.h"
 #include "cli/run_inputs.h"
 #include "cli/run_results.h"
 #include "cli/run_trace.h"
 #include "cli/run_verify.h"
+#include "engine/choices.h"
 #include "engine/executor.h"
 #include "hios/statistics.h"
 
@@ -22,6 +24,7 @@ struct Ready {
   RankBackend mine;
   RankPlan plan;
   std::optional<CostModel> costs;
+  std::unique_ptr<TensorTransport> tensors;
 };
 
 void check_supported(const RunJob& job, const Backend& backend, const RankPlan& plan) {
@@ -37,18 +40,53 @@ void check_supported(const RunJob& job, const Backend& backend, const RankPlan& 
   }
 }
 
+/// What the profile knows of a device like this; null without one.
+const Configuration* configuration_of(const RunJob& job, const Device& device) {
+  if (!job.profile) return nullptr;
+  return job.profile->find(device.kind, device.threads, job.platform.size(), device.math);
+}
+
+/// Times of another GPU would predict nothing.
+void check_same_device(const RunJob& job, const Device& device, const Backend& backend) {
+  const Configuration* const measured = configuration_of(job, device);
+  const std::string here = backend.describe().value("gpu", "");
+  if (!measured || here.empty() || !measured->machine.contains("backend")) return;
+  const std::string there = measured->machine["backend"].value("gpu", here);
+  if (there == here) return;
+  throw InputError(job.profile->file + ": measured on " + there + ", and this is " + here +
+                   ": measure here with: mpirun -np " + std::to_string(job.platform.size()) +
+                   " hios-profile " + job.network.flags + " --backend " +
+                   std::string(backend.name()) + " --output FILE");
+}
+
+/// The algorithms that the profile was measured with, so that the run computes by the same.
+Json known_choices(const RunJob& job, const Device& device) {
+  const Configuration* const measured = configuration_of(job, device);
+  return measured ? measured->machine.value("algorithms", Json::object()) : Json::object();
+}
+
 Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport) {
-  Ready ready{.mine = make_rank_backend(flags, transport, job.backends, job.threads),
-              .plan = {},
-              .costs = {}};
+  const Device& device = job.platform.device(DeviceId(transport.rank().index()));
+  Ready ready{
+      .mine = make_rank_backend(flags, transport, job.backends, job.threads,
+                                backend_options(job.devices, transport, job.backends, device.math)),
+      .plan = {},
+      .costs = {},
+      .tensors = {}};
+  Backend& backend = *ready.mine.backend;
   agreed(transport, [&] {
     ready.plan = plan_rank(job.network.coarse, job.schedule.schedule, transport.rank());
-    check_supported(job, *ready.mine.backend, ready.plan);
+    check_supported(job, backend, ready.plan);
+    check_same_device(job, device, backend);
     if (job.profile)
       ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile,
                                             job.network.flags);
     return true;
   });
+  const CoarseGraph& coarse = job.network.coarse;
+  agree_on_memory(transport, backend, coarse, job.network.model, ready.plan);
+  agree_on_choices(transport, backend, coarse, job.network.model, known_choices(job, device));
+  ready.tensors = std::make_unique<TensorTransport>(transport, backend, job.devices);
   return ready;
 }
 
@@ -95,7 +133,11 @@ int write_results(const Flags& flags, const RunJob& job, mpi::Transport& transpo
 int run(mpi::Transport& plain_transport, int argc, char** argv) {
   mpi::BeatingTransport transport(plain_transport);
   Flags flags("hios-run", "run a schedule, one rank a device (mpirun -np M)");
-  flags.add(model_flags()).add(rank_flags()).add(run_flags()).add(common_flags());
+  flags.add(model_flags())
+      .add(rank_flags())
+      .add(device_flags())
+      .add(run_flags())
+      .add(common_flags());
   auto watching = watch_phase(transport, kDefaultTimeoutSeconds, "reading what to do");
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   const RunJob job = agreed(transport, [&] { return read_run_job(flags, transport); });
@@ -106,15 +148,16 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
   watching = watch_phase(transport, job.timeout_s, "setting up");
   const Ready ready = get_ready(flags, job, transport);
   const std::vector<ReportRank> ranks = gather_ranks(transport, ready.mine, ready.plan);
-  print_setup(job, transport, ranks);
+  mpi::Transport& tensors = ready.tensors->get();
+  print_setup(job, tensors, ranks, ready.tensors->table());
   if (job.dry_run) {
     print_dry_run(job, transport, ready.plan);
     return 0;
   }
 
   SeededSource source(job.common.seed);
-  Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend,
-                    transport, source);
+  Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend, tensors,
+                    source);
   RunResults results;
   watching.reset();
   {
@@ -129,12 +172,12 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
     const double patience_s =
         job.timeout_s + kReferenceSecondsPerGflop * job.network.model.flop() / 1e9;
     watching = watch_phase(transport, patience_s, "verifying");
-    results.verified =
-        verify_run(job, transport, *ready.mine.backend, source, ready.plan, executor);
+    results.verified = verify_run(job, tensors, *ready.mine.backend, source, ready.plan, executor);
     watching = watch_phase(transport, job.timeout_s, "writing the results");
   }
-  return write_results(flags, job, transport, ranks, results,
-                       ready.costs ? &*ready.costs : nullptr);
+  executor.close();
+  results.transfer_paths = ready.tensors->json();
+  return write_results(flags, job, tensors, ranks, results, ready.costs ? &*ready.costs : nullptr);
 }
 
 }  // namespace

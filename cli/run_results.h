@@ -25,6 +25,7 @@ struct RunResults {
   RecordedRun recorded;
   std::optional<Timeline> predicted;  ///< with a profile
   std::optional<Verified> verified;
+  std::optional<Json> transfer_paths;  ///< where ranks have devices
 };
 
 /// Every rank's facts, by rank, on every rank. Collective.
@@ -35,9 +36,9 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
 std::vector<std::vector<StageClock>> gather_clocks(mpi::Transport& transport,
                                                    const std::vector<StageClock>& mine);
 
-/// What is about to run, and where.
+/// What is about to run, and where; `paths` is the table of transfer paths, if there is one.
 void print_setup(const RunJob& job, const mpi::Transport& transport,
-                 const std::vector<ReportRank>& ranks);
+                 const std::vector<ReportRank>& ranks, const std::string& paths);
 
 /// Every rank's steps, printed by rank 0. Collective.
 void print_dry_run(const RunJob& job, mpi::Transport& transport, const RankPlan& plan);

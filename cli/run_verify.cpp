@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace hios::cli {
 
@@ -26,6 +27,11 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
+bool alike(const std::vector<std::string>& backends) {
+  return std::all_of(backends.begin(), backends.end(),
+                     [&](const std::string& name) { return name == backends.front(); });
+}
+
 std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, TensorSource& source,
                                         const std::vector<OpId>& ops, const Executor& executor) {
   const CoarseGraph& coarse = job.network.coarse;
@@ -33,9 +39,12 @@ std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, Ten
   const OneRankRun expected(coarse, job.network.model, *reference,
                             std::vector<int>(coarse.graph.size(), 1), source,
                             "computing the reference");
-  const OneRankRun alone(coarse, job.network.model, backend,
-                         threads_of_operators(coarse.graph, job.schedule), source,
-                         "computing on one rank");
+  std::optional<OneRankRun> alone;
+  if (alike(job.backends)) {
+    alone.emplace(coarse, job.network.model, backend,
+                  threads_of_operators(coarse.graph, job.schedule), source,
+                  "computing on one rank");
+  }
   std::vector<std::size_t> position(coarse.graph.size());
   for (std::size_t i = 0; i < coarse.graph.size(); ++i)
     position[coarse.graph.topological()[i].index()] = i;
@@ -44,7 +53,7 @@ std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, Ten
     const auto values = executor.output(op);
     checks.push_back({position[op.index()], coarse.graph.op(op).name,
                       compare(values, expected.output(op), job.tolerance),
-                      compare(values, alone.output(op), job.tolerance).bitwise});
+                      !alone || compare(values, alone->output(op), job.tolerance).bitwise});
   }
   return checks;
 }
@@ -117,7 +126,10 @@ Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backe
   const std::vector<OpId> ops = to_compare(plan, job.verify);
   std::vector<OperatorCheck> mine;
   if (!ops.empty()) mine = compare_here(job, backend, source, ops, *checked);
-  return combine(gather(transport, mine));
+  if (whole) whole->close();
+  Verified verified = combine(gather(transport, mine));
+  verified.compared_bits = alike(job.backends);
+  return verified;
 }
 
 }  // namespace hios::cli

@@ -22,9 +22,13 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
   const auto file = flags.optional_text("platform");
   if (!file) {
     const auto devices = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
-    return Platform::homogeneous(devices, flags.text("kind"),
-                                 static_cast<int>(flags.integer("threads", 0, 65536)),
-                                 static_cast<int>(flags.integer("streams", 1, 65536)));
+    const std::string kind = flags.text("kind");
+    const std::int64_t cores = kind == "cpu" ? 1 : 0;  // a GPU has none
+    return Platform::homogeneous(
+        devices, kind,
+        static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),
+        static_cast<int>(flags.integer("streams", 1, 65536)),
+        parse_math(flags.optional_text("math").value_or(kMathNames[0])));
   }
   const Json json = read_input(*file, limits);
   return platform_from_json(JsonView(json, *file));
@@ -107,10 +111,11 @@ po::options_description problem_flags() {
       "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer)");
   group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
   group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
-  group.add_options()("threads", value("N")->default_value("1"), "cores a device");
+  group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
   group.add_options()("streams", value("S")->default_value("1"),
                       "the most groups of operators at once on a device");
-  group.add_options()("platform", value("FILE"), "a hios-platform file instead of the four above");
+  group.add_options()("math", value("NAME"), "of the devices: fp32 (default), or tf32 on GPUs");
+  group.add_options()("platform", value("FILE"), "a hios-platform file instead of the five above");
   return group;
 }
 

@@ -3,12 +3,18 @@
 add_library(hios_settings INTERFACE)
 target_compile_features(hios_settings INTERFACE cxx_std_20)
 target_include_directories(hios_settings INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(hios_settings INTERFACE
+set(hios_warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   # What GCC 12 wrongly sees in its own library's inlined strings (GCC bug 105651 and its kin); the
   # sanitizer presets look for the real thing.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
+target_compile_options(hios_settings INTERFACE
+  "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"
+  # nvcc hands its host compiler generated code, which is not pedantic. CMake 3.25 does not know that
+  # nvcc has C++20.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>"
+  "$<$<AND:$<BOOL:${HIOS_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings;-Xcompiler=-Werror>")
 if(HIOS_SANITIZE)
   target_compile_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE})
@@ -40,10 +46,16 @@ function(hios_print_features)
   if(HIOS_CPU)
     set(cpu "yes (oneDNN ${dnnl_VERSION})")
   endif()
+  set(cuda "no  (HIOS_CUDA=OFF: configure with --preset cuda)")
+  if(HIOS_CUDA)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+    set(cuda "yes (CUDA ${CUDAToolkit_VERSION}, cuDNN ${CUDNN_VERSION}; for ${architectures})")
+  endif()
   message(STATUS "HIOS ${PROJECT_VERSION}")
   message(STATUS "  ranks over MPI    ${mpi}")
   message(STATUS "  reference backend yes")
   message(STATUS "  cpu backend       ${cpu}")
+  message(STATUS "  cuda backend      ${cuda}")
   message(STATUS "  tests             ${HIOS_TESTS}")
   message(STATUS "  sanitizers        ${HIOS_SANITIZE}")
 endfunction()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "hios/coarsen.h"
 #include "hios/ids.h"
 #include "hios/json_io.h"
+#include "mpi/device.h"
 
 /// What a device can do for the engine. One folder and one row of backends.cpp each.
 namespace hios {
@@ -30,7 +32,8 @@ struct Lane {
 /// groups than cores the later ones share cores.
 std::vector<Lane> lanes(std::size_t groups, int threads);
 
-/// Device memory, owned. `data()` is a host pointer for CPU backends.
+/// Device memory, owned. `data()` is a host pointer where Backend::device() is null, else an
+/// address on the device, which only Backend::read and write reach from the host.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -51,8 +54,33 @@ struct Operation {
 class BoundOperator {
  public:
   virtual ~BoundOperator() = default;
-  /// Called on the lane's stream. Allocates nothing, locks nothing.
+  /// Called on the lane's stream; on an asynchronous device, from the main thread, and only queues
+  /// there. Allocates nothing, locks nothing.
   virtual void run() = 0;
+};
+
+/// Work that was queued once and can be queued again as a whole, at the cost of one call: on a GPU
+/// a captured graph.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual void replay() = 0;
+};
+
+/// Readings of a device's clock, by index.
+class ClockMarks {
+ public:
+  virtual ~ClockMarks() = default;
+  /// Queues a reading; may be part of a recording.
+  virtual void mark(std::size_t index) = 0;
+  /// From reading `from` to reading `to`. REQUIRES: both read, and synchronize() since.
+  virtual double ms(std::size_t from, std::size_t to) const = 0;
+};
+
+/// See Backend::bind_chill.
+class Chill : public BoundOperator {
+ public:
+  virtual void set_size(Bytes size_bytes) = 0;  ///< clipped to the stretch
 };
 
 /// A group: its operators in order.
@@ -73,6 +101,14 @@ class Backend {
   /// Empty if it can run the operation, else why not, in words.
   virtual std::optional<std::string> unsupported(const Operation& operation) const = 0;
 
+  /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
+  /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
+  virtual Json choices(const Operation&) { return Json::object(); }
+  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
+  /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
+  /// nothing is bound yet.
+  virtual void adopt(const Json& /*algorithms*/) {}
+
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
@@ -88,11 +124,46 @@ class Backend {
   /// Runs the groups of a stage, group g on lane g, and returns when all have ended. An exception
   /// of a group ends the stage and is rethrown here. Allocates nothing. `poll` (may be null) is
   /// called on the main thread between two operators of its own group.
+  /// An asynchronous device only queues the stage, in order with what was queued before, and calls
+  /// no `poll`.
   virtual void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
                          void (*poll)(void*), void* poll_argument) = 0;
+
+  /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
+  /// synchronize() since what was queued on the buffer.
+  virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
+  virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
+  /// An operator that reads all of `stretch` through the caches of its lane, and drives out what
+  /// was there; how much of it is set_size's to say.
+  virtual std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane);
+  /// What the largest cache holds that stages run through: so much drives everything else out.
+  virtual Bytes cache_bytes() const;
+  /// What can still be allocated; nothing where that is the operating system's affair.
+  virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
+
+  /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
+  /// is asynchronous, and the calls below have a meaning.
+  virtual mpi::Device* device() { return nullptr; }
+  /// Waits for all that was queued. Throws RunError where some of it failed.
+  virtual void synchronize() {}
+  /// Runs `queue`, whose run_stage and mark calls are recorded, not executed. Null where nothing is
+  /// to be recorded (host backends, --cuda-graphs off): then `queue` was not called.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& queue);
+  /// REQUIRES: device().
+  virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
 };
 
-/// What a backend is made with.
+/// Arithmetic of convolutions; all accumulate in fp32.
+enum class Math {
+  kFp32,
+  kTf32,  ///< inputs of products rounded to 10 bits of mantissa
+};
+
+/// By its name in files and flags (hios/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
+
+/// What a backend is made with. A backend ignores what is not its own.
 struct BackendOptions {
   int threads = 1;
   /// The cores this rank may use, as the operating system numbers them; empty: pin nothing.
@@ -100,6 +171,14 @@ struct BackendOptions {
   /// What the program's environment says that times depend on, for describe(): nothing else reads
   /// it.
   Json environment = Json::object();
+  // Of devices beside the CPU:
+  int device_index = 0;       ///< as the driver numbers those that this rank may see
+  Math math = Math::kFp32;    ///< backends without a choice compute in fp32
+  bool graphs = true;         ///< record() records
+  bool deterministic = true;  ///< only algorithms that give the same bits each time
+  /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
+  /// chooses.
+  Json algorithms = Json::object();
 };
 
 /// A row of the table of backends.

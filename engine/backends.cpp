@@ -6,6 +6,9 @@
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/backend.h"
 #endif
+#ifdef HIOS_HAVE_CUDA
+#include "engine/cuda/backend.h"
+#endif
 
 namespace hios {
 namespace {
@@ -18,6 +21,12 @@ constexpr auto kMakeCpu = &cpu::make_backend;
 constexpr std::unique_ptr<Backend> (*kMakeCpu)(const BackendOptions&) = nullptr;
 #endif
 
+#ifdef HIOS_HAVE_CUDA
+constexpr auto kMakeCuda = &cuda::make_backend;
+#else
+constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr;
+#endif
+
 /// Every backend there is, also those that this build lacks. The order is that of "auto".
 constexpr std::array kBackends = {
     BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
@@ -25,8 +34,9 @@ constexpr std::array kBackends = {
                  "-DHIOS_CPU=ON, or use --backend reference"},
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
                  &reference::make_backend, ""},
-    BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", nullptr,
-                 "HIOS has no CUDA backend yet; use --backend cpu"},
+    BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", kMakeCuda,
+                 "CUDA was left out (HIOS_CUDA=OFF); build with cmake --preset cuda where CUDA 13 "
+                 "and cuDNN 9 are installed, or use --backend cpu"},
 };
 
 std::string known_names() {

@@ -5,36 +5,27 @@
 // The clock is read where the rank's time changes hands: around a stage's kernels, around a wait.
 // What lies between is the executor's own, overhead_ms(). The step that runs is published as one
 // relaxed atomic counter, so that a watchdog can tell a rank that hangs, and on what, at the cost
-// of a store a step. Tests: executor_test.cpp (results against one rank, bit for bit),
-// allocation_test.cpp (no allocation in run_once).
+// of a store a step.
+//
+// An asynchronous device is only given its stages (engine/device_stages.h), a segment at a time,
+// and waited for at the end; what is in between is the channel's, which is in order with the
+// device's work. Tests: executor_test.cpp and device_executor_test.cpp (results against one rank,
+// bit for bit), allocation_test.cpp (no allocation in run_once).
 #include "engine/executor.h"
 
 #include <atomic>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "engine/bind.h"
+#include "engine/device_stages.h"
+#include "engine/host_copies.h"
+#include "engine/memory_estimate.h"
+#include "engine/step_words.h"
 #include "engine/timing.h"
 #include "hios/error.h"
 
 namespace hios {
-namespace {
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
-
-// A stage made ready: its operators bound, each group with its lane.
-struct BoundStage {
-  std::vector<BoundGroup> groups;
-  std::vector<Lane> lanes;
-};
-
-}  // namespace
 
 struct Executor::State {
   State(const CoarseGraph& coarse_graph, const Model& the_model, const RankPlan& rank_plan,
@@ -53,11 +44,13 @@ struct Executor::State {
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
 
   void run_steps();
+  std::size_t run_step(std::size_t step);
   void compute(std::size_t stage);
+  std::size_t queue_segment();
   template <class Wait>
   void wait(Wait&& wait_for_it);
   double now_ms() const { return ms_between(begin, Clock::now()); }
-  std::string describe(const Step& step) const;
+  std::string words(std::size_t place) const;
 
   const CoarseGraph& coarse;
   const Model& model;
@@ -69,6 +62,7 @@ struct Executor::State {
   std::unique_ptr<Buffer> input, arena;
   std::vector<std::unique_ptr<BoundOperator>> operators;
   std::vector<BoundStage> stages;
+  std::optional<DeviceStages> device;     // where the backend is asynchronous
   std::unique_ptr<mpi::Channel> channel;  // none where no message is planned
 
   bool recording = false;
@@ -78,22 +72,31 @@ struct Executor::State {
   double elsewhere_ms = 0;           // in kernels and waits of this iteration
   double overhead_ms = 0;
 
-  // Grows by steps + 2 in an iteration, so that its remainder tells where the rank is: 0 between
-  // iterations, i in step i − 1, and last in the wait for the end of all messages.
+  // Grows by kPlaces beyond the steps in an iteration, so that its remainder tells where the rank
+  // is: 0 between iterations, i in step i − 1, then in the wait for the end of all messages, and
+  // last in the wait for the device.
+  static constexpr std::size_t kPlaces = 3;
+  std::size_t places() const { return plan.steps.size() + kPlaces; }
   std::atomic<std::uint64_t> progress{0};
-  std::uint64_t advances = 0;
-  void advance() { progress.store(++advances, std::memory_order_relaxed); }
+  std::uint64_t iterations_begin = 0;  // what progress was when this iteration began
+  void enter(std::size_t place) {
+    progress.store(iterations_begin + place, std::memory_order_relaxed);
+  }
 };
 
 void Executor::State::allocate(TensorSource& source) {
   if (plan.slots.empty()) return;
   const std::string rank = "rank " + std::to_string(plan.rank.index());
+  if (const auto free = backend.free_memory()) {
+    require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
+  }
   arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank);
-  std::memset(arena->data(), 0, plan.arena_bytes);  // the pages are there before the first run
+  fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
   const Shape& shape = model.tensor(model.input()).shape;
   input = backend.allocate(shape.size_bytes(), "the model's input on " + rank);
-  source.input(
-      model, {reinterpret_cast<float*>(input->data()), static_cast<std::size_t>(shape.elements())});
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  source.input(model, values);
+  write_floats(backend, input->data(), values);
 }
 
 BoundOperator* Executor::State::bind_one(OpId op, const Lane& lane, TensorSource& source) {
@@ -119,6 +122,7 @@ void Executor::State::bind(TensorSource& source) {
     }
     stages.push_back(std::move(bound));
   }
+  if (backend.device()) device.emplace(plan, backend, stages);
 }
 
 void Executor::State::open_channel() {
@@ -129,8 +133,9 @@ void Executor::State::open_channel() {
     }
     return list;
   };
-  if (plan.sends.empty() && plan.receives.empty()) return;
+  // Also where there is none to open, because transports may open channels on all ranks together.
   channel = transport.open_channel(messages(plan.sends), messages(plan.receives));
+  if (plan.sends.empty() && plan.receives.empty()) channel.reset();
 }
 
 template <class Wait>
@@ -159,50 +164,63 @@ void Executor::State::compute(std::size_t stage) {
   awaited_ms.reset();
 }
 
-void Executor::State::run_steps() {
-  advance();
-  if (channel) channel->start_receives();
-  for (const Step& step : plan.steps) {
-    std::visit(Overloaded{
-                   [&](const AwaitReceive& s) { wait([&] { channel->await_receive(s.receive); }); },
-                   [&](const AwaitSend& s) { wait([&] { channel->await_send(s.send); }); },
-                   [&](const Compute& s) { compute(s.stage); },
-                   [&](const StartSend& s) { channel->start_send(s.send); },
-               },
-               step);
-    advance();
-  }
-  if (channel) wait([&] { channel->finish(); });
-  advance();
+// Returns the step behind it.
+std::size_t Executor::State::queue_segment() {
+  const double start = now_ms();
+  if (channel) channel->poll();
+  const std::size_t next = device->run_next();
+  elsewhere_ms += now_ms() - start;
+  awaited_ms.reset();
+  return next;
 }
 
-std::string Executor::State::describe(const Step& step) const {
-  const auto name = [&](OpId op) { return coarse.graph.op(op).name; };
-  const auto with = [&](const PlannedMessage& message, const char* preposition) {
-    return name(message.op) + preposition + "rank " + std::to_string(message.peer.index());
-  };
-  return std::visit(
-      Overloaded{
-          [&](const AwaitReceive& s) {
-            return "waiting for " + with(plan.receives[s.receive], " from ");
-          },
-          [&](const AwaitSend& s) {
-            return "waiting for the send of " + with(plan.sends[s.send], " to ");
-          },
-          [&](const StartSend& s) { return "sending " + with(plan.sends[s.send], " to "); },
-          [&](const Compute& s) {
-            std::string text = "stage " + std::to_string(s.stage) + ":";
-            const char* before = " ";
-            for (const Group& group : plan.stages[s.stage].groups) {
-              for (const OpId op : group) {
-                text += before + name(op);
-                before = ", ";
-              }
-            }
-            return text;
-          },
-      },
-      step);
+// Returns the step that comes next.
+std::size_t Executor::State::run_step(std::size_t index) {
+  const Step& step = plan.steps[index];
+  if (const auto* receive = std::get_if<AwaitReceive>(&step)) {
+    wait([&] { channel->await_receive(receive->receive); });
+  } else if (const auto* sent = std::get_if<AwaitSend>(&step)) {
+    wait([&] { channel->await_send(sent->send); });
+  } else if (const auto* send = std::get_if<StartSend>(&step)) {
+    channel->start_send(send->send);
+  } else if (device) {
+    return queue_segment();
+  } else {
+    compute(stage_of(step));
+  }
+  return index + 1;
+}
+
+void Executor::State::run_steps() {
+  if (device) device->begin();
+  if (channel) channel->start_receives();
+  for (std::size_t step = 0; step < plan.steps.size();) {
+    enter(1 + step);
+    step = run_step(step);
+  }
+  enter(1 + plan.steps.size());
+  if (channel) wait([&] { channel->finish(); });
+  enter(2 + plan.steps.size());
+  if (device) wait([&] { device->end(clocks); });
+  iterations_begin += places();
+  enter(0);
+}
+
+std::string Executor::State::words(std::size_t place) const {
+  const std::size_t steps = plan.steps.size();
+  if (place == 0) return kBetweenIterations;
+  if (place == 1 + steps) return "waiting for the end of its sends";
+  if (place == 2 + steps) {
+    const std::string device_words = "waiting for the device";
+    if (!device || device->segments().empty()) return device_words;
+    return device_words + ", given last " + describe(device->segments().back(), plan, coarse.graph);
+  }
+  const Step& step = plan.steps[place - 1];
+  if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan, coarse.graph);
+  for (const Segment& segment : device->segments()) {
+    if (segment.first == place - 1) return "queueing " + describe(segment, plan, coarse.graph);
+  }
+  return describe(step, plan, coarse.graph);
 }
 
 Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
@@ -231,24 +249,26 @@ double Executor::run_once() {
   return total;
 }
 
-void Executor::record_stages(bool on) { state_->recording = on; }
+void Executor::record_stages(bool on) {
+  state_->recording = on;
+  if (state_->device) state_->device->record_stages(on);
+}
 
 std::span<const StageClock> Executor::stage_clocks() const { return state_->clocks; }
 
 double Executor::overhead_ms() const { return state_->overhead_ms; }
 
-std::span<const float> Executor::output(OpId op) const {
-  return {reinterpret_cast<const float*>(state_->place(op)),
-          state_->plan.slot(op).size_bytes / sizeof(float)};
+std::vector<float> Executor::output(OpId op) const {
+  return read_floats(state_->backend, state_->place(op),
+                     state_->plan.slot(op).size_bytes / sizeof(float));
 }
 
-std::string Executor::current_step() const {
-  const auto& steps = state_->plan.steps;
-  const std::size_t index = progress() % (steps.size() + 2);
-  if (index == 0) return "between two iterations, where ranks wait for each other";
-  if (index <= steps.size()) return state_->describe(steps[index - 1]);
-  return "waiting for the end of its sends";
+void Executor::close() {
+  state_->channel.reset();
+  state_->transport.barrier();
 }
+
+std::string Executor::current_step() const { return state_->words(progress() % state_->places()); }
 
 std::uint64_t Executor::progress() const {
   return state_->progress.load(std::memory_order_relaxed);

@@ -126,6 +126,7 @@ Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
     }
     return ms;
   });
+  executor.close();
   sweeps.drop_first(static_cast<std::size_t>(protocol.warmup));
   return sweeps;
 }
@@ -193,11 +194,13 @@ int Profiler::State::affordable_sweeps(double sweep_s, std::size_t batches_left,
 }
 
 // What a run touches between two uses of an operator's weights, as far as a cache could remember.
+// The ranks of a host share the processor's; a device beside it has one of its own.
 Bytes Profiler::State::cold_bytes() const {
   Bytes iteration = 0;
   for (const Operator& op : coarse.graph.operators())
     iteration += op.memory_bytes + op.parameter_bytes;
-  return std::min<Bytes>(last_level_cache_bytes() / transport.local_size(), iteration);
+  const std::size_t sharers = backend.device() ? 1 : transport.local_size();
+  return std::min<Bytes>(backend.cache_bytes() / sharers, iteration);
 }
 
 // Deals stages in topological order out to batches like cards: neighbours, which share operators,

@@ -10,6 +10,9 @@
 //    Their own inputs are one block of fixed values, so that no value can grow from sweep to sweep;
 //  - the stage.
 //
+// An asynchronous device is given a whole sweep before the host waits, and its own clock is read
+// around each stage; produce and stage are one recording, as a run replays segments of many stages.
+//
 // All stages of a batch use the same bytes for their tensors, as a run's arena is used again and
 // again. The result is not exactly a stage of a run: the operators in flight on other ranks are
 // those of the same sweep, and a tensor that would come from another rank is produced here. Tests:
@@ -24,30 +27,12 @@
 
 #include "engine/arena.h"
 #include "engine/bind.h"
+#include "engine/host_copies.h"
 #include "engine/timing.h"
 #include "hios/random.h"
 
 namespace hios {
 namespace {
-
-// Drives everything else out of a core's caches by reading a stretch of memory, a word a line.
-class Chill final : public BoundOperator {
- public:
-  explicit Chill(std::span<const std::byte> stretch) : stretch_(stretch) {}
-  void set_size(std::size_t bytes) { bytes_ = std::min(bytes, stretch_.size()); }
-  void run() override {
-    unsigned sum = 0;
-    for (std::size_t i = 0; i < bytes_; i += kArenaAlignment) {
-      sum += static_cast<unsigned>(stretch_[i]);
-    }
-    seen_ = sum;
-  }
-
- private:
-  std::span<const std::byte> stretch_;
-  std::size_t bytes_ = 0;
-  volatile unsigned seen_ = 0;  // so that the reads count as used
-};
 
 struct Item {
   std::size_t index = 0;  // of the stage, as asked
@@ -55,7 +40,12 @@ struct Item {
   BoundGroup produce;
   std::vector<BoundGroup> groups;
   std::vector<Lane> lanes;
+  std::unique_ptr<Recording> recording;  // of what follows the chill, where the device records
 };
+
+// An item's marks, by its position in a sweep.
+constexpr std::size_t start_mark(std::size_t position) { return 2 * position; }
+constexpr std::size_t end_mark(std::size_t position) { return 2 * position + 1; }
 
 }  // namespace
 
@@ -72,6 +62,11 @@ struct StageBatch::State {
   BoundOperator* bind(OpId op, std::byte* output, const Lane& lane, bool fixed_inputs);
   void plan_chills(std::span<const Stage> stages, Bytes cold_bytes);
   void chill(Bytes size_bytes);
+  void produce(const Item& item);
+  void make_recordings();
+  void queue_timed(std::size_t position);
+  void sweep_host(std::span<double> ms);
+  void sweep_device(std::span<double> ms);
 
   const CoarseGraph& coarse;
   const Model& model;
@@ -80,9 +75,10 @@ struct StageBatch::State {
   std::unique_ptr<Buffer> fixed, tensors, stretch;
   std::vector<std::byte*> place;  // by OpId, while a stage is bound
   std::vector<std::unique_ptr<BoundOperator>> operators;
-  std::vector<Chill> chills;  // one a core
+  std::vector<std::unique_ptr<Chill>> chills;  // one a core
   std::vector<BoundGroup> chill_groups;
   std::vector<Lane> chill_lanes, all_cores;
+  std::unique_ptr<ClockMarks> marks;  // of an asynchronous device
   std::vector<Item> items;
 };
 
@@ -141,11 +137,12 @@ void StageBatch::State::allocate(std::span<const Stage> stages) {
     largest = std::max(largest, tensor.shape.size_bytes());
   }
   fixed = backend.allocate(largest, "the inputs of the measured stages");
-  const std::span<float> values(reinterpret_cast<float*>(fixed->data()), largest / sizeof(float));
+  std::vector<float> values(largest / sizeof(float));
   Random random(0);
   for (float& value : values) {
     value = static_cast<float>(random.uniform(-std::sqrt(3.0), std::sqrt(3.0)));  // unit variance
   }
+  write_floats(backend, fixed->data(), values);
 }
 
 void StageBatch::State::make_chills(Bytes cold_bytes) {
@@ -155,11 +152,12 @@ void StageBatch::State::make_chills(Bytes cold_bytes) {
   chill_lanes = lanes(cores, backend.threads());
   if (share == 0) return;
   stretch = backend.allocate(share * cores, "what drives weights out of the caches");
-  std::fill_n(stretch->data(), share * cores, std::byte{1});
+  fill(backend, stretch->data(), share * cores, std::byte{1});
   for (std::size_t core = 0; core < cores; ++core) {
-    chills.emplace_back(std::span<const std::byte>(stretch->data() + core * share, share));
+    chills.push_back(
+        backend.bind_chill({stretch->data() + core * share, share}, chill_lanes[core]));
+    chill_groups.push_back({chills.back().get()});
   }
-  for (Chill& chill : chills) chill_groups.push_back({&chill});
 }
 
 BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const Lane& lane,
@@ -174,7 +172,7 @@ BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const Lane& l
 }
 
 Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
-  Item item{index, 0, {}, {}, lanes(stage.groups.size(), backend.threads())};
+  Item item{index, 0, {}, {}, lanes(stage.groups.size(), backend.threads()), nullptr};
   std::byte* next = tensors->data();
   const auto take = [&](OpId op) {
     place[op.index()] = next;
@@ -222,8 +220,54 @@ void StageBatch::State::plan_chills(std::span<const Stage> stages, Bytes cold_by
 }
 
 void StageBatch::State::chill(Bytes size_bytes) {
-  for (Chill& one : chills) one.set_size(size_bytes / chills.size());
+  for (const auto& one : chills) one->set_size(size_bytes / chills.size());
   backend.run_stage(chill_groups, chill_lanes, nullptr, nullptr);
+}
+
+void StageBatch::State::produce(const Item& item) {
+  if (item.produce.empty()) return;
+  backend.run_stage({&item.produce, 1}, all_cores, nullptr, nullptr);
+}
+
+void StageBatch::State::make_recordings() {
+  marks = backend.make_marks(2 * items.size());
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    items[position].recording = backend.record([&] { queue_timed(position); });
+  }
+}
+
+void StageBatch::State::queue_timed(std::size_t position) {
+  const Item& item = items[position];
+  produce(item);
+  marks->mark(start_mark(position));
+  backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
+  marks->mark(end_mark(position));
+}
+
+void StageBatch::State::sweep_host(std::span<double> ms) {
+  for (const Item& item : items) {
+    if (item.chill_bytes > 0) chill(item.chill_bytes);
+    produce(item);
+    const Stopwatch stopwatch;
+    backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
+    ms[item.index] = stopwatch.ms();
+  }
+}
+
+void StageBatch::State::sweep_device(std::span<double> ms) {
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    const Item& item = items[position];
+    if (item.chill_bytes > 0) chill(item.chill_bytes);
+    if (item.recording) {
+      item.recording->replay();
+    } else {
+      queue_timed(position);
+    }
+  }
+  backend.synchronize();
+  for (std::size_t position = 0; position < items.size(); ++position) {
+    ms[items[position].index] = marks->ms(start_mark(position), end_mark(position));
+  }
 }
 
 StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& backend,
@@ -237,24 +281,18 @@ StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& b
     state.items.push_back(state.make_item(index, stages[index]));
   }
   state.plan_chills(stages, cold_bytes);
+  if (backend.device()) state.make_recordings();
 }
 
 StageBatch::~StageBatch() = default;
 
 double StageBatch::sweep(std::span<double> ms) {
-  State& state = *state_;
-  double sum = 0;
-  for (const Item& item : state.items) {
-    if (item.chill_bytes > 0) state.chill(item.chill_bytes);
-    if (!item.produce.empty()) {
-      state.backend.run_stage({&item.produce, 1}, state.all_cores, nullptr, nullptr);
-    }
-    const Stopwatch stopwatch;
-    state.backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
-    ms[item.index] = stopwatch.ms();
-    sum += ms[item.index];
+  if (state_->marks) {
+    state_->sweep_device(ms);
+  } else {
+    state_->sweep_host(ms);
   }
-  return sum;
+  return std::accumulate(ms.begin(), ms.end(), 0.0);
 }
 
 }  // namespace hios

@@ -23,7 +23,7 @@ class StageBatch {
   ~StageBatch();
 
   /// Runs every stage once, in topological order of their first operators, and writes their times
-  /// in ms by index. Returns the sum.
+  /// in ms by index, on the clock of what runs them. Returns the sum.
   double sweep(std::span<double> ms);
 
  private:

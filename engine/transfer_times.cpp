@@ -2,45 +2,75 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
+#include "engine/host_copies.h"
 #include "hios/statistics.h"
 
 namespace hios {
 namespace {
 
-// One end of a ping-pong between two ranks, over the channel that runs use.
-class PingPong {
- public:
-  PingPong(mpi::Transport& transport, std::byte* out, std::byte* in, Bytes size_bytes, Rank peer,
-           bool first)
-      : out_(out), size_bytes_(size_bytes), first_(first) {
-    const mpi::Message send{peer, 0, out, size_bytes}, receive{peer, 0, in, size_bytes};
-    channel_ = transport.open_channel({&send, 1}, {&receive, 1});
-    write();
+// What a rank that takes part holds for all sizes.
+struct Ball {
+  Ball(Backend& the_backend, Bytes largest)
+      : backend(the_backend),
+        out(backend.allocate(largest, "the messages to be timed")),
+        in(backend.allocate(largest, "the messages to be timed")),
+        written(largest) {
+    fill(backend, in->data(), largest, {});
   }
 
-  // Half a round trip on the rank that begins it, 0 on the other: the maximum is the measurement.
+  // A run sends what it has just computed, so what lies in the sender's cache.
+  void write(Bytes size_bytes) {
+    std::memset(written.data(), ++value, size_bytes);
+    backend.write(out->data(), written.data(), size_bytes);
+  }
+
+  Backend& backend;
+  std::unique_ptr<Buffer> out, in;
+  std::vector<std::byte> written;
+  unsigned char value = 0;
+};
+
+// One end of a ping-pong between two ranks, over the channel that runs use. All ranks make one,
+// because transports may open channels together; without a ball, it looks on.
+class PingPong {
+ public:
+  PingPong(mpi::Transport& transport, Ball* ball, Bytes size_bytes, Rank peer, bool first)
+      : ball_(ball), size_bytes_(size_bytes), first_(first) {
+    if (!ball_) {
+      channel_ = transport.open_channel({}, {});
+      return;
+    }
+    const mpi::Message send{peer, 0, ball->out->data(), size_bytes};
+    const mpi::Message receive{peer, 0, ball->in->data(), size_bytes};
+    channel_ = transport.open_channel({&send, 1}, {&receive, 1});
+    ball_->write(size_bytes);
+  }
+
+  // Half a round trip on the rank that begins it, 0 on the others: the maximum is the measurement.
+  // The ball is back when the device has it; the other rank hands it on without waiting for that,
+  // as what it sends follows what it received.
   double round() {
+    if (!ball_) return 0;
     channel_->start_receives();
     const Stopwatch stopwatch;
     if (first_) channel_->start_send(0);
     channel_->await_receive(0);
+    if (first_) ball_->backend.synchronize();
     const double half = first_ ? stopwatch.ms() / 2 : 0;
     if (!first_) channel_->start_send(0);
     channel_->finish();
-    write();
+    ball_->backend.synchronize();
+    ball_->write(size_bytes_);
     return half;
   }
 
  private:
-  // A run sends what it has just computed, so what lies in the sender's cache.
-  void write() { std::memset(out_, ++value_, size_bytes_); }
-
   std::unique_ptr<mpi::Channel> channel_;
-  std::byte* out_;
+  Ball* ball_;
   Bytes size_bytes_;
   bool first_;
-  unsigned char value_ = 0;
 };
 
 }  // namespace
@@ -57,23 +87,16 @@ TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const 
   const std::vector<Bytes> sizes = transfer_sizes();
   const bool first = transport.rank() == from;
   const bool takes_part = first || transport.rank() == to;
-  std::unique_ptr<Buffer> out, in;
-  if (takes_part) {
-    out = backend.allocate(sizes.back(), "the messages to be timed");
-    in = backend.allocate(sizes.back(), "the messages to be timed");
-    std::memset(in->data(), 0, sizes.back());
-  }
+  std::optional<Ball> ball;
+  if (takes_part) ball.emplace(backend, sizes.back());
   for (const Bytes size : sizes) {
-    std::unique_ptr<PingPong> ping_pong;
-    if (takes_part) {
-      ping_pong = std::make_unique<PingPong>(transport, out->data(), in->data(), size,
-                                             first ? to : from, first);
-    }
+    PingPong ping_pong(transport, ball ? &*ball : nullptr, size, first ? to : from, first);
     const Protocol rounds{protocol.warmup, protocol.iterations, 0};
     const std::vector<double> half_ms =
-        measure(transport, rounds, [&] { return ping_pong ? ping_pong->round() : 0; });
+        measure(transport, rounds, [&] { return ping_pong.round(); });
     curve.points.emplace_back(size, summarize(half_ms).best_quarter);
   }
+  transport.barrier();  // no peer maps the memory any more
   return curve;
 }
 

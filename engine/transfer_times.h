@@ -15,7 +15,8 @@ std::vector<Bytes> transfer_sizes();
 /// What a tensor takes from one rank to another that waits for it, at every size: half a round
 /// trip, so equal for both directions; the median of the fastest quarter of `protocol.iterations`
 /// round trips. The sender has just written the tensor, as in a run; that the receiver's first read
-/// of it is slower than of memory of its own is part of the operator that reads, not of this.
+/// of it is slower than of memory of its own is part of the operator that reads, not of this. A
+/// message to an asynchronous device has arrived when the device has it.
 /// Collective: all ranks call it, and get the same.
 TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
                              Rank from, Rank to);

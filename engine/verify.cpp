@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "engine/host_copies.h"
 #include "hios/log.h"
 
 namespace hios {
@@ -16,10 +17,6 @@ double distance(float value, float expected) {
   if (value == expected) return 0;
   const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
   return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-}
-
-std::span<float> floats(Buffer& buffer, std::size_t elements) {
-  return {reinterpret_cast<float*>(buffer.data()), elements};
 }
 
 }  // namespace
@@ -48,13 +45,16 @@ Comparison compare(std::span<const float> values, std::span<const float> expecte
 
 OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
                        const std::vector<int>& threads_of, TensorSource& source,
-                       const std::string& progress) {
+                       const std::string& progress)
+    : backend_(backend) {
   const Graph& graph = coarse.graph;
   outputs_.resize(graph.size());
   elements_.resize(graph.size());
   const Shape& input_shape = model.tensor(model.input()).shape;
   const auto input = backend.allocate(input_shape.size_bytes(), "the model's input");
-  source.input(model, floats(*input, static_cast<std::size_t>(input_shape.elements())));
+  std::vector<float> values(static_cast<std::size_t>(input_shape.elements()));
+  source.input(model, values);
+  write_floats(backend, input->data(), values);
 
   log::Progress shown(progress);
   std::size_t done = 0;
@@ -77,11 +77,12 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
         backend.bind(operation, inputs, outputs_[op.index()]->data(), lane.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
+    backend.synchronize();  // before what runs goes
   }
 }
 
-std::span<const float> OneRankRun::output(OpId op) const {
-  return floats(*outputs_[op.index()], elements_[op.index()]);
+std::vector<float> OneRankRun::output(OpId op) const {
+  return read_floats(backend_, outputs_[op.index()]->data(), elements_[op.index()]);
 }
 
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule) {

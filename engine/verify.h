@@ -37,9 +37,11 @@ class OneRankRun {
   /// where memory is short: all outputs are kept, weights only while their operator runs.
   OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
              const std::vector<int>& threads_of, TensorSource& source, const std::string& progress);
-  std::span<const float> output(OpId op) const;
+  /// A copy. REQUIRES: nothing runs on the backend.
+  std::vector<float> output(OpId op) const;
 
  private:
+  Backend& backend_;
   std::vector<std::unique_ptr<Buffer>> outputs_;
   std::vector<std::size_t> elements_;
 };

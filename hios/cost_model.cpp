@@ -31,16 +31,19 @@ std::string describe(const Configuration& configuration) {
   std::ostringstream text;
   text << configuration.kind << ", " << configuration.threads << " threads, " << configuration.ranks
        << " ranks";
+  if (configuration.math != kMathNames[0]) text << ", " << configuration.math;
   return text.str();
 }
 
 const Configuration& configuration_of(const Device& device, const Platform& platform,
                                       const Profile& profile, const std::string& remedy) {
-  const Configuration* found = profile.find(device.kind, device.threads, platform.size());
+  const Configuration* found =
+      profile.find(device.kind, device.threads, platform.size(), device.math);
   if (found) return *found;
   Configuration wanted;
   wanted.kind = device.kind;
   wanted.threads = device.threads;
+  wanted.math = device.math;
   wanted.ranks = platform.size();
   std::string known;
   for (const Configuration& configuration : profile.configurations) {
@@ -145,10 +148,12 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
   return costs;
 }
 
-std::string CostModel::measure_command(int threads) const {
+std::string CostModel::measure_command(const Device& device) const {
   std::string text =
       "mpirun -np " + std::to_string(platform_->size()) + " hios-profile " + model_flags_;
-  if (threads > 0) text += " --threads " + std::to_string(threads);
+  if (device.kind == "gpu") text += " --backend cuda";
+  if (device.threads > 0) text += " --threads " + std::to_string(device.threads);
+  if (device.math != kMathNames[0]) text += " --math " + device.math;
   return text + " --output " + profile_file_ + " --update";
 }
 
@@ -159,7 +164,7 @@ CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
   costs.profile_file_ = profile.file;
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Device& device = platform.device(DeviceId(d));
-    const std::string remedy = costs.measure_command(device.threads);
+    const std::string remedy = costs.measure_command(device);
     const Configuration& configuration = configuration_of(device, platform, profile, remedy);
     refuse_missing_signatures(graph, device, profile, configuration, remedy);
     costs.configurations_[d] = &configuration;
@@ -236,7 +241,7 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
                      graph_->op(edge.to).name;
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) +
-                     "); measure it with: " + measure_command(device.threads));
+                     "); measure it with: " + measure_command(device));
   }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
 }

@@ -102,7 +102,7 @@ class CostModel {
   };
 
   CostModel(const Graph& graph, const Platform& platform);
-  std::string measure_command(int threads) const;
+  std::string measure_command(const Device& device) const;
   void fill_transfers();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;

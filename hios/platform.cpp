@@ -62,8 +62,17 @@ Platform::Platform(std::vector<Device> devices,
   for (const auto& [from, to, link] : links_) by_pair_.emplace(pair_key(to, from), link);
 }
 
-Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads,
-                               int streams) {
+std::string parse_math(std::string_view text) {
+  std::string known;
+  for (const char* name : kMathNames) {
+    if (text == name) return name;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw InputError("no arithmetic is called '" + std::string(text) + "'; there are " + known);
+}
+
+Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
+                               std::string_view math) {
   std::vector<Device> all;
   for (std::size_t i = 0; i < devices; ++i) {
     Device device;
@@ -71,6 +80,7 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
     device.kind = kind;
     device.threads = threads;
     device.streams = streams;
+    device.math = math;
     all.push_back(std::move(device));
   }
   return Platform(std::move(all));

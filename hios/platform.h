@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,12 @@
 
 namespace hios {
 
+/// Arithmetic of a device, by the names that files and flags use: fp32 is the default and goes
+/// without saying; tf32 rounds the inputs of products to 10 bits of mantissa.
+inline constexpr std::array kMathNames = {"fp32", "tf32"};
+/// The name itself. Throws InputError that lists the names.
+std::string parse_math(std::string_view text);
+
 struct Device {
   std::string name;        ///< unique: "cpu0"
   std::string kind;        ///< "cpu", "gpu": the key into profiles
@@ -20,6 +27,7 @@ struct Device {
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
+  std::string math = kMathNames[0];  ///< of its products; part of the key into profiles
   bool operator==(const Device&) const = default;
 };
 
@@ -43,7 +51,8 @@ class Platform {
            std::optional<Link> default_link = {});
 
   /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
-  static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams);
+  static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
+                              std::string_view math = kMathNames[0]);
 
   std::size_t size() const { return devices_.size(); }
   std::span<const Device> devices() const { return devices_; }
@@ -63,6 +72,9 @@ class Platform {
   std::vector<std::size_t> by_name_;                 // indices of devices_
   std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, and those that serve both ways
 };
+
+/// A device's arithmetic in any file. Throws InputError with file and JSON path.
+std::string read_math(const JsonView& view);
 
 /// `hios-platform` version 1.
 Platform platform_from_json(const JsonView& root);

@@ -35,6 +35,7 @@ Device read_device(const JsonView& view) {
     device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));
   }
   if (const auto host = reader.optional("host")) device.host = host->string();
+  if (const auto math = reader.optional("math")) device.math = read_math(*math);
   reader.finish();
   return device;
 }
@@ -84,6 +85,14 @@ Json speed_json(const Link& link) {
 
 }  // namespace
 
+std::string read_math(const JsonView& view) {
+  try {
+    return parse_math(view.string());
+  } catch (const InputError& error) {
+    view.fail(error.what());
+  }
+}
+
 Platform platform_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-platform", 1);
   const JsonView devices_view = reader.required("devices");
@@ -113,6 +122,7 @@ Json to_json(const Platform& platform) {
               {"streams", device.streams},
               {"memory_bytes", device.memory_bytes}};
     if (!device.host.empty()) json["host"] = device.host;
+    if (device.math != kMathNames[0]) json["math"] = device.math;
     devices.push_back(std::move(json));
   }
   Json root{{"format", "hios-platform"}, {"version", 1}, {"devices", std::move(devices)}};

@@ -94,28 +94,30 @@ Json to_json(const Report& report) {
   if (report.predicted_ms && statistics.best_quarter > 0) {
     error = prediction_error(statistics.best_quarter, *report.predicted_ms);
   }
-  return {{"format", "hios-report"},
-          {"version", 1},
-          {"arguments", report.arguments},
-          {"versions", report.versions},
-          {"ranks", ranks_json(report.ranks)},
-          {"transfer_path", report.transfer_path},
-          {"digests", digests_json(report)},
-          {"model",
-           {{"name", report.model},
-            {"batch", report.batch},
-            {"height", report.height},
-            {"width", report.width}}},
-          {"algorithm", report.algorithm},
-          {"seed", report.seed},
-          {"protocol", report.protocol},
-          {"latency_ms", std::move(latency)},
-          {"iterations_ms", report.iterations_ms},
-          {"predicted_ms", value_or_null(report.predicted_ms)},
-          {"prediction_error", value_or_null(error)},
-          {"overhead_ms", report.overhead_ms},
-          {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
-          {"stages", array_json(report.stages)}};
+  Json json = {{"format", "hios-report"},
+               {"version", 1},
+               {"arguments", report.arguments},
+               {"versions", report.versions},
+               {"ranks", ranks_json(report.ranks)},
+               {"transfer_path", report.transfer_path},
+               {"digests", digests_json(report)},
+               {"model",
+                {{"name", report.model},
+                 {"batch", report.batch},
+                 {"height", report.height},
+                 {"width", report.width}}},
+               {"algorithm", report.algorithm},
+               {"seed", report.seed},
+               {"protocol", report.protocol},
+               {"latency_ms", std::move(latency)},
+               {"iterations_ms", report.iterations_ms},
+               {"predicted_ms", value_or_null(report.predicted_ms)},
+               {"prediction_error", value_or_null(error)},
+               {"overhead_ms", report.overhead_ms},
+               {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
+               {"stages", array_json(report.stages)}};
+  if (report.transfer_paths) json["transfer_paths"] = *report.transfer_paths;
+  return json;
 }
 
 }  // namespace hios

@@ -52,7 +52,8 @@ struct Report {
   std::vector<std::string> arguments;  ///< of the command line, the program's name first
   Json versions = Json::object();
   std::vector<ReportRank> ranks;
-  std::string transfer_path;  ///< Transport::path()
+  std::string transfer_path;           ///< Transport::path()
+  std::optional<Json> transfer_paths;  ///< of every pair of ranks, where devices send tensors
   std::string graph_digest, schedule_digest;
   std::optional<std::string> profile_digest;
   std::string model;

@@ -58,6 +58,8 @@ class PersistentChannel final : public Channel {
   void start_send(std::size_t send) override;
   void await_receive(std::size_t receive) override { await(receive); }
   void await_send(std::size_t send) override { await(receives_ + send); }
+  bool received(std::size_t receive) override { return !parts_[receive].under_way; }
+  bool sent(std::size_t send) override { return !parts_[receives_ + send].under_way; }
   void poll() override;
   void finish() override;
 

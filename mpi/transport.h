@@ -33,6 +33,10 @@ class Channel {
   virtual void await_receive(std::size_t receive) = 0;
   /// Returns when the buffer may be overwritten.
   virtual void await_send(std::size_t send) = 0;
+  /// Whether the await would return at once, by what poll() and the awaits have seen so far: a
+  /// look, so that many messages can be watched at the cost of one poll().
+  virtual bool received(std::size_t receive) = 0;
+  virtual bool sent(std::size_t send) = 0;
   /// Lets transfers progress without waiting; cheap when nothing is under way.
   virtual void poll() = 0;
   /// Completes all that was started.

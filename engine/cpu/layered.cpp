@@ -24,31 +24,11 @@ class LayeredOperator final : public BoundOperator {
   std::vector<std::unique_ptr<BoundOperator>> parts_;
 };
 
-/// The layers from `first` on that one operator runs: a convolution and the relu behind it, if
-/// nothing else reads what is between them; else one.
-std::vector<LayerId> part_at(const Operation& operation, std::size_t first) {
-  const std::vector<LayerId>& layers = operation.layers->layers;
-  const Model& model = *operation.model;
-  std::vector<LayerId> part{layers[first]};
-  if (first + 1 == layers.size()) return part;
-  const Layer& layer = model.layer(layers[first]);
-  const Layer& next = model.layer(layers[first + 1]);
-  if (std::holds_alternative<Conv>(layer.kind) && std::holds_alternative<Relu>(next.kind) &&
-      next.inputs.front() == layer.output && model.consumers(layer.output).size() == 1) {
-    part.push_back(layers[first + 1]);
-  }
-  return part;
-}
-
 LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::byte* const> inputs) {
   const Operation& operation = binding.operation;
   const Model& model = *operation.model;
   SourceReader reader(operation, inputs);
-  for (std::size_t i = 0; i < operation.layers->layers.size();) {
-    const OperatorLayers part{part_at(operation, i),
-                              model.layer(operation.layers->layers[i]).inputs,
-                              model.layer(part_at(operation, i).back()).output};
-    i += part.layers.size();
+  for (const OperatorLayers& part : parts_of(operation)) {
     std::vector<const std::byte*> part_inputs;
     for (const TensorId id : part.inputs) {
       const auto source = reader.next(id);

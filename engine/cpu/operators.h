@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "engine/backend.h"
-#include "engine/cpu/pattern.h"
 #include "engine/cpu/scratch.h"
 #include "engine/cpu/weights.h"
+#include "engine/pattern.h"
 
 /// The operators of this backend, one file a family. Each is made from the form that was read from
 /// an operation and from what its stream lends it.

@@ -224,6 +224,12 @@ TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
       {{"--timeout", "-1"}, "--timeout"},
       {{"--iterations", "0"}, "--iterations"},
       {{"--backend", "cuda"}, "cuda"},
+      {{"--transport", "ipc"}, "--transport is about GPUs"},
+      {{"--cuda-graphs", "off"}, "--cuda-graphs is about GPUs"},
+      {{"--devices-per-node", "1"}, "--devices-per-node is about GPUs"},
+      {{"--allow-nondeterministic"}, "--allow-nondeterministic is about GPUs"},
+      {{"--math", "tf32"}, "made for fp32, and --math says tf32"},
+      {{"--math", "fp8"}, "there are fp32, tf32"},
       {{"--backend", "reference,reference"}, "--backend"},
       {{"--json", place_.file("graph.json")}, "--force"},
       {{"--json", schedule_, "--force"}, "name the same file"},
@@ -257,6 +263,32 @@ TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
       << result.err;
 }
 #endif
+
+// What this build or machine lacks is said in one line before anything runs; where it lacks
+// nothing, the GPU is there.
+TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
+  const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
+                        "--output", place_.file("p.json"), "--iterations", "1"};
+  const std::vector<std::pair<Words, const char*>> cases = {
+      {{"--math", "tf32", "--backend", "reference"}, "computes in fp32 only"},
+      {{"--transport", "staged"}, "--transport is about GPUs"},
+      {{"--backend", "cuda", "--threads", "2"}, "cuda"},
+  };
+  for (const auto& [flags, part] : cases) {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_refused(hios_profile(1, common + flags), part);
+  }
+  EXPECT_FALSE(std::filesystem::exists(place_.file("p.json")));
+}
+
+TEST_F(BadInput, AScheduleInAnotherArithmeticIsRefused) {
+  make_schedule(1);
+  Json schedule = read(schedule_);
+  schedule["devices"][0]["math"] = "tf32";
+  place_.write("tf32.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("tf32.json")}),
+                 "computes in fp32 only");
+}
 
 TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {
   const auto result = run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet",

@@ -2,60 +2,41 @@
 // the process while executors run, and so stands alone.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <barrier>
-#include <cstdlib>
-#include <new>
 
 #include "engine/executor.h"
 #include "hios/models/models.h"
+#include "mpi/device_ranks.h"
+#include "support/count_allocations.h"
+#include "support/fake_async_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
-
-namespace {
-
-std::atomic<bool> counting = false;
-std::atomic<std::size_t> allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1);
-  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, whole == 0 ? alignment : whole)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-// Standard algorithms ask for scratch space by the non-throwing form.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return counted(size, alignof(std::max_align_t));
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace hios {
 namespace {
 
-// Allocations of all ranks together in three iterations.
+using test::allocations;
+using test::counting;
+
+/// Counts while all ranks together run four iterations, two of them with the stages' clocks.
+void count_iterations(Executor& executor, std::barrier<>& together) {
+  for (const bool clocks : {true, false}) {  // not counted: what a library does on its first call
+    executor.record_stages(clocks);
+    executor.run_once();
+    together.arrive_and_wait();
+  }
+  counting = true;
+  together.arrive_and_wait();
+  for (int i = 0; i < 4; ++i) {
+    executor.record_stages(i < 2);
+    executor.run_once();
+    together.arrive_and_wait();  // as a device needs between iterations
+  }
+  counting = false;
+  together.arrive_and_wait();
+}
+
+/// Of all ranks together.
 std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const Schedule& schedule,
                            std::string_view backend_name, int threads) {
   const std::size_t ranks = schedule.devices.size();
@@ -66,15 +47,25 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
     const auto backend = find_backend(backend_name).make({threads, {}});
     SeededSource source(1);
     Executor executor(coarse, model, plan, *backend, transport, source);
-    executor.record_stages(true);
-    executor.run_once();  // not counted: what a library does on its first call
-    together.arrive_and_wait();
-    counting = true;
-    together.arrive_and_wait();
-    for (int i = 0; i < 3; ++i) executor.run_once();
-    together.arrive_and_wait();
-    counting = false;
-    together.arrive_and_wait();
+    count_iterations(executor, together);
+  });
+  return allocations;
+}
+
+std::size_t allocations_on_devices(const test::RandomNetwork& network, const Schedule& schedule,
+                                   const test::Ways& ways, bool records) {
+  const std::size_t ranks = schedule.devices.size();
+  std::barrier together(static_cast<std::ptrdiff_t>(ranks));
+  allocations = 0;
+  test::run_device_ranks(ranks, {ways}, [&](mpi::Transport& transport, test::FakeDevice* device) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
+    if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
+    backend->ran.reserve(1 << 16);  // the fake's own notes
+    test::FakeSource source;
+    Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+    count_iterations(executor, together);
+    executor.close();
   });
   return allocations;
 }
@@ -94,6 +85,21 @@ TEST(Allocation, NoneInTheTimedLoopWithTheReferenceBackend) {
   for (const std::size_t ranks : {1, 2, 3}) {
     const Schedule schedule = test::random_schedule(coarse.graph, ranks, 2, 7);
     EXPECT_EQ(allocations_of(model, coarse, schedule, "reference", 2), 0u) << ranks << " ranks";
+  }
+}
+
+TEST(Allocation, NoneInTheTimedLoopOnDevices) {
+  const test::RandomNetwork network = test::random_network(20, 4);
+  for (const test::Ways& ways :
+       {test::Ways{"Ipc", mpi::Path::kIpc}, test::Ways{"CudaAware", mpi::Path::kCudaAware},
+        test::Ways{"Staged", mpi::Path::kStaged}, test::Ways{"Mixed", std::nullopt}}) {
+    for (const std::size_t ranks : {1, 3}) {
+      const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
+      for (const bool records : {true, false}) {
+        EXPECT_EQ(allocations_on_devices(network, schedule, ways, records), 0u)
+            << ways << ", " << ranks << " ranks, records " << records;
+      }
+    }
   }
 }
 

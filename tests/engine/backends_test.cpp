@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "engine/backend.h"
@@ -28,6 +29,7 @@ TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
       continue;
     }
     EXPECT_EQ(&find_backend(entry.name), &entry);
+    if (entry.kind != "cpu") continue;  // tests/gpu makes it, where there is a device
     const auto backend = entry.make({.threads = 1, .cores = {}});
     EXPECT_EQ(backend->name(), entry.name);
     EXPECT_EQ(backend->kind(), entry.kind);
@@ -57,7 +59,9 @@ TEST(Backends, AnUnknownNameListsTheKnownOnes) {
 }
 
 TEST(Backends, CudaIsListedAndPointsToTheCpu) {
-  EXPECT_THAT(complaint("cuda"), testing::HasSubstr("--backend cpu"));
+  const auto cuda = std::ranges::find(backends(), "cuda", &BackendEntry::name);
+  ASSERT_NE(cuda, backends().end());
+  EXPECT_THAT(std::string(cuda->missing), testing::HasSubstr("--backend cpu"));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
         const auto mine = executor.output(slot.op);
         const auto theirs = expected.output(slot.op);
         EXPECT_TRUE(mine.size() == theirs.size() &&
-                    std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) == 0)
+                    std::memcmp(mine.data(), theirs.data(), mine.size() * sizeof(float)) == 0)
             << coarse.graph.op(slot.op).name << " on rank " << transport.rank().index();
       }
     }

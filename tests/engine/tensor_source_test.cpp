@@ -243,9 +243,10 @@ class Networks : public testing::TestWithParam<Network> {
  protected:
   static constexpr std::uint64_t kSeed = 4;
 
-  std::span<const float> image(OpId op, Image which) const {
-    const std::span<const float> all = run_.output(op);
-    return all.subspan(which * (all.size() / kImages), all.size() / kImages);
+  Floats image(OpId op, Image which) const {
+    const Floats all = run_.output(op);
+    const auto size = static_cast<std::ptrdiff_t>(all.size() / kImages);
+    return {all.begin() + which * size, all.begin() + (which + 1) * size};
   }
 
   Model model_ = models::find(GetParam().name)->build(kImages, GetParam().size, GetParam().size);
@@ -279,7 +280,7 @@ double channel_spread(std::span<const float> values, std::int64_t channels) {
 TEST_P(Networks, KeepValuesAliveChannelsAndInputsApartAndErrorsSmall) {
   for (const OpId op : coarse_.graph.topological()) {
     SCOPED_TRACE(coarse_.graph.op(op).name + ", seed " + std::to_string(kSeed));
-    const std::span<const float> all = run_.output(op), values = image(op, kPlain);
+    const Floats all = run_.output(op), values = image(op, kPlain);
     ASSERT_TRUE(std::ranges::all_of(all, [](float v) { return std::isfinite(v); }));
     const double scale = std::sqrt(second_moment(values));
     EXPECT_GE(scale, 0.1);

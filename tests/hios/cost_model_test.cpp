@@ -247,6 +247,25 @@ TEST(CostModelFromProfile, ThreadsAreInTheCommand) {
                {"1 threads", "2 threads", "--threads 1"});
 }
 
+TEST(CostModelFromProfile, TimesInOneArithmeticAreNotThoseInAnother) {
+  Profiled given(1);
+  const auto tf32 = [](const char* name) {
+    Device gpu = device(name, "gpu");
+    gpu.math = "tf32";
+    return Platform({gpu});
+  };
+  expect_error([&] { CostModel::from_profile(given.graph, tf32("gpu0"), given.profile); },
+               {"gpu0", "1 ranks, tf32", "--backend cuda", "--math tf32"});
+  Configuration faster = given.profile.configurations.front();
+  faster.math = "tf32";
+  faster.operators["a"].ms = 0.5;
+  given.profile.configurations.push_back(faster);
+  const Platform platform = tf32("gpu0");
+  EXPECT_EQ(CostModel::from_profile(given.graph, platform, given.profile).operator_ms(v1, d0), 0.5);
+  const Platform plain({device("gpu0", "gpu")});
+  EXPECT_EQ(CostModel::from_profile(given.graph, plain, given.profile).operator_ms(v1, d0), 1);
+}
+
 TEST(CostModelFromProfile, AResearchGraphHasNoSignatures) {
   const Profiled given(1);
   const Graph graph = test::small_graph({1}, {});

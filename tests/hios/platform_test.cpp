@@ -114,6 +114,20 @@ TEST(PlatformIo, ReadsTheFormatAsPublished) {
   EXPECT_EQ(platform.default_link(), again.default_link());
 }
 
+TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
+  const Platform platform = read(
+      file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"}, {"name": "b", "kind": "gpu"})"));
+  EXPECT_EQ(platform.device(kA).math, "tf32");
+  EXPECT_EQ(platform.device(kB).math, "fp32");
+  const Json json = to_json(platform);
+  EXPECT_EQ(json["devices"][0]["math"], "tf32");
+  EXPECT_FALSE(json["devices"][1].contains("math"));
+  EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, "tf32").device(kB).math, "tf32");
+  expect_complaint(
+      complaint_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
+      "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32");
+}
+
 TEST(PlatformIo, PlacesEveryComplaint) {
   const std::string two = R"({"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"})";
   const auto complaint = [](const std::string& devices, const std::string& more = "") {

@@ -63,12 +63,16 @@ TEST(Report, SaysAllThatIsKnown) {
   verified.max_abs = 1e-6;
   verified.bitwise = true;
   report.verified = verified;
+  report.transfer_paths = parse_json(
+      R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
+      "paths");
   const Json json = to_json(report);
   test::expect_meets_schema(json);
   EXPECT_EQ(json["latency_ms"]["best_quarter"], 2);
   EXPECT_EQ(json["prediction_error"], 0.5);
   EXPECT_EQ(json["latency_ms"]["percentiles"].dump(), R"({"p99.9":5.0,"p50":3.0})");
   EXPECT_EQ(json["verified"]["bitwise"], true);
+  EXPECT_EQ(json["transfer_paths"]["by_pair"][1][0], "staged");
   EXPECT_EQ(json["digests"]["profile"], std::string(32, 'c'));
   EXPECT_EQ(parse_json(to_text(json), "r.json"), json);
 }

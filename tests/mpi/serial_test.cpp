@@ -12,7 +12,7 @@ namespace {
 
 class OnSerial : public testing::TestWithParam<ContractCase> {};
 
-TEST_P(OnSerial, KeepsTheContract) { GetParam().check(*mpi::make_serial_transport()); }
+TEST_P(OnSerial, KeepsTheContract) { GetParam().check(*mpi::make_serial_transport(), nullptr); }
 
 INSTANTIATE_TEST_SUITE_P(Transport, OnSerial,
                          testing::ValuesIn(transport_contract().begin(),

@@ -5,14 +5,17 @@
 #include <string>
 
 #include "mpi/transport.h"
+#include "support/fake_device.h"
 
 /// What every Transport promises (mpi/transport.h), as checks that all ranks of a job run together.
-/// One list, judged on ranks as threads and on real MPI alike.
+/// One list, judged on ranks as threads and on real MPI alike, in host memory and on devices.
 namespace hios::test {
 
 struct ContractCase {
   const char* name;
-  void (*check)(mpi::Transport&);  ///< uses EXPECT; every rank calls it
+  /// Uses EXPECT; every rank calls it. The device is where this rank's tensors live; null: in host
+  /// memory.
+  void (*check)(mpi::Transport&, FakeDevice*);
 };
 inline std::ostream& operator<<(std::ostream& out, const ContractCase& c) { return out << c.name; }
 

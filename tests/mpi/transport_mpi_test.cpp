@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "device_ranks.h"
 #include "support/mpi_main.h"
 #include "transport_contract.h"
 
@@ -8,12 +11,38 @@ namespace {
 
 class OnMpi : public testing::TestWithParam<ContractCase> {};
 
-TEST_P(OnMpi, KeepsTheContract) { GetParam().check(job()); }
+TEST_P(OnMpi, KeepsTheContract) { GetParam().check(job(), nullptr); }
 
 INSTANTIATE_TEST_SUITE_P(Transport, OnMpi,
                          testing::ValuesIn(transport_contract().begin(),
                                            transport_contract().end()),
                          [](const auto& c) { return std::string(c.param.name); });
+
+/// A fake device's memory is the process's, so that any MPI takes it. Sharing it needs processes
+/// that share a machine: only threads do.
+class OnMpiBetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, Ways>> {};
+
+TEST_P(OnMpiBetweenDevices, KeepsTheContract) {
+  const Ways ways = std::get<1>(GetParam());
+  FakeOptions options;
+  options.seed = job().rank().index();
+  FakeDevice device(options);
+  FakeDevice* const own = has_device(ways, job().rank()) ? &device : nullptr;
+  DeviceShy inner(job(), ways.path == mpi::Path::kCudaAware ? DeviceShy::Device::kTaken
+                                                            : DeviceShy::Device::kRefused);
+  const auto transport = mpi::make_device_transport(inner, own, paths_of(ways, job().size()));
+  std::get<0>(GetParam()).check(*transport, own);
+}
+
+INSTANTIATE_TEST_SUITE_P(Transport, OnMpiBetweenDevices,
+                         testing::Combine(testing::ValuesIn(transport_contract().begin(),
+                                                            transport_contract().end()),
+                                          testing::Values(Ways{"CudaAware", mpi::Path::kCudaAware},
+                                                          Ways{"Staged", mpi::Path::kStaged})),
+                         [](const auto& c) {
+                           return std::string(std::get<0>(c.param).name) + "_" +
+                                  std::get<1>(c.param).name;
+                         });
 
 }  // namespace
 }  // namespace hios::test

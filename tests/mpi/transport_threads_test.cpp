@@ -11,16 +11,19 @@ namespace {
 class OnThreads : public testing::TestWithParam<std::tuple<ContractCase, std::size_t>> {};
 
 TEST_P(OnThreads, KeepsTheContract) {
-  const auto& [contract, ranks] = GetParam();
-  run_ranks(ranks, contract.check);
+  const ContractCase contract = std::get<0>(GetParam());
+  const std::size_t ranks = std::get<1>(GetParam());
+  run_ranks(ranks, [&](mpi::Transport& transport) { contract.check(transport, nullptr); });
 }
 
 TEST_P(OnThreads, KeepsTheContractWhenMessagesAreLate) {
-  const auto& [contract, ranks] = GetParam();
+  const ContractCase contract = std::get<0>(GetParam());
+  const std::size_t ranks = std::get<1>(GetParam());
   ThreadOptions options;
   options.seed = 11;
   options.max_delay_ms = 0.3;
-  run_ranks(ranks, contract.check, options);
+  const auto body = [&](mpi::Transport& transport) { contract.check(transport, nullptr); };
+  run_ranks(ranks, body, options);
 }
 
 INSTANTIATE_TEST_SUITE_P(Transport, OnThreads,

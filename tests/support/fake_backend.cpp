@@ -57,11 +57,11 @@ class FakeOperator final : public BoundOperator {
   std::span<std::byte> output_;
 };
 
-void poison_output(BoundOperator* op) {
+}  // namespace
+
+void FakeBackend::poison_output(BoundOperator* op) {
   if (auto* fake = dynamic_cast<FakeOperator*>(op)) fake->poison_output();
 }
-
-}  // namespace
 
 void FakeBackend::poison_tensors() {
   for (const auto& tensors : tensors_) poison(tensors);
@@ -102,13 +102,13 @@ void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const 
   if (groups.size() > 1) {
     for (const BoundGroup& group : groups) std::ranges::for_each(group, poison_output);
   }
-  std::vector<std::size_t> next(groups.size(), 0);
+  next_.assign(groups.size(), 0);
   std::size_t left = 0;
   for (const BoundGroup& group : groups) left += group.size();
   for (; left > 0; --left) {
     std::size_t g = random_.below(groups.size());
-    while (next[g] == groups[g].size()) g = (g + 1) % groups.size();
-    BoundOperator* op = groups[g][next[g]++];
+    while (next_[g] == groups[g].size()) g = (g + 1) % groups.size();
+    BoundOperator* op = groups[g][next_[g]++];
     if (groups.size() == 1) poison_output(op);
     op->run();
     if (polls && g == 0 && poll != nullptr) poll(poll_argument);
@@ -129,8 +129,9 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
                                                    Backend& backend, TensorSource& source) {
   const Shape& shape = model.tensor(model.input()).shape;
   const auto input = backend.allocate(shape.size_bytes(), "the input alone");
-  source.input(
-      model, {reinterpret_cast<float*>(input->data()), static_cast<std::size_t>(shape.elements())});
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  source.input(model, values);
+  backend.write(input->data(), values.data(), shape.size_bytes());
   std::vector<std::unique_ptr<Buffer>> outputs(coarse.graph.size());
   std::vector<std::vector<std::byte>> results(coarse.graph.size());
   const std::vector<Lane> all_cores = lanes(1, backend.threads());
@@ -147,7 +148,9 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
     const auto bound = backend.bind(operation, inputs, output->data(), all_cores.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage({&group, 1}, all_cores, nullptr, nullptr);
-    results[op.index()].assign(output->data(), output->data() + described.memory_bytes);
+    backend.synchronize();
+    results[op.index()].resize(described.memory_bytes);
+    backend.read(results[op.index()].data(), output->data(), described.memory_bytes);
   }
   return results;
 }

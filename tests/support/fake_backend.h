@@ -13,7 +13,7 @@ namespace hios::test {
 /// the operator's name and on every bit of every input. Before an operator may write, its output is
 /// poisoned: in a stage of several groups all outputs at the start, since groups run in no known
 /// order (here: interleaved at random). So a place that is reused too early shows in the result.
-class FakeBackend final : public Backend {
+class FakeBackend : public Backend {
  public:
   explicit FakeBackend(int threads = 1, std::uint64_t seed = 0)
       : threads_(threads), random_(seed) {}
@@ -43,10 +43,15 @@ class FakeBackend final : public Backend {
   void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
                  void (*poll)(void*), void* poll_argument) override;
 
+ protected:
+  /// What an operator does to its output before it may write; nothing for others.
+  static void poison_output(BoundOperator* op);
+  std::vector<std::span<std::byte>> tensors_;
+
  private:
   int threads_;
   Random random_;
-  std::vector<std::span<std::byte>> tensors_;
+  std::vector<std::size_t> next_;  // by group of the stage that runs; kept, not to allocate again
 };
 
 /// The input is its position, weights are not asked for.

@@ -200,8 +200,8 @@ std::vector<OperationCase> all_cases() {
   return list.take();
 }
 
-std::span<float> floats(Buffer& buffer) {
-  return {reinterpret_cast<float*>(buffer.data()), buffer.size_bytes() / sizeof(float)};
+void write(Backend& backend, Buffer& buffer, const std::vector<float>& values) {
+  backend.write(buffer.data(), values.data(), values.size() * sizeof(float));
 }
 
 constexpr std::size_t kGuard = 64;  ///< floats before and after the output
@@ -245,7 +245,7 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
         throw std::runtime_error(operation_case.name + ": an input of the wrong size");
       }
       buffer = backend.allocate(values.size() * sizeof(float), "a test's input");
-      std::ranges::copy(values, floats(*buffer).begin());
+      write(backend, *buffer, values);
     }
     pointers.push_back(buffer->data());
   }
@@ -253,23 +253,25 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
   const auto elements = static_cast<std::size_t>(operation_case.output_shape().elements());
   const auto output =
       backend.allocate((elements + 2 * kGuard) * sizeof(float), "a test's guarded output");
-  const std::span<float> guarded = floats(*output);
-  const std::span<float> values = guarded.subspan(kGuard, elements);
-  std::ranges::fill(guarded, kGuardValue);
-  std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> guarded(elements + 2 * kGuard, kGuardValue);
+  std::fill_n(guarded.begin() + kGuard, elements, std::numeric_limits<float>::quiet_NaN());
+  write(backend, *output, guarded);
 
   const std::vector<Lane> lane = lanes(1, threads);
   const auto bound = backend.bind(operation_case.operation(), pointers,
-                                  reinterpret_cast<std::byte*>(values.data()), lane[0], source);
+                                  output->data() + kGuard * sizeof(float), lane[0], source);
   const BoundGroup group{bound.get()};
   backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
+  backend.synchronize();
+  backend.read(guarded.data(), output->data(), guarded.size() * sizeof(float));
 
   const auto untouched = [](float value) { return value == kGuardValue; };
-  if (!std::ranges::all_of(guarded.first(kGuard), untouched) ||
-      !std::ranges::all_of(guarded.last(kGuard), untouched)) {
+  const std::span all(guarded);
+  if (!std::ranges::all_of(all.first(kGuard), untouched) ||
+      !std::ranges::all_of(all.last(kGuard), untouched)) {
     throw std::runtime_error(operation_case.name + ": wrote beside its output");
   }
-  return {values.begin(), values.end()};
+  return {guarded.begin() + kGuard, guarded.end() - kGuard};
 }
 
 std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,

@@ -155,6 +155,11 @@ void Hub::poll(Rank rank) {
   if (!failure_.empty()) throw PeerFailed(failure_);
 }
 
+bool Hub::ended(const Part& part) {
+  const Lock lock(mutex_);
+  return !part.under_way;
+}
+
 bool Hub::satisfied(const Standing& standing) const {
   switch (standing.kind) {
     case Standing::Kind::kAwaitsMessage:

@@ -67,6 +67,7 @@ class Hub {
   void start(Rank rank, Part& part);
   void await(Rank rank, Part& part);
   void poll(Rank rank);
+  bool ended(const Part& part);
 
   [[noreturn]] void abort(Rank rank, int exit_status);
   void fail(const std::string& why);

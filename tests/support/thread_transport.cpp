@@ -31,6 +31,8 @@ class ThreadChannel final : public mpi::Channel {
   void start_send(std::size_t send) override { hub_.start(rank_, sends_[send]); }
   void await_receive(std::size_t receive) override { hub_.await(rank_, receives_[receive]); }
   void await_send(std::size_t send) override { hub_.await(rank_, sends_[send]); }
+  bool received(std::size_t receive) override { return hub_.ended(receives_[receive]); }
+  bool sent(std::size_t send) override { return hub_.ended(sends_[send]); }
   void poll() override { hub_.poll(rank_); }
   void finish() override {
     for (Part& part : receives_) hub_.await(rank_, part);

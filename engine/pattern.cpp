@@ -1,11 +1,11 @@
-#include "engine/cpu/pattern.h"
+#include "engine/pattern.h"
 
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
-namespace hios::cpu {
+namespace hios {
 namespace {
 
 /// Every layer of the operation with the sources that it reads; an input made inside the operation
@@ -116,6 +116,25 @@ std::optional<Source> SourceReader::next(TensorId id) {
   return Source{reinterpret_cast<const float*>(inputs_[input]), operation_.model->tensor(id).shape};
 }
 
+std::vector<OperatorLayers> parts_of(const Operation& operation) {
+  const Model& model = *operation.model;
+  const std::vector<LayerId>& layers = operation.layers->layers;
+  std::vector<OperatorLayers> parts;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = model.layer(layers[i]);
+    OperatorLayers& part =
+        parts.emplace_back(OperatorLayers{{layers[i]}, layer.inputs, layer.output});
+    if (i + 1 == layers.size() || !std::holds_alternative<Conv>(layer.kind)) continue;
+    const Layer& next = model.layer(layers[i + 1]);
+    if (std::holds_alternative<Relu>(next.kind) && next.inputs.front() == layer.output &&
+        model.consumers(layer.output).size() == 1) {
+      part.layers.push_back(layers[++i]);
+      part.output = next.output;
+    }
+  }
+  return parts;
+}
+
 bool is_depthwise(const Model& model, const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   if (conv == nullptr || conv->groups == 1) return false;
@@ -141,4 +160,4 @@ Form form_of(const Operation& operation, std::span<const std::byte* const> input
   return LayeredForm{};
 }
 
-}  // namespace hios::cpu
+}  // namespace hios

@@ -7,8 +7,9 @@
 
 #include "engine/backend.h"
 
-/// Which of the forms that the fast operators know an operation has.
-namespace hios::cpu {
+/// Which of the forms that backends have a fast operator for an operation has; for the rest, how it
+/// is cut into parts that have one.
+namespace hios {
 
 /// A tensor outside the operation, as the caller has bound it.
 struct Source {
@@ -51,6 +52,10 @@ using Form = std::variant<ConvolutionChain, PoolForm, GlobalAverageForm, Combine
 /// Reads an operation's layers. `inputs` are those of Backend::bind.
 Form form_of(const Operation& operation, std::span<const std::byte* const> inputs);
 
+/// The operation layer after layer, for a backend that has no operator for the whole: a part is one
+/// layer, or a convolution and the relu behind it where nothing else reads what is between them.
+std::vector<OperatorLayers> parts_of(const Operation& operation);
+
 /// One filter a channel, no more.
 bool is_depthwise(const Model& model, const Layer& layer);
 /// A 1×1 convolution without padding or groups, of any stride.
@@ -72,4 +77,4 @@ class SourceReader {
   std::size_t next_ = 0;
 };
 
-}  // namespace hios::cpu
+}  // namespace hios

@@ -1,0 +1,160 @@
+#include "engine/cuda/backend.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/cuda/device.h"
+#include "engine/cuda/gpu.h"
+#include "engine/cuda/handles.h"
+#include "engine/cuda/operators.h"
+#include "engine/cuda/recording.h"
+
+namespace hios::cuda {
+namespace {
+
+class ReadThrough final : public Chill {
+ public:
+  ReadThrough(std::span<const std::byte> stretch, cudaStream_t stream)
+      : stretch_(stretch), size_bytes_(stretch.size()), stream_(stream) {}
+  void set_size(Bytes size_bytes) override {
+    size_bytes_ = std::min<Bytes>(size_bytes, stretch_.size());
+  }
+  void run() override {
+    HIOS_CUDA(read_through(stretch_.data(), size_bytes_, stream_), "driving out the caches");
+  }
+
+ private:
+  std::span<const std::byte> stretch_;
+  Bytes size_bytes_;
+  cudaStream_t stream_;
+};
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(const BackendOptions& options);
+
+  std::string_view name() const override { return "cuda"; }
+  std::string_view kind() const override { return "gpu"; }
+  int threads() const override { return 0; }
+  Json describe() const override;
+
+  std::optional<std::string> unsupported(const Operation& operation) const override {
+    return refusal(operation);
+  }
+  Json choices(const Operation& operation) override;
+  void adopt(const Json& algorithms) override { choices_.adopt(algorithms); }
+
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
+    return std::make_unique<DeviceBlock>(size_bytes, what, &shared_);
+  }
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const Lane& lane, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*)(void*),
+                 void*) override {
+    streams_.run(groups, lanes);
+  }
+
+  void write(std::byte* to, const void* from_host, Bytes size_bytes) override {
+    streams_.copy(to, from_host, size_bytes);
+  }
+  void read(void* to_host, const std::byte* from, Bytes size_bytes) override {
+    streams_.copy(to_host, from, size_bytes);
+  }
+  std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override {
+    return std::make_unique<ReadThrough>(stretch, streams_.group(lane.stream).stream());
+  }
+  Bytes cache_bytes() const override { return gpu_.cache_bytes; }
+  std::optional<Bytes> free_memory() const override { return cuda::free_memory(); }
+
+  mpi::Device* device() override { return &device_; }
+  void synchronize() override { streams_.synchronize(); }
+  std::unique_ptr<Recording> record(const std::function<void()>& queue) override {
+    if (!graphs_) return nullptr;
+    return cuda::record(streams_.work().stream(), queue);
+  }
+  std::unique_ptr<ClockMarks> make_marks(std::size_t count) override {
+    return cuda::make_marks(streams_.work().stream(), count);
+  }
+
+ private:
+  ConvolutionTools tools(StreamState& stream) const { return {gpu_, stream, lt_.get()}; }
+
+  Gpu gpu_;
+  Math math_;
+  bool graphs_, deterministic_;
+  SharedBlocks shared_;
+  LtHandle lt_;
+  Streams streams_;
+  WeightsCache weights_;
+  Choices choices_;
+  CudaDevice device_;
+};
+
+CudaBackend::CudaBackend(const BackendOptions& options)
+    : gpu_(open_gpu(options.device_index)),
+      math_(options.math),
+      graphs_(options.graphs),
+      deterministic_(options.deterministic),
+      lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
+      weights_(streams_),
+      choices_(options.algorithms, options.deterministic),
+      device_(gpu_, streams_, shared_) {
+  HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");
+}
+
+Json CudaBackend::describe() const {
+  Json description = cuda::describe(gpu_);
+  description["math"] = math_ == Math::kFp32 ? "fp32" : "tf32";
+  description["cuda_graphs"] = graphs_;
+  description["deterministic"] = deterministic_;
+  return description;
+}
+
+/// What the dense convolutions of an operation are, whatever form it has.
+std::vector<ConvolutionProblem> problems_of(const Operation& operation, Math math) {
+  const std::vector<const std::byte*> nowhere(operation.layers->inputs.size(), nullptr);
+  const Model& model = *operation.model;
+  const Form form = form_of(operation, nowhere);
+  std::vector<ConvolutionProblem> problems;
+  if (const auto* chain = std::get_if<ConvolutionChain>(&form)) {
+    const Shape& output = model.tensor(operation.layers->output).shape;
+    if (auto problem = problem_of(model, *chain, output, math)) problems.push_back(*problem);
+  } else if (std::holds_alternative<LayeredForm>(form)) {
+    for (const OperatorLayers& part : parts_of(operation)) {
+      const Operation part_operation{&model, &part, operation.name, operation.signature};
+      for (ConvolutionProblem& problem : problems_of(part_operation, math)) {
+        problems.push_back(std::move(problem));
+      }
+    }
+  }
+  return problems;
+}
+
+Json CudaBackend::choices(const Operation& operation) {
+  Json result = Json::object();
+  for (const ConvolutionProblem& problem : problems_of(operation, math_)) {
+    result[problem.key()] = choices_.of(problem, tools(streams_.work()));
+  }
+  return result;
+}
+
+std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
+                                                 std::span<const std::byte* const> inputs,
+                                                 std::byte* output, const Lane& lane,
+                                                 TensorSource& source) {
+  const Binding binding{operation, reinterpret_cast<float*>(output),
+                        source,    tools(streams_.group(lane.stream)),
+                        choices_,  weights_,
+                        math_};
+  return bind_operator(binding, inputs);
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace hios::cuda

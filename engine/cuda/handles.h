@@ -1,0 +1,103 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+#include <cudnn.h>
+
+#include "hios/error.h"
+
+/// Owners of what the CUDA libraries hand out, and the one way in which their errors become ours.
+namespace hios::cuda {
+
+inline void check(cudaError_t status, std::string_view call, std::string_view doing) {
+  if (status == cudaSuccess) return;
+  throw RunError("CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) + " (" +
+                 cudaGetErrorName(status) + " of " + std::string(call) + ")");
+}
+inline void check(cudnnStatus_t status, std::string_view call, std::string_view doing) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  throw RunError("cuDNN, " + std::string(doing) + ": " + cudnnGetErrorString(status) + " (of " +
+                 std::string(call) + ")");
+}
+inline void check(cublasStatus_t status, std::string_view call, std::string_view doing) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw RunError("cuBLASLt, " + std::string(doing) + ": " + cublasLtGetStatusString(status) +
+                 " (of " + std::string(call) + ")");
+}
+
+/// HIOS_CUDA(cudaMalloc(…), "what we were doing"): any call of the three libraries; throws RunError
+/// with their own words. The name of the function, without its arguments, is part of the message.
+#define HIOS_CUDA(call, doing) ::hios::cuda::check((call), ::hios::cuda::name_of_call(#call), doing)
+
+constexpr std::string_view name_of_call(std::string_view call) {
+  return call.substr(0, call.find('('));
+}
+
+/// For destructors: a failure there has been reported by the call that caused it, or the process
+/// is at its end and the driver gone.
+inline void swallow(cudaError_t) noexcept { (void)cudaGetLastError(); }
+inline void swallow(cudnnStatus_t) noexcept {}
+inline void swallow(cublasStatus_t) noexcept {}
+
+/// Owns a handle that is a pointer; `destroy` takes it back.
+template <class Handle, auto destroy>
+class Unique {
+ public:
+  Unique() = default;
+  explicit Unique(Handle handle) : handle_(handle) {}
+  Unique(Unique&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Unique& operator=(Unique&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Unique() {
+    if (handle_ != nullptr) swallow(destroy(handle_));
+  }
+  Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+using Stream = Unique<cudaStream_t, cudaStreamDestroy>;
+using Event = Unique<cudaEvent_t, cudaEventDestroy>;
+using Graph = Unique<cudaGraph_t, cudaGraphDestroy>;
+using GraphExec = Unique<cudaGraphExec_t, cudaGraphExecDestroy>;
+using CudnnHandle = Unique<cudnnHandle_t, cudnnDestroy>;
+using TensorDescriptor = Unique<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
+using FilterDescriptor = Unique<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
+using ConvolutionDescriptor =
+    Unique<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
+using ActivationDescriptor = Unique<cudnnActivationDescriptor_t, cudnnDestroyActivationDescriptor>;
+using LtHandle = Unique<cublasLtHandle_t, cublasLtDestroy>;
+using LtMatmulDescriptor = Unique<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using LtLayout = Unique<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using LtPreference = Unique<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+
+/// Calls `create(&handle, arguments…)` and owns what it made.
+template <class Owner, class Create, class... Arguments>
+Owner make(std::string_view doing, Create create, Arguments... arguments) {
+  decltype(std::declval<Owner>().get()) handle = nullptr;
+  check(create(&handle, arguments...), "a constructor", doing);
+  return Owner(handle);
+}
+
+/// A stream that waits for no other; an event without a clock, which costs less.
+inline Stream make_stream() {
+  return make<Stream>("making a stream", cudaStreamCreateWithFlags,
+                      unsigned{cudaStreamNonBlocking});
+}
+inline Event make_order_event() {
+  return make<Event>("making an event", cudaEventCreateWithFlags, unsigned{cudaEventDisableTiming});
+}
+inline Event make_timed_event() {
+  return make<Event>("making an event", cudaEventCreateWithFlags, unsigned{cudaEventDefault});
+}
+
+}  // namespace hios::cuda

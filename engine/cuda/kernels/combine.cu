@@ -1,0 +1,86 @@
+// Sums, relus and concats of sums in one pass: each term is read once, and each range written where
+// it belongs in the output. A thread has one pixel's channel, or four; a row of blocks has a range.
+#include "engine/cuda/kernels/common.cuh"
+
+namespace hios::cuda {
+namespace {
+
+template <int vector>
+__global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask task) {
+  const int range = static_cast<int>(blockIdx.y);
+  const int channels = task.channels[range], columns = channels / vector;
+  const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  if (index >= task.pixels * columns) return;
+  const int pixel = index / columns, channel = (index - pixel * columns) * vector;
+  const int from = pixel * channels + channel;
+
+  const int first = task.first_term[range], last = task.first_term[range + 1];
+  Values<vector> sum = load<vector>(task.terms[first] + from);
+  for (int term = first + 1; term < last; ++term) add(sum, load<vector>(task.terms[term] + from));
+  if (task.relu) relu(sum);
+  store(task.output + static_cast<long long>(pixel) * task.out_channels +
+            task.first_channel[range] + channel,
+        sum);
+}
+
+template <int vector>
+__global__ void __launch_bounds__(kThreads) finish_kernel(const FinishTask task) {
+  const int columns = task.channels / vector;
+  const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  const int values = task.pixels * columns;
+  if (index >= values) return;
+  const long long step = static_cast<long long>(task.pixels) * task.channels;
+  // Not through the read-only path: the output may be what is read.
+  Values<vector> sum;
+#pragma unroll
+  for (int i = 0; i < vector; ++i) sum.v[i] = task.partials[index * vector + i];
+  for (int part = 1; part < task.count; ++part) {
+    add(sum, load<vector>(task.partials + part * step + index * vector));
+  }
+  if (task.bias != nullptr) add(sum, load<vector>(task.bias + index % columns * vector));
+  if (task.relu) relu(sum);
+  store(task.output + index * vector, sum);
+}
+
+bool fours(int channels) { return channels % 4 == 0; }
+
+}  // namespace
+
+cudaError_t combine(const CombineTask& task, cudaStream_t stream) {
+  bool vectors = fours(task.out_channels);
+  int widest = 0;
+  for (int range = 0; range < task.ranges; ++range) {
+    vectors = vectors && fours(task.channels[range]) && fours(task.first_channel[range]);
+    widest = task.channels[range] > widest ? task.channels[range] : widest;
+  }
+  const long long values = static_cast<long long>(task.pixels) * widest;
+  const auto ranges = static_cast<unsigned>(task.ranges);
+  if (vectors) {
+    combine_kernel<4><<<dim3(blocks_for(values / 4), ranges), kThreads, 0, stream>>>(task);
+  } else {
+    combine_kernel<1><<<dim3(blocks_for(values), ranges), kThreads, 0, stream>>>(task);
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t finish(const FinishTask& task, cudaStream_t stream) {
+  const long long values = static_cast<long long>(task.pixels) * task.channels;
+  if (fours(task.channels)) {
+    finish_kernel<4><<<blocks_for(values / 4), kThreads, 0, stream>>>(task);
+  } else {
+    finish_kernel<1><<<blocks_for(values), kThreads, 0, stream>>>(task);
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t load_combine() {
+  return first_error({load_kernel(combine_kernel<1>), load_kernel(combine_kernel<4>),
+                      load_kernel(finish_kernel<1>), load_kernel(finish_kernel<4>)});
+}
+
+cudaError_t load_kernels() {
+  return first_error(
+      {load_combine(), load_pooling(), load_depthwise(), load_convolution(), load_chill()});
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,121 @@
+// Depthwise convolutions, with relu in front and behind. A thread has four channels (or one) of a
+// few neighbouring output pixels of a row: each input pixel that their windows share is loaded once
+// for all of them. With few pixels in all a thread has one, so that the GPU is filled; the order of
+// a sum (bias, then taps row by row) is the same either way, and so are its bits.
+#include "engine/cuda/kernels/common.cuh"
+
+namespace hios::cuda {
+namespace {
+
+/// Below so many threads of several pixels, threads take one pixel each.
+constexpr long long kEnoughThreads = 132 * 512;
+
+// size, step: of the window, both ways; 0: as the task says, one pixel a thread.
+template <int vector, int size, int step, int pixels>
+__global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
+  const Window& window = task.window;
+  const int kernel_h = size != 0 ? size : window.kernel_h;
+  const int kernel_w = size != 0 ? size : window.kernel_w;
+  const int stride_h = step != 0 ? step : window.stride_h;
+  const int stride_w = step != 0 ? step : window.stride_w;
+  const int columns = window.channels / vector;
+  const int runs = (window.out_width + pixels - 1) / pixels;
+  const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  if (index >= window.images * window.out_height * runs * columns) return;
+  const int run = index / columns, channel = (index - run * columns) * vector;
+  const int row = run / runs, w = (run - row * runs) * pixels;
+  const int image = row / window.out_height, h = row - image * window.out_height;
+
+  Values<vector> sums[pixels];
+#pragma unroll
+  for (int p = 0; p < pixels; ++p) {
+    sums[p] = task.bias != nullptr ? load<vector>(task.bias + channel) : filled<vector>(0.0f);
+  }
+  const int left = w * stride_w - window.pad_w;
+#pragma unroll 1
+  for (int kh = 0; kh < kernel_h; ++kh) {
+    const int y = h * stride_h - window.pad_h + kh;
+    if (y < 0 || y >= window.height) continue;
+    const float* line =
+        task.input +
+        static_cast<long long>(image * window.height + y) * window.width * window.channels +
+        channel;
+    const float* weights = task.weights + kh * kernel_w * window.channels + channel;
+    const int reach = (pixels - 1) * stride_w + kernel_w;
+#pragma unroll
+    for (int i = 0; i < reach; ++i) {
+      const int x = left + i;
+      if (x < 0 || x >= window.width) continue;
+      Values<vector> value = load<vector>(line + x * window.channels);
+      if (task.relu_before) relu(value);
+#pragma unroll
+      for (int p = 0; p < pixels; ++p) {
+        const int kw = i - p * stride_w;
+        if (kw < 0 || kw >= kernel_w) continue;
+        const Values<vector> weight = load<vector>(weights + kw * window.channels);
+#pragma unroll
+        for (int v = 0; v < vector; ++v) {
+          sums[p].v[v] = fmaf(value.v[v], weight.v[v], sums[p].v[v]);
+        }
+      }
+    }
+  }
+  float* to = task.output + (static_cast<long long>(row) * window.out_width + w) * window.channels +
+              channel;
+#pragma unroll
+  for (int p = 0; p < pixels; ++p) {
+    if (w + p >= window.out_width) break;
+    if (task.relu_after) relu(sums[p]);
+    store(to + p * window.channels, sums[p]);
+  }
+}
+
+template <int vector, int size, int step, int pixels>
+cudaError_t launch(const DepthwiseTask& task, cudaStream_t stream) {
+  const Window& window = task.window;
+  const long long threads = static_cast<long long>(window.images) * window.out_height *
+                            ((window.out_width + pixels - 1) / pixels) * (window.channels / vector);
+  depthwise_kernel<vector, size, step, pixels><<<blocks_for(threads), kThreads, 0, stream>>>(task);
+  return cudaGetLastError();
+}
+
+template <int size, int step>
+cudaError_t launch_sized(const DepthwiseTask& task, cudaStream_t stream) {
+  const Window& window = task.window;
+  const long long threads = static_cast<long long>(window.images) * window.out_height *
+                            ((window.out_width + 3) / 4) * (window.channels / 4);
+  return threads >= kEnoughThreads ? launch<4, size, step, 4>(task, stream)
+                                   : launch<4, size, step, 1>(task, stream);
+}
+
+bool is(const Window& window, int size, int step) {
+  return window.kernel_h == size && window.kernel_w == size && window.stride_h == step &&
+         window.stride_w == step;
+}
+
+}  // namespace
+
+cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream) {
+  const Window& window = task.window;
+  if (window.channels % 4 != 0) return launch<1, 0, 0, 1>(task, stream);
+  if (is(window, 3, 1)) return launch_sized<3, 1>(task, stream);
+  if (is(window, 3, 2)) return launch_sized<3, 2>(task, stream);
+  if (is(window, 5, 1)) return launch_sized<5, 1>(task, stream);
+  if (is(window, 5, 2)) return launch_sized<5, 2>(task, stream);
+  if (is(window, 7, 1)) return launch_sized<7, 1>(task, stream);
+  if (is(window, 7, 2)) return launch_sized<7, 2>(task, stream);
+  return launch<4, 0, 0, 1>(task, stream);
+}
+
+cudaError_t load_depthwise() {
+  return first_error(
+      {load_kernel(depthwise_kernel<1, 0, 0, 1>), load_kernel(depthwise_kernel<4, 0, 0, 1>),
+       load_kernel(depthwise_kernel<4, 3, 1, 1>), load_kernel(depthwise_kernel<4, 3, 1, 4>),
+       load_kernel(depthwise_kernel<4, 3, 2, 1>), load_kernel(depthwise_kernel<4, 3, 2, 4>),
+       load_kernel(depthwise_kernel<4, 5, 1, 1>), load_kernel(depthwise_kernel<4, 5, 1, 4>),
+       load_kernel(depthwise_kernel<4, 5, 2, 1>), load_kernel(depthwise_kernel<4, 5, 2, 4>),
+       load_kernel(depthwise_kernel<4, 7, 1, 1>), load_kernel(depthwise_kernel<4, 7, 1, 4>),
+       load_kernel(depthwise_kernel<4, 7, 2, 1>), load_kernel(depthwise_kernel<4, 7, 2, 4>)});
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,101 @@
+// Pools over windows and means over whole images. A pool's thread has one output pixel's channel,
+// or four, and walks the window's taps inside the image. A mean has too few outputs to fill the
+// GPU: a block takes 32 channels, its rows of threads share the pixels, and add up what they have
+// in the order of the rows.
+#include "engine/cuda/kernels/common.cuh"
+
+namespace hios::cuda {
+namespace {
+
+constexpr int kMeanChannels = 32, kMeanRows = 16;
+
+template <int vector, bool max>
+__global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
+  const Window& window = task.window;
+  const int columns = window.channels / vector;
+  const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  if (index >= window.images * window.out_height * window.out_width * columns) return;
+  const int pixel = index / columns, channel = (index - pixel * columns) * vector;
+  const int row = pixel / window.out_width, w = pixel - row * window.out_width;
+  const int image = row / window.out_height, h = row - image * window.out_height;
+
+  const int top = h * window.stride_h - window.pad_h, left = w * window.stride_w - window.pad_w;
+  const int first_h = ::max(top, 0), last_h = ::min(top + window.kernel_h, window.height);
+  const int first_w = ::max(left, 0), last_w = ::min(left + window.kernel_w, window.width);
+  Values<vector> result = filled<vector>(max ? -INFINITY : 0.0f);
+  for (int y = first_h; y < last_h; ++y) {
+    const float* line =
+        task.input +
+        static_cast<long long>(image * window.height + y) * window.width * window.channels +
+        channel;
+    for (int x = first_w; x < last_w; ++x) {
+      const Values<vector> tap = load<vector>(line + x * window.channels);
+#pragma unroll
+      for (int i = 0; i < vector; ++i) {
+        result.v[i] = max ? fmaxf(result.v[i], tap.v[i]) : result.v[i] + tap.v[i];
+      }
+    }
+  }
+  if constexpr (!max) {
+    const auto taps = static_cast<float>((last_h - first_h) * (last_w - first_w));
+#pragma unroll
+    for (int i = 0; i < vector; ++i) result.v[i] /= taps;
+  }
+  store(task.output + static_cast<long long>(pixel) * window.channels + channel, result);
+}
+
+__global__ void __launch_bounds__(kMeanChannels* kMeanRows) mean_kernel(const MeanTask task) {
+  __shared__ float sums[kMeanRows][kMeanChannels];
+  const int x = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
+  const int channel = static_cast<int>(blockIdx.x) * kMeanChannels + x;
+  const int image = static_cast<int>(blockIdx.y);
+  float sum = 0.0f;
+  if (channel < task.channels) {
+    const float* from =
+        task.input + static_cast<long long>(image) * task.pixels * task.channels + channel;
+#pragma unroll 4
+    for (int pixel = row; pixel < task.pixels; pixel += kMeanRows) {
+      sum += __ldg(from + static_cast<long long>(pixel) * task.channels);
+    }
+  }
+  sums[row][x] = sum;
+  __syncthreads();
+  if (row != 0 || channel >= task.channels) return;
+  for (int other = 1; other < kMeanRows; ++other) sum += sums[other][x];
+  task.output[image * task.channels + channel] = sum / static_cast<float>(task.pixels);
+}
+
+template <int vector>
+cudaError_t launch_pool(const PoolTask& task, cudaStream_t stream) {
+  const Window& window = task.window;
+  const long long threads = static_cast<long long>(window.images) * window.out_height *
+                            window.out_width * (window.channels / vector);
+  if (task.max) {
+    pool_kernel<vector, true><<<blocks_for(threads), kThreads, 0, stream>>>(task);
+  } else {
+    pool_kernel<vector, false><<<blocks_for(threads), kThreads, 0, stream>>>(task);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+cudaError_t pool(const PoolTask& task, cudaStream_t stream) {
+  return task.window.channels % 4 == 0 ? launch_pool<4>(task, stream)
+                                       : launch_pool<1>(task, stream);
+}
+
+cudaError_t global_mean(const MeanTask& task, cudaStream_t stream) {
+  const auto columns = static_cast<unsigned>((task.channels + kMeanChannels - 1) / kMeanChannels);
+  mean_kernel<<<dim3(columns, static_cast<unsigned>(task.images)), dim3(kMeanChannels, kMeanRows),
+                0, stream>>>(task);
+  return cudaGetLastError();
+}
+
+cudaError_t load_pooling() {
+  return first_error({load_kernel(pool_kernel<1, true>), load_kernel(pool_kernel<4, true>),
+                      load_kernel(pool_kernel<1, false>), load_kernel(pool_kernel<4, false>),
+                      load_kernel(mean_kernel)});
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "engine/cuda/memory.h"
+#include "engine/cuda/streams.h"
+#include "engine/tensor_source.h"
+#include "hios/model.h"
+
+namespace hios::cuda {
+
+/// A convolution's weights and bias on the GPU. There is one layout for each kind, whatever
+/// computes with them: (out channel, kernel h, kernel w, in channel of the group), which cuDNN,
+/// cuBLASLt and our own kernel read alike; for a depthwise one (kernel h, kernel w, channel).
+struct UploadedWeights {
+  std::unique_ptr<DeviceBlock> weights, bias;  ///< no bias where the layer has none
+  const float* weight_values() const { return reinterpret_cast<const float*>(weights->data()); }
+  const float* bias_values() const {
+    return bias ? reinterpret_cast<const float*>(bias->data()) : nullptr;
+  }
+};
+
+/// Weights, drawn from their source and uploaded once, and shared by all who want them: a profiler
+/// binds an operator again for every stage in which it measures it. They live as long as an
+/// operator that holds them. Main thread only.
+class WeightsCache {
+ public:
+  explicit WeightsCache(Streams& streams) : streams_(streams) {}
+  std::shared_ptr<const UploadedWeights> get(const Model& model, const Layer& layer,
+                                             TensorSource& source);
+
+ private:
+  using Key = std::tuple<const TensorSource*, const Model*, std::string>;
+  Streams& streams_;
+  std::map<Key, std::weak_ptr<const UploadedWeights>> known_;
+};
+
+}  // namespace hios::cuda

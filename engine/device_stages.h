@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/plan.h"
+#include "engine/segments.h"
+#include "engine/stage_clock.h"
+
+namespace hios {
+
+/// A stage made ready: its operators bound, each group with its lane.
+struct BoundStage {
+  std::vector<BoundGroup> groups;
+  std::vector<Lane> lanes;
+};
+
+/// The stages of a plan on an asynchronous device: given to it a segment at a time, each segment
+/// recorded once and replayed in every iteration where the backend records. Used by the main thread
+/// only; an iteration is begin(), run_next() for each segment, end(), which allocate nothing.
+class DeviceStages {
+ public:
+  /// The arguments outlive this. REQUIRES: backend.device(); a stage for each of the plan's.
+  DeviceStages(const RankPlan& plan, Backend& backend, std::span<const BoundStage> stages);
+
+  /// Whether the iterations to come read the device's clock around each stage. The first time it
+  /// makes recordings of its own for that, so that plain iterations carry no reading.
+  void record_stages(bool on);
+
+  void begin();
+  /// Queues the next segment and returns the step behind it.
+  std::size_t run_next();
+  /// Waits until the device has ended all that was queued, and with record_stages(true) writes each
+  /// stage's times. Throws RunError where the device failed.
+  void end(std::span<StageClock> clocks);
+
+  std::span<const Segment> segments() const { return segments_; }
+
+ private:
+  using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
+
+  Recordings record_all(bool timed);
+  void queue(const Segment& segment, bool timed);
+  void read_clocks(std::span<StageClock> clocks) const;
+
+  const RankPlan& plan_;
+  Backend& backend_;
+  std::span<const BoundStage> stages_;
+  std::vector<Segment> segments_;
+  std::size_t next_ = 0;  // segment of this iteration
+  bool timed_ = false;
+  std::unique_ptr<ClockMarks> marks_;  // made when first wanted; recordings use them
+  Recordings plain_, with_marks_;
+};
+
+}  // namespace hios

@@ -1,0 +1,25 @@
+#include "engine/host_copies.h"
+
+#include <algorithm>
+
+namespace hios {
+
+void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
+  constexpr Bytes kPiece = Bytes{4} << 20;
+  const std::vector<std::byte> piece(std::min(size_bytes, kPiece), value);
+  for (Bytes done = 0; done < size_bytes; done += piece.size()) {
+    backend.write(to + done, piece.data(), std::min<Bytes>(piece.size(), size_bytes - done));
+  }
+}
+
+void write_floats(Backend& backend, std::byte* to, const std::vector<float>& values) {
+  backend.write(to, values.data(), values.size() * sizeof(float));
+}
+
+std::vector<float> read_floats(Backend& backend, const std::byte* from, std::size_t count) {
+  std::vector<float> values(count);
+  backend.read(values.data(), from, count * sizeof(float));
+  return values;
+}
+
+}  // namespace hios

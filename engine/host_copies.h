@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/backend.h"
+
+/// Whole buffers between the host and a backend's memory, wherever that is. For set-up and checks,
+/// not for the timed loop: they allocate and wait.
+namespace hios {
+
+/// Writes one value to every byte.
+void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value);
+
+void write_floats(Backend& backend, std::byte* to, const std::vector<float>& values);
+std::vector<float> read_floats(Backend& backend, const std::byte* from, std::size_t count);
+
+}  // namespace hios

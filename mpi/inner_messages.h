@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpi/transport.h"
+
+namespace hios::mpi {
+
+/// Tags of the messages that stand behind the messages of a device channel: a message may travel
+/// in many parts, and may be answered. Both ranks of a pair count alike, because they open the same
+/// channels in the same order and take tags for the same messages in the order of their tags.
+class TagBook {
+ public:
+  /// Books of one job that may be in use at the same time begin at different places, far enough
+  /// apart.
+  TagBook(std::size_t ranks, int first) : to_(ranks, first), from_(to_), asked_(to_), told_(to_) {}
+
+  int next_to(Rank peer) { return 2 * take(to_[peer.index()]); }
+  int next_from(Rank peer) { return 2 * take(from_[peer.index()]); }
+  /// Of answers, which travel against their messages: to whom we sent, from whom we received.
+  int next_answer_from(Rank peer) { return 2 * take(asked_[peer.index()]) + 1; }
+  int next_answer_to(Rank peer) { return 2 * take(told_[peer.index()]) + 1; }
+
+ private:
+  /// MPI libraries know tags of at least 21 bits in practice. A tag comes again after a million
+  /// messages of a pair, long after the channel that had it.
+  static constexpr int kTags = 1 << 20;
+  static int take(int& counter) {
+    const int tag = counter;
+    counter = (counter + 1) % kTags;
+    return tag;
+  }
+
+  std::vector<int> to_, from_, asked_, told_;
+};
+
+/// The messages that a device channel's legs exchange on the wrapped transport.
+class InnerMessages {
+ public:
+  /// Each gives the index that the opened channel knows it by.
+  std::size_t add_send(const Message& message);
+  std::size_t add_receive(const Message& message);
+  void open(Transport& transport);
+
+  Channel& channel() { return *channel_; }
+
+ private:
+  std::vector<Message> sends_, receives_;
+  std::unique_ptr<Channel> channel_;
+};
+
+}  // namespace hios::mpi

@@ -1,0 +1,300 @@
+// The executor on a device that runs behind the host's back, as late and in as odd an order as
+// events allow: the same bits as one operator at a time, through every path between ranks.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/executor.h"
+#include "engine/segments.h"
+#include "engine/verify.h"
+#include "hios/error.h"
+#include "mpi/device_ranks.h"
+#include "support/fake_async_backend.h"
+#include "support/random_network.h"
+
+namespace hios {
+namespace {
+
+using mpi::Path;
+using test::DeviceRanks;
+using test::FakeAsyncBackend;
+using test::FakeBackend;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeSource;
+using test::random_network;
+using test::random_schedule;
+using test::RandomNetwork;
+using test::run_device_ranks;
+using test::Ways;
+
+bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected) {
+  return values.size() * sizeof(float) == expected.size() &&
+         std::memcmp(values.data(), expected.data(), expected.size()) == 0;
+}
+
+std::unique_ptr<FakeBackend> backend_on(FakeDevice* device, bool records) {
+  if (device == nullptr) return std::make_unique<FakeBackend>(2);
+  return std::make_unique<FakeAsyncBackend>(*device, records);
+}
+
+// Every output that is still there, after each of three iterations.
+void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
+                     const PlanOptions& options, bool records, const DeviceRanks& setting) {
+  FakeBackend oracle;
+  FakeSource source;
+  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  const auto body = [&](mpi::Transport& transport, FakeDevice* device) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
+    const auto backend = backend_on(device, records);
+    FakeSource mine;
+    Executor executor(network.coarse, network.model, plan, *backend, transport, mine);
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      executor.record_stages(iteration == 1);
+      backend->poison_tensors();
+      transport.barrier();
+      executor.run_once();
+      for (const Slot& slot : plan.slots) {
+        if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
+        EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()]))
+            << network.coarse.graph.op(slot.op).name << " on rank " << transport.rank().index()
+            << " in iteration " << iteration;
+      }
+    }
+    executor.close();
+  };
+  run_device_ranks(schedule.devices.size(), setting, body);
+}
+
+class DeviceExecutor : public testing::TestWithParam<Ways> {};
+
+TEST_P(DeviceExecutor, RandomSchedulesGiveWhatOneOperatorAtATimeGives) {
+  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(5 + seed % 25, seed);
+    const Schedule schedule =
+        random_schedule(network.coarse.graph, 1 + seed % 4, 1 + seed % 3, seed);
+    DeviceRanks setting{GetParam()};
+    setting.seed = seed;
+    setting.pace = seed % 5 == 3   ? FakeOptions::Pace::kLazy
+                   : seed % 5 == 4 ? FakeOptions::Pace::kEager
+                                   : FakeOptions::Pace::kRandom;
+    expect_as_alone(network, schedule, {.keep_all = seed % 4 == 3}, seed % 3 != 2, setting);
+  }
+}
+
+TEST_P(DeviceExecutor, LateMessagesChangeNothing) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(20, seed);
+    DeviceRanks setting{GetParam()};
+    setting.seed = seed;
+    setting.threads.seed = seed;
+    setting.threads.max_delay_ms = 0.5;
+    expect_as_alone(network, random_schedule(network.coarse.graph, 3, 2, seed), {}, true, setting);
+  }
+}
+
+TEST_P(DeviceExecutor, ARankWithoutWorkTakesPart) {
+  const RandomNetwork network = random_network(6, 1);
+  const auto order = network.coarse.graph.topological();
+  Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+  schedule.devices.resize(3);
+  expect_as_alone(network, schedule, {}, true, {GetParam()});
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, DeviceExecutor,
+                         testing::Values(Ways{"Ipc", Path::kIpc},
+                                         Ways{"CudaAware", Path::kCudaAware},
+                                         Ways{"Staged", Path::kStaged},
+                                         Ways{"Mixed", std::nullopt}),
+                         [](const auto& parameter) { return parameter.param.name; });
+
+// What one rank with a device of its own runs.
+struct Alone {
+  explicit Alone(const RandomNetwork& the_network, const Schedule& schedule,
+                 const FakeOptions& options = {}, bool records = true)
+      : network(the_network),
+        plan(plan_rank(network.coarse, schedule, Rank(0))),
+        device(options),
+        backend(device, records),
+        transport(mpi::make_serial_transport()),
+        executor(network.coarse, network.model, plan, backend, *transport, source) {}
+
+  const RandomNetwork& network;
+  RankPlan plan;
+  FakeDevice device;
+  FakeAsyncBackend backend;
+  FakeSource source;
+  std::unique_ptr<mpi::Transport> transport;
+  Executor executor;
+};
+
+TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
+  const RandomNetwork network = random_network(20, 3);
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
+  EXPECT_EQ(alone.backend.recordings, 1u);
+  for (int i = 0; i < 3; ++i) alone.executor.run_once();
+  EXPECT_EQ(alone.backend.replays, 3u);
+  alone.executor.record_stages(true);
+  alone.executor.run_once();
+  alone.executor.record_stages(false);
+  alone.executor.record_stages(true);
+  alone.executor.run_once();
+  EXPECT_EQ(alone.backend.recordings, 2u) << "one more, with the clock";
+  EXPECT_EQ(alone.backend.queued_stages, 0u);
+}
+
+TEST(DeviceExecutorAlone, QueuesStagesWhereNothingIsRecorded) {
+  const RandomNetwork network = random_network(20, 3);
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, /*records=*/false);
+  for (int i = 0; i < 3; ++i) alone.executor.run_once();
+  EXPECT_EQ(alone.backend.queued_stages, 3 * alone.plan.stages.size());
+}
+
+TEST(DeviceExecutorAlone, WaitsForTheDeviceOnceAnIteration) {
+  const RandomNetwork network = random_network(20, 3);
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
+  const std::size_t before = alone.device.synchronizations();
+  for (int i = 0; i < 5; ++i) alone.executor.run_once();
+  EXPECT_EQ(alone.device.synchronizations() - before, 5u);
+}
+
+TEST(DeviceExecutorAlone, StageClocksAreTheDevices) {
+  const RandomNetwork network = random_network(25, 5);
+  for (const bool records : {true, false}) {
+    Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 5), {}, records);
+    alone.executor.record_stages(true);
+    for (int iteration = 0; iteration < 2; ++iteration) {
+      const double total = alone.executor.run_once();
+      EXPECT_GE(alone.executor.overhead_ms(), 0);
+      EXPECT_LT(alone.executor.overhead_ms(), total);
+      // The fake device takes a millisecond an operator, and does nothing else.
+      double clock_ms = 0;
+      for (std::size_t stage = 0; stage < alone.plan.stages.size(); ++stage) {
+        const StageClock& clock = alone.executor.stage_clocks()[stage];
+        EXPECT_EQ(clock.awaited_ms, clock_ms);
+        EXPECT_EQ(clock.start_ms, clock_ms);
+        for (const Group& group : alone.plan.stages[stage].groups) {
+          clock_ms += static_cast<double>(group.size());
+        }
+        EXPECT_EQ(clock.end_ms, clock_ms) << "stage " << stage;
+      }
+    }
+  }
+}
+
+TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
+  const RandomNetwork network = random_network(25, 5);
+  const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
+  run_device_ranks(
+      2, {{"Staged", Path::kStaged}}, [&](mpi::Transport& transport, FakeDevice* device) {
+        const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+        FakeAsyncBackend backend(*device);
+        FakeSource source;
+        Executor executor(network.coarse, network.model, plan, backend, transport, source);
+        executor.record_stages(true);
+        transport.barrier();
+        executor.run_once();
+        double before = 0;
+        for (const StageClock& clock : executor.stage_clocks()) {
+          EXPECT_LE(before, clock.awaited_ms);
+          EXPECT_LE(clock.awaited_ms, clock.start_ms);
+          EXPECT_LT(clock.start_ms, clock.end_ms);
+          before = clock.end_ms;
+        }
+      });
+}
+
+TEST(DeviceExecutorAlone, AFailureOfTheDeviceNamesRankHostAndStages) {
+  const RandomNetwork network = random_network(8, 1);
+  const Schedule schedule = random_schedule(network.coarse.graph, 1, 2, 1);
+  for (const std::size_t failing : {std::size_t{0}, std::size_t{6}}) {
+    FakeOptions options;
+    options.failing = failing;
+    Alone alone(network, schedule, options);
+    try {
+      alone.executor.run_once();
+      FAIL() << "it ran";
+    } catch (const RunError& error) {
+      const std::string text = error.what();
+      const std::string last = std::to_string(alone.plan.stages.size() - 1);
+      EXPECT_NE(text.find("rank 0 on " + alone.transport->host()), std::string::npos) << text;
+      EXPECT_NE(text.find("waiting for the device, given last stages 0 to " + last + ": "),
+                std::string::npos)
+          << text;
+      EXPECT_NE(text.find("failed as it was told to"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(DeviceExecutorAlone, AnOperatorThatFailsIsNamedByTheDevice) {
+  const RandomNetwork network = random_network(6, 1);
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1));
+  alone.backend.failing = "op_4";
+  try {
+    alone.executor.run_once();
+    FAIL() << "it ran";
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("the arithmetic of op_4"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {
+  const RandomNetwork network = random_network(6, 1);
+  FakeOptions lazy;
+  lazy.pace = FakeOptions::Pace::kLazy;  // so that all runs while the host waits
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1), lazy);
+  const std::string last = std::to_string(alone.plan.stages.size() - 1);
+  std::size_t looks = 0;
+  alone.backend.on_run = [&](const std::string&) {
+    const std::string step = alone.executor.current_step();
+    EXPECT_TRUE(step.starts_with("waiting for the device, given last stages 0 to " + last)) << step;
+    ++looks;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t before = alone.executor.progress();
+    alone.executor.run_once();
+    EXPECT_GT(alone.executor.progress(), before);
+    EXPECT_EQ(alone.executor.current_step(),
+              "between two iterations, where ranks wait for each other");
+  }
+  EXPECT_EQ(looks, 2 * network.coarse.graph.size());
+}
+
+TEST(DeviceExecutorAlone, RefusesBeforeItAllocatesWhatCannotFit) {
+  const RandomNetwork network = random_network(8, 1);
+  const RankPlan plan =
+      plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
+  FakeOptions options;
+  options.memory_bytes = 1;  // any allocation would fail
+  FakeDevice device(options);
+  FakeAsyncBackend backend(device);
+  backend.free_bytes = plan.arena_bytes - 1;
+  FakeSource source;
+  const auto transport = mpi::make_serial_transport();
+  try {
+    Executor executor(network.coarse, network.model, plan, backend, *transport, source);
+    FAIL() << "it was accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("are missing"), std::string::npos) << error.what();
+  }
+}
+
+TEST(DeviceOneRankRun, ComputesWhatTheHostComputes) {
+  const RandomNetwork network = random_network(15, 4);
+  FakeBackend oracle;
+  FakeSource source;
+  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  FakeDevice device;
+  FakeAsyncBackend backend(device);
+  const OneRankRun run(network.coarse, network.model, backend,
+                       std::vector<int>(network.coarse.graph.size(), 1), source, "");
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(equal(run.output(OpId(i)), expected[i])) << network.coarse.graph.op(OpId(i)).name;
+  }
+}
+
+}  // namespace
+}  // namespace hios

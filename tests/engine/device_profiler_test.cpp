@@ -1,0 +1,111 @@
+// The profiler on a device with a clock of its own: the fake's, by which every operator takes a
+// millisecond, so that each time is known beforehand.
+#include <gtest/gtest.h>
+
+#include "engine/profiler.h"
+#include "engine/stage_batch.h"
+#include "engine/transfer_times.h"
+#include "hios/cost_model.h"
+#include "mpi/device_ranks.h"
+#include "support/fake_async_backend.h"
+#include "support/random_network.h"
+
+namespace hios {
+namespace {
+
+using mpi::Path;
+using test::FakeAsyncBackend;
+using test::FakeDevice;
+using test::FakeSource;
+using test::random_network;
+using test::RandomNetwork;
+using test::run_device_ranks;
+using test::Ways;
+
+constexpr Protocol kShort{.warmup = 1, .iterations = 4};
+
+std::vector<Stage> pairs(const Graph& graph, std::size_t most) {
+  const Reachability reachability(graph);
+  std::vector<Stage> stages;
+  for (std::size_t a = 0; a < graph.size(); ++a) {
+    for (std::size_t b = a + 1; b < graph.size(); ++b) {
+      if (stages.size() < most && reachability.independent(OpId(a), OpId(b)))
+        stages.push_back({{{OpId(a)}, {OpId(b)}}});
+    }
+  }
+  return stages;
+}
+
+TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
+  const RandomNetwork network = random_network(12, 11);
+  for (const bool records : {true, false}) {
+    run_device_ranks(
+        2, {{"Staged", Path::kStaged}}, [&](mpi::Transport& transport, FakeDevice* device) {
+          FakeAsyncBackend backend(*device, records);
+          FakeSource source;
+          Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+          Configuration configuration;
+          profiler.measure_operators(configuration);
+          for (const auto& [signature, measurement] : configuration.operators) {
+            EXPECT_EQ(measurement.ms, 1) << signature;
+            EXPECT_EQ(measurement.min_ms, 1);
+          }
+          const auto stages = pairs(network.coarse.graph, 6);
+          EXPECT_GT(profiler.measure_stages(stages, configuration, 60).done, 0u);
+          for (const auto& [key, measurement] : configuration.stages) {
+            EXPECT_EQ(measurement.ms, 2);
+          }
+          EXPECT_EQ(configuration.kind, "gpu");
+          EXPECT_EQ(configuration.threads, 0);
+        });
+  }
+}
+
+TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
+  const RandomNetwork network = random_network(12, 11);
+  const std::vector<Stage> stages = pairs(network.coarse.graph, 6);
+  ASSERT_GT(stages.size(), 3u);
+  FakeDevice device;
+  FakeAsyncBackend backend(device);
+  FakeSource source;
+  constexpr Bytes kCold = Bytes{1} << 20;
+  StageBatch batch(network.coarse, network.model, backend, source, stages, kCold);
+  const std::size_t before = device.synchronizations();
+  std::vector<double> ms(stages.size());
+  EXPECT_EQ(batch.sweep(ms), 2.0 * static_cast<double>(stages.size()));
+  EXPECT_EQ(ms, std::vector<double>(stages.size(), 2));
+  EXPECT_EQ(device.synchronizations() - before, 1u);
+  EXPECT_EQ(backend.replays, stages.size());
+  ASSERT_FALSE(backend.chilled.empty());
+  for (const Bytes bytes : backend.chilled) EXPECT_LE(bytes, kCold);
+}
+
+class DeviceTransfers : public testing::TestWithParam<Ways> {};
+
+TEST_P(DeviceTransfers, EveryPairGetsACurve) {
+  const RandomNetwork network = random_network(3, 1);
+  run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeDevice* device) {
+    std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>();
+    if (device != nullptr) backend = std::make_unique<FakeAsyncBackend>(*device);
+    FakeSource source;
+    Profiler profiler(network.coarse, network.model, *backend, transport, source,
+                      {.warmup = 0, .iterations = 1});
+    Configuration configuration;
+    EXPECT_EQ(profiler.measure_transfers(configuration).done, 6u);
+    ASSERT_EQ(configuration.transfers.size(), 6u);
+    for (const TransferCurve& curve : configuration.transfers) {
+      ASSERT_EQ(curve.points.size(), transfer_sizes().size());
+      for (const auto& [size, ms] : curve.points) EXPECT_GT(ms, 0) << size << " bytes";
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, DeviceTransfers,
+                         testing::Values(Ways{"Ipc", Path::kIpc},
+                                         Ways{"CudaAware", Path::kCudaAware},
+                                         Ways{"Staged", Path::kStaged},
+                                         Ways{"Mixed", std::nullopt}),
+                         [](const auto& parameter) { return parameter.param.name; });
+
+}  // namespace
+}  // namespace hios

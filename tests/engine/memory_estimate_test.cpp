@@ -1,0 +1,47 @@
+#include "engine/memory_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/error.h"
+#include "hios/models/models.h"
+
+namespace hios {
+namespace {
+
+TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfWhatRunsHere) {
+  const Model model = models::squeezenet(1, 64, 64);
+  const CoarseGraph coarse = coarsen(model);
+  const auto order = coarse.graph.topological();
+  Schedule schedule;
+  schedule.devices = {one_operator_stages({order.begin(), order.begin() + 5}),
+                      one_operator_stages({order.begin() + 5, order.end()}),
+                      {}};
+  Bytes weights = 0;
+  for (std::size_t i = 0; i < 5; ++i) weights += coarse.graph.op(order[i]).parameter_bytes;
+  ASSERT_GT(weights, 0u);
+  const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
+  const MemoryEstimate need = estimate_memory(coarse, model, plan);
+  EXPECT_EQ(need.tensors, plan.arena_bytes);
+  EXPECT_EQ(need.input, 64u * 64 * 3 * sizeof(float));
+  EXPECT_EQ(need.parameters, weights);
+  EXPECT_EQ(need.total(), need.tensors + need.input + need.parameters);
+  EXPECT_EQ(estimate_memory(coarse, model, plan_rank(coarse, schedule, Rank(2))).total(), 0u);
+}
+
+TEST(MemoryEstimate, ARefusalSaysHowMuchIsMissingForWhat) {
+  const MemoryEstimate need{.tensors = 50'000'000, .input = 1'000'000, .parameters = 24'000'000};
+  require_device_memory(need, 75'000'000, "rank 1");
+  try {
+    require_device_memory(need, 74'500'000, "rank 1");
+    FAIL() << "it was accepted";
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    for (const char* part : {"rank 1", "50.0 MB for tensors", "24.0 MB for weights",
+                             "1.0 MB for the input", "74.5 MB are free", "0.5 MB are missing"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << part << ": " << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/tensor_source.h"
+#include "hios/coarsen.h"
+
+namespace hios::test {
+
+/// A network bound to a backend without plan or executor: each operator has an output of its own,
+/// and operators that do not depend on each other run side by side on as many streams as are given.
+class BoundNetwork {
+ public:
+  /// Records the whole where the backend records. All references outlive it.
+  BoundNetwork(const CoarseGraph& coarse, const Model& model, Backend& backend,
+               TensorSource& source, std::size_t streams);
+  /// One inference, waited for.
+  void run();
+  /// Many, one after the other, waited for at the end.
+  void run(int times);
+  std::vector<float> output(OpId op);
+  /// Of every operator, one after the other.
+  std::vector<float> outputs();
+  bool recorded() const { return recording_ != nullptr; }
+
+ private:
+  struct Stage {
+    std::vector<BoundGroup> groups;
+    std::vector<Lane> lanes;
+  };
+  void bind(std::size_t streams, TensorSource& source);
+  void queue();
+
+  const CoarseGraph& coarse_;
+  const Model& model_;
+  Backend& backend_;
+  std::unique_ptr<Buffer> input_;
+  std::vector<std::unique_ptr<Buffer>> outputs_;           // by OpId
+  std::vector<std::unique_ptr<BoundOperator>> operators_;  // by OpId
+  std::vector<Stage> stages_;
+  std::unique_ptr<Recording> recording_;
+};
+
+}  // namespace hios::test

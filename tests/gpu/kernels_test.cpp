@@ -1,0 +1,122 @@
+// Our own kernels where the cases of all backends do not reach: every candidate of a convolution,
+// whatever the trials say, and every size and step that the depthwise kernel is compiled for, on
+// few pixels and on many.
+#include <gtest/gtest.h>
+
+#include "engine/cuda/backend.h"
+#include "engine/cuda/convolution.h"
+#include "engine/cuda/handles.h"
+#include "engine/cuda/operators.h"
+#include "engine/reference/backend.h"
+#include "engine/verify.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+constexpr std::uint64_t kSeed = 11;
+
+void expect_as_reference(Backend& backend, const test::OperationCase& operation_case) {
+  const auto expected = test::run_operation(*reference::make_backend({}), operation_case, 1, kSeed);
+  const Comparison comparison = compare(test::run_operation(backend, operation_case, 1, kSeed),
+                                        expected, {.atol = 2e-4, .rtol = 2e-4});
+  EXPECT_EQ(comparison.outside, 0u)
+      << operation_case.name << ": largest difference " << comparison.max_abs;
+}
+
+/// All candidates for a case, each by itself.
+void expect_every_candidate_right(const test::OperationCase& operation_case) {
+  const Operation operation = operation_case.operation();
+  const auto chooser = cuda::make_backend({});
+  const Json chosen = chooser->choices(operation);
+  ASSERT_EQ(chosen.size(), 1u);
+  const std::string key = chosen.begin().key();
+
+  const cuda::Gpu gpu = cuda::open_gpu(0);
+  cuda::StreamState stream;
+  const auto lt = cuda::make<cuda::LtHandle>("a test", cublasLtCreate);
+  const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
+  const Form form = form_of(operation, nowhere);
+  const auto problem = cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
+                                        operation_case.output_shape(), Math::kFp32);
+  const cuda::ConvolutionTools tools{gpu, stream, lt.get()};
+  std::size_t ran = 0;
+  for (const std::string& name : cuda::convolution_candidates(*problem, tools, true)) {
+    SCOPED_TRACE(name);
+    BackendOptions options;
+    options.algorithms = {{key, name}};
+    const auto backend = cuda::make_backend(options);
+    try {
+      backend->choices(operation);
+    } catch (const RunError&) {
+      EXPECT_NE(name.substr(0, 4), "own ") << "our kernel takes everything";
+      continue;  // a library may list what it then refuses
+    }
+    ++ran;
+    expect_as_reference(*backend, operation_case);
+  }
+  EXPECT_GE(ran, std::size(cuda::kTiles));
+}
+
+test::OperationCase conv_case(const std::string& name, const Shape& input, const Conv& conv,
+                              bool relu_before, bool relu_after) {
+  return test::make_operation(name, input, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+    TensorId y = x[0];
+    if (relu_before) y = b.relu("before", y);
+    y = b.conv("conv", y, conv);
+    if (relu_after) b.relu("after", y);
+  });
+}
+
+TEST(Candidates, OfADeepPointwiseConvolutionAreAllRight) {
+  expect_every_candidate_right(
+      conv_case("pointwise", {1, 768, 8, 8}, Conv{192, {1, 1}, {1, 1}, {0, 0}}, false, true));
+}
+
+TEST(Candidates, WithAReluInFrontAreAllRight) {
+  expect_every_candidate_right(
+      conv_case("relu_first", {1, 96, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true));
+}
+
+TEST(Candidates, OfOddChannelsAreAllRight) {
+  expect_every_candidate_right(
+      conv_case("odd", {2, 13, 19, 17}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false));
+}
+
+TEST(Candidates, OfGroupsWithoutBiasAreAllRight) {
+  expect_every_candidate_right(conv_case("groups", {1, 64, 14, 14},
+                                         Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true));
+}
+
+TEST(Depthwise, IsRightForEverySizeAndStep) {
+  const auto backend = cuda::make_backend({});
+  for (const std::int64_t size : {2, 3, 5, 7}) {
+    for (const std::int64_t step : {1, 2, 3}) {
+      // Few pixels; many, so that threads take several; channels that are no multiple of four.
+      for (const Shape& shape : {Shape{1, 40, 9, 11}, Shape{1, 168, 83, 85}, Shape{2, 19, 13, 9}}) {
+        const Conv conv{shape.c, {size, size}, {step, step}, {size / 2, size / 2}, shape.c};
+        expect_as_reference(*backend, conv_case("depthwise_" + std::to_string(size) + "_" +
+                                                    std::to_string(step) + "_" + shape.to_string(),
+                                                shape, conv, true, true));
+      }
+    }
+  }
+}
+
+TEST(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
+  const auto backend = cuda::make_backend({});
+  const Conv conv{512, {5, 5}, {1, 1}, {2, 2}, 512};
+  const auto few = conv_case("few", {1, 512, 12, 40}, conv, true, false);
+  const auto many = conv_case("few", {8, 512, 12, 40}, conv, true, false);
+  SeededSource source(kSeed);
+  const auto inputs = test::random_inputs(many, kSeed);
+  auto first_image = inputs;
+  first_image[0].resize(first_image[0].size() / 8);
+  const auto from_few = test::run_operation(*backend, few, 1, first_image, source);
+  auto from_many = test::run_operation(*backend, many, 1, inputs, source);
+  from_many.resize(from_few.size());
+  EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
+}
+
+}  // namespace
+}  // namespace hios

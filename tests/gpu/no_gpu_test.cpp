@@ -1,0 +1,63 @@
+// A machine without a GPU, or without the one that was asked for, gets one clear line and exit
+// status 2. On a machine that has one, the tests hide it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cuda_runtime_api.h>
+
+#include "engine/cuda/backend.h"
+#include "engine/cuda/gpu.h"
+#include "engine/cuda/nvml.h"
+#include "support/expect_error.h"
+#include "support/programs.h"
+
+namespace hios {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(WithoutAGpu, TheBackendRefusesInOneLine) {
+  // Whether there is no driver, no GPU, or fewer than that.
+  BackendOptions options;
+  options.device_index = 1000;
+  test::expect_error([&] { cuda::make_backend(options); }, {"backend cuda: ", "; "});
+}
+
+TEST(WithoutAGpu, EveryReasonHasItsWordsAndARemedy) {
+  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorNoDevice), HasSubstr("CUDA_VISIBLE_DEVICES"));
+  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorNoDevice), HasSubstr("--backend cpu"));
+  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorDevicesUnavailable),
+              HasSubstr("cudaErrorDevicesUnavailable"));
+  const std::string index = cuda::refusal_of_index(3, 2);
+  EXPECT_THAT(index, HasSubstr("no GPU 3"));
+  EXPECT_THAT(index, HasSubstr("sees 2"));
+  EXPECT_THAT(index, HasSubstr("--devices-per-node"));
+}
+
+TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {
+  const test::Workplace place;
+  test::ProcessOptions options;
+  options.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
+  const auto result = test::hios_profile(
+      1, {"--model", "squeezenet", "--backend", "cuda", "--output", place.file("profile.json")},
+      options);
+  EXPECT_EQ(result.exit_status, 2) << result.err;
+  EXPECT_EQ(test::lines_with(result.err, "backend cuda").size(), 1u) << result.err;
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(WithoutAGpu, NvmlSaysThatItIsNotThere) {
+  // No GPU has this address: either the library is missing or it does not know it.
+  EXPECT_TRUE(cuda::nvml_readings("ffff:ff:1f.7").contains("unavailable"));
+}
+
+TEST(ThrottleReasons, HaveWords) {
+  EXPECT_THAT(cuda::throttle_reasons(0), testing::IsEmpty());
+  EXPECT_THAT(cuda::throttle_reasons(0x1 | 0x4 | 0x40),
+              testing::ElementsAre("idle", "power_cap", "hardware_thermal"));
+  EXPECT_THAT(cuda::throttle_reasons(0x4 | (1ull << 40)),
+              testing::ElementsAre("power_cap", "other"));
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,154 @@
+// What the CUDA backend decides before it calls CUDA.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/cuda/choice.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/operators.h"
+#include "support/expect_error.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+using cuda::CombineTask;
+
+std::optional<cuda::ConvolutionProblem> problem(const test::OperationCase& operation_case) {
+  const Operation operation = operation_case.operation();
+  const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
+  const Form form = form_of(operation, nowhere);
+  return cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
+                          operation_case.output_shape(), Math::kFp32);
+}
+
+TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
+  const Conv conv{20, {3, 2}, {2, 1}, {1, 0}, 4};
+  const auto relu_conv_relu = test::make_operation(
+      "all", {2, 8, 9, 7}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+        b.relu("after", b.conv("conv", b.relu("before", x[0]), conv));
+      });
+  EXPECT_EQ(problem(relu_conv_relu)->key(),
+            "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp32");
+}
+
+TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {
+  const auto separable = test::make_operation(
+      "separable", {1, 8, 6, 6}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+        const Conv depthwise{8, {3, 3}, {2, 2}, {1, 1}, 8};
+        const Conv pointwise{12, {1, 1}, {1, 1}, {0, 0}, 1, false};
+        b.conv("pointwise", b.conv("depthwise", b.relu("relu", x[0]), depthwise), pointwise);
+      });
+  EXPECT_EQ(problem(separable)->key(), "conv 1x3x3x8 -> 3x3x12 k1x1 s1x1 p0x0 g1 fp32");
+  EXPECT_TRUE(problem(separable)->pointwise());
+}
+
+TEST(ConvolutionKey, ADepthwiseOneByItselfHasNone) {
+  const auto depthwise = test::make_operation(
+      "depthwise", {1, 8, 6, 6}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+        b.conv("depthwise", x[0], Conv{8, {3, 3}, {1, 1}, {1, 1}, 8});
+      });
+  EXPECT_FALSE(problem(depthwise).has_value());
+}
+
+/// `ranges` sums of `terms` tensors of as many channels as their index says, plus one.
+CombineForm combine_form(std::size_t ranges, std::size_t terms) {
+  static const std::vector<float> somewhere(1 << 10);
+  CombineForm form;
+  const float* next = somewhere.data();
+  for (std::size_t range = 0; range < ranges; ++range) {
+    auto& sources = form.ranges.emplace_back();
+    const Shape shape{1, static_cast<std::int64_t>(range) + 1, 2, 2};
+    for (std::size_t term = 0; term < terms; ++term) sources.push_back({next++, shape});
+  }
+  return form;
+}
+
+TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
+  for (const auto& [ranges, terms] :
+       {std::pair<std::size_t, std::size_t>{1, 1}, {16, 1}, {17, 1}, {40, 5}, {3, 96}, {7, 50}}) {
+    SCOPED_TRACE(std::to_string(ranges) + " ranges of " + std::to_string(terms));
+    const CombineForm form = combine_form(ranges, terms);
+    const auto channels = static_cast<std::int64_t>(ranges * (ranges + 1) / 2);
+    const auto tasks = cuda::combine_tasks(form, {1, channels, 2, 2}, nullptr);
+    std::size_t seen = 0;
+    int first_channel = 0;
+    for (const CombineTask& task : tasks) {
+      ASSERT_LE(task.ranges, CombineTask::kMaxRanges);
+      ASSERT_LE(task.first_term[task.ranges], CombineTask::kMaxTerms);
+      for (int range = 0; range < task.ranges; ++range, ++seen) {
+        const auto& sources = form.ranges.at(seen);
+        EXPECT_EQ(task.first_channel[range], first_channel);
+        EXPECT_EQ(task.channels[range], sources.front().shape.c);
+        first_channel += task.channels[range];
+        ASSERT_EQ(task.first_term[range + 1] - task.first_term[range],
+                  static_cast<int>(sources.size()));
+        for (std::size_t term = 0; term < sources.size(); ++term) {
+          EXPECT_EQ(task.terms[task.first_term[range] + static_cast<int>(term)],
+                    sources[term].data);
+        }
+      }
+    }
+    EXPECT_EQ(seen, ranges);
+  }
+}
+
+TEST(Refusal, KnowsWhatTheKernelsCannotCount) {
+  for (const test::OperationCase& one : test::operation_cases()) {
+    EXPECT_FALSE(cuda::refusal(one.operation()).has_value()) << one.name;
+  }
+  const std::vector<std::int64_t> many(CombineTask::kMaxTerms + 1, 4);
+  const auto sum = test::make_operation("sum", {1, 3, 2, 2}, many,
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.sum("sum", {x.begin(), x.end()});
+                                        });
+  EXPECT_THAT(cuda::refusal(sum.operation()).value_or(""), testing::HasSubstr("96 tensors"));
+  const auto large = test::make_operation(
+      "large", {1, 64, 8192, 8192}, {},
+      [](ModelBuilder& b, std::span<const TensorId> x) { b.relu("relu", x[0]); });
+  EXPECT_THAT(cuda::refusal(large.operation()).value_or(""), testing::HasSubstr("2^31"));
+}
+
+TEST(Choices, MustBeAnObjectOfTexts) {
+  test::expect_error([] { cuda::Choices(Json::array(), true); }, {"no object of texts"});
+  test::expect_error([] { cuda::Choices({{"conv 1", 3}}, true); }, {"\"conv 1\"", "no text"});
+}
+
+TEST(AlgorithmNames, AreTakenApartOrRefused) {
+  EXPECT_THAT(cuda::words_of("cudnn 1 3 fused"), testing::ElementsAre("1", "3", "fused"));
+  EXPECT_EQ(cuda::number_of("17", "own 17 1"), 17);
+  for (const char* const word : {"", "-1", "1x", "99999999999"}) {
+    test::expect_error<RunError>([&] { cuda::number_of(word, "own ? 1"); }, {"own ? 1"});
+  }
+}
+
+TEST(Hex, ComesBackAsItWas) {
+  std::array<unsigned char, 256> bytes{}, back{};
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
+  const std::string text = cuda::to_hex(bytes.data(), bytes.size());
+  cuda::from_hex(text, back.data(), back.size());
+  EXPECT_EQ(back, bytes);
+  for (const std::string& wrong : {text.substr(1), text + "0", "g" + text.substr(1)}) {
+    test::expect_error<RunError>([&] { cuda::from_hex(wrong, back.data(), back.size()); },
+                                 {"256 bytes"});
+  }
+}
+
+TEST(SharedBlocks, FindTheBlockOfAnAddress) {
+  std::array<std::byte, 64> memory;
+  cuda::SharedBlocks blocks;
+  blocks.add(&memory[8], 16);
+  blocks.add(&memory[32], 8);
+  EXPECT_EQ(blocks.find(&memory[8]).offset, 0u);
+  EXPECT_EQ(blocks.find(&memory[23]).block, &memory[8]);
+  EXPECT_EQ(blocks.find(&memory[39]).offset, 7u);
+  for (const std::size_t outside : {0u, 24u, 40u}) {
+    test::expect_error<RunError>([&] { blocks.find(&memory[outside]); }, {"not one of"});
+  }
+  blocks.remove(&memory[32]);
+  test::expect_error<RunError>([&] { blocks.find(&memory[32]); }, {"not one of"});
+}
+
+}  // namespace
+}  // namespace hios

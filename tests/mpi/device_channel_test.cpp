@@ -1,0 +1,182 @@
+#include "mpi/device_channel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <tuple>
+
+#include "device_ranks.h"
+#include "exchange.h"
+#include "support/expect_error.h"
+#include "transport_contract.h"
+
+namespace hios::test {
+namespace {
+
+using mpi::Path;
+using mpi::Transport;
+using Pace = FakeOptions::Pace;
+
+const std::array kWays = {Ways{"Ipc", Path::kIpc}, Ways{"CudaAware", Path::kCudaAware},
+                          Ways{"Staged", Path::kStaged}, Ways{"Mixed", std::nullopt}};
+
+class BetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, Ways, std::size_t>> {
+};
+
+/// A lazy device shows what nobody waited for, an eager one what was overwritten too early.
+TEST_P(BetweenDevices, KeepsTheContractAtEveryPace) {
+  const ContractCase contract = std::get<0>(GetParam());
+  for (const Pace pace : {Pace::kLazy, Pace::kRandom, Pace::kEager}) {
+    DeviceRanks setting{std::get<1>(GetParam()), pace};
+    run_device_ranks(std::get<2>(GetParam()), setting, contract.check);
+  }
+}
+
+TEST_P(BetweenDevices, KeepsTheContractWhenMessagesAreLate) {
+  const ContractCase contract = std::get<0>(GetParam());
+  DeviceRanks setting{std::get<1>(GetParam())};
+  setting.seed = 5;
+  setting.threads.seed = 11;
+  setting.threads.max_delay_ms = 0.2;
+  run_device_ranks(std::get<2>(GetParam()), setting, contract.check);
+}
+
+INSTANTIATE_TEST_SUITE_P(Transport, BetweenDevices,
+                         testing::Combine(testing::ValuesIn(transport_contract().begin(),
+                                                            transport_contract().end()),
+                                          testing::ValuesIn(kWays), testing::Values(2u, 4u)),
+                         [](const auto& c) {
+                           return std::string(std::get<0>(c.param).name) + "_" +
+                                  std::get<1>(c.param).name + "_" +
+                                  std::to_string(std::get<2>(c.param)) + "Ranks";
+                         });
+
+TEST(StagingChunks, CoverAMessageInOrder) {
+  const Bytes kMiB = Bytes{1} << 20;
+  for (const Bytes size : {Bytes{0}, Bytes{1}, kMiB / 4, kMiB / 4 + 1, 3 * kMiB, 16 * kMiB,
+                           16 * kMiB + 1, 1000 * kMiB + 7}) {
+    const std::vector<mpi::Chunk> chunks = mpi::staging_chunks(size);
+    Bytes end = 0;
+    for (const mpi::Chunk& chunk : chunks) {
+      EXPECT_EQ(chunk.begin, end) << size;
+      EXPECT_TRUE(chunk.size_bytes > 0 || size == 0) << size;
+      end += chunk.size_bytes;
+    }
+    EXPECT_EQ(end, size);
+    EXPECT_GE(chunks.size(), 1u);
+    EXPECT_LE(chunks.size(), 64u);
+  }
+  EXPECT_EQ(mpi::staging_chunks(kMiB / 4).size(), 1u);
+  EXPECT_EQ(mpi::staging_chunks(kMiB / 4 + 1).size(), 2u);
+}
+
+TEST(DeviceTransport, SaysHowTensorsGo) {
+  run_device_ranks(3, {kWays[3]}, [](Transport& transport, FakeDevice*) {
+    EXPECT_EQ(transport.path(), "ranks as threads, device tensors by cuda-aware, staged");
+  });
+  run_device_ranks(2, {kWays[0]}, [](Transport& transport, FakeDevice*) {
+    EXPECT_EQ(transport.path(), "ranks as threads, device tensors by ipc");
+  });
+}
+
+/// After finish() the copies themselves have ended on both sides: here the host looks, and spoils,
+/// without asking the device, which its memory being the host's allows.
+TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
+  for (const Ways& ways : {kWays[0], kWays[1], kWays[2]}) {
+    DeviceRanks setting{ways, Pace::kLazy};
+    run_device_ranks(2, setting, [&](Transport& transport, FakeDevice* device) {
+      constexpr Bytes kSize = 600000;
+      const auto out = device->make_memory(kSize, "out"), in = device->make_memory(kSize, "in");
+      const std::byte mine = static_cast<std::byte>(transport.rank().index());
+      const Rank peer(1 - transport.rank().index());
+      const std::array<mpi::Message, 1> send = {{{peer, 1, out->data(), kSize}}};
+      const std::array<mpi::Message, 1> receive = {{{peer, 1, in->data(), kSize}}};
+      const auto channel = transport.open_channel(send, receive);
+      std::fill_n(out->data(), kSize, mine);
+      channel->start_receives();
+      channel->start_send(0);
+      channel->finish();
+      std::fill_n(out->data(), kSize, std::byte{0xdd});
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      device->synchronize();
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      transport.barrier();
+    });
+  }
+}
+
+/// A send may start before the rank's receives are posted, the answer to it among them.
+TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
+  run_device_ranks(2, {kWays[0]}, [&](Transport& transport, FakeDevice* device) {
+    Exchange exchange(transport, device, all_pairs(2, {100}));
+    const std::size_t own = transport.rank().index();  // the post that this rank sends
+    exchange.start_send(own, 0);
+    exchange.channel().poll();
+    EXPECT_FALSE(exchange.channel().sent(0));
+    exchange.start_receives();
+    exchange.await_send(own);
+    exchange.await_receive(1 - own, 0);
+    exchange.finish();
+  });
+}
+
+/// What an opening that fails somewhere says on every rank.
+void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std::string_view> words,
+                          const std::function<std::vector<Post>(Rank)>& posts) {
+  std::atomic<int> failures = 0;
+  run_device_ranks(3, setting, [&](Transport& transport, FakeDevice* device) {
+    expect_error<RunError>([&] { Exchange(transport, device, posts(transport.rank())); }, words);
+    ++failures;
+  });
+  EXPECT_EQ(failures, 3);
+}
+
+TEST(DeviceChannel, ThatCannotBeMappedFailsOnAllRanks) {
+  DeviceRanks setting{kWays[0]};
+  setting.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(2); };
+  expect_joint_failure(setting, {"rank 2: FAKE-2 has no peer access"},
+                       [](Rank) { return all_pairs(3, {100}); });
+  setting.with = [](Rank rank, FakeOptions& options) { options.exports = rank != Rank(0); };
+  expect_joint_failure(setting, {"rank 0: FAKE-0 cannot share"},
+                       [](Rank) { return all_pairs(3, {100}); });
+}
+
+TEST(DeviceChannel, NoticesSidesThatDoNotMatch) {
+  expect_joint_failure({kWays[0]}, {"rank 1 to rank 2, tag 4", "8 bytes", "9"}, [](Rank rank) {
+    return std::vector<Post>{{1, 2, 4, rank == Rank(1) ? Bytes{8} : Bytes{9}}};
+  });
+  expect_joint_failure({kWays[0]}, {"rank 1 to rank 2, tag 4", "one side only"}, [](Rank rank) {
+    return rank == Rank(1) ? std::vector<Post>{{1, 2, 4, 8}} : std::vector<Post>{};
+  });
+}
+
+/// Work that fails on a device ends the waits for messages that need it, on every path.
+TEST(DeviceChannel, TellsThatTheDeviceFailed) {
+  for (const Ways& ways : kWays) {
+    for (const std::size_t failing : {0u, 5u}) {
+      DeviceRanks setting{ways};
+      setting.with = [&](Rank rank, FakeOptions& options) {
+        if (rank == Rank(0)) options.failing = failing;
+      };
+      expect_error<RunError>(
+          [&] {
+            run_device_ranks(3, setting, [](Transport& transport, FakeDevice* device) {
+              Exchange exchange(transport, device, all_pairs(3, {5000, 600000}));
+              for (std::size_t iteration = 0; iteration < 3; ++iteration) {
+                exchange.start_receives();
+                for (std::size_t post = 0; post < exchange.size(); ++post) {
+                  if (exchange.sends(post)) exchange.start_send(post, iteration);
+                }
+                exchange.finish();
+              }
+            });
+          },
+          {"operation " + std::to_string(failing) + " failed"});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hios::test

@@ -1,0 +1,109 @@
+#include "support/fake_device.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "support/expect_error.h"
+
+namespace hios::test {
+namespace {
+
+using mpi::Queue;
+using Pace = FakeOptions::Pace;
+
+FakeOptions with_pace(Pace pace) {
+  FakeOptions options;
+  options.pace = pace;
+  return options;
+}
+
+TEST(FakeDevice, ALazyOneRunsNothingThatNobodyAsksFor) {
+  FakeDevice device(with_pace(Pace::kLazy));
+  int ran = 0;
+  const auto event = device.make_event(false);
+  device.enqueue(Queue::kWork, [&] { ++ran; });
+  device.record(*event, Queue::kWork);
+  device.enqueue(Queue::kWork, [&] { ran += 10; });
+  device.enqueue(Queue::kOut, [&] { ran += 100; });
+  EXPECT_EQ(ran, 0);
+  while (!event->done()) {
+  }
+  EXPECT_EQ(ran, 1);
+  device.synchronize();
+  EXPECT_EQ(ran, 111);
+}
+
+TEST(FakeDevice, AnEagerOneHasRunAllThatItMay) {
+  FakeDevice device(with_pace(Pace::kEager));
+  int ran = 0;
+  device.enqueue(Queue::kWork, [&] { ++ran; });
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(FakeDevice, KeepsTheOrderOfEventsAtEveryPace) {
+  for (const Pace pace : {Pace::kLazy, Pace::kRandom, Pace::kEager}) {
+    FakeDevice device(with_pace(pace));
+    std::string order;
+    const auto first = device.make_event(false), second = device.make_event(false);
+    EXPECT_TRUE(first->done()) << "never recorded";
+    device.enqueue(Queue::kOut, [&] { order += 'a'; });
+    device.record(*first, Queue::kOut);
+    device.wait(*first, Queue::kIn);
+    device.enqueue(Queue::kIn, [&] { order += 'b'; });
+    device.record(*second, Queue::kIn);
+    device.wait(*second, Queue::kWork);
+    device.enqueue(Queue::kWork, [&] { order += 'c'; });
+    device.synchronize();
+    EXPECT_EQ(order, "abc");
+  }
+}
+
+TEST(FakeDevice, TwoShareMemoryAndEvents) {
+  const auto machine = make_fake_machine();
+  FakeDevice producer(machine, with_pace(Pace::kLazy)), consumer(machine, with_pace(Pace::kLazy));
+  const auto theirs = producer.make_memory(8, "a tensor"),
+             mine = consumer.make_memory(8, "a tensor");
+  const auto produced = producer.make_event(true);
+  producer.enqueue(Queue::kWork, [&] { theirs->data()[4] = std::byte{7}; });
+  producer.record(*produced, Queue::kWork);
+
+  EXPECT_THROW(consumer.copy(mine->data(), theirs->data(), 8, Queue::kIn), RunError) << "unmapped";
+  const auto mapped = consumer.import_memory(producer.export_memory(theirs->data() + 4));
+  const auto event = consumer.import_event(producer.export_event(*produced));
+  consumer.wait(*event, Queue::kIn);
+  consumer.copy(mine->data(), mapped->data(), 1, Queue::kIn);
+  consumer.synchronize();  // runs the producer's part, too
+  std::byte seen{};
+  consumer.read(&seen, mine->data(), 1);
+  EXPECT_EQ(seen, std::byte{7});
+}
+
+TEST(FakeDevice, RefusesTheHostWhileWorkIsQueued) {
+  FakeDevice device(with_pace(Pace::kLazy));
+  const auto memory = device.make_memory(4, "a tensor");
+  EXPECT_TRUE(FakeDevice::owns(memory->data()));
+  std::array<std::byte, 4> host{};
+  EXPECT_FALSE(FakeDevice::owns(host.data()));
+  device.write(memory->data(), host.data(), 4);
+  device.enqueue(Queue::kWork, [] {});
+  EXPECT_THROW(device.read(host.data(), memory->data(), 4), std::logic_error);
+  EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kIn), RunError) << "not pinned";
+}
+
+TEST(FakeDevice, FailsAsItIsTold) {
+  FakeOptions options = with_pace(Pace::kLazy);
+  options.failing = 1;
+  options.memory_bytes = 100;
+  FakeDevice device(options);
+  expect_error<RunError>([&] { device.make_memory(101, "a large one"); },
+                         {"101 bytes for a large one", "100 are free"});
+  int ran = 0;
+  for (int i = 0; i < 3; ++i) device.enqueue(Queue::kWork, [&] { ++ran; });
+  expect_error<RunError>([&] { device.synchronize(); }, {"operation 1 failed"});
+  EXPECT_EQ(ran, 1);
+}
+
+}  // namespace
+}  // namespace hios::test

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/fake_backend.h"
+#include "support/fake_device.h"
+
+namespace hios::test {
+
+/// The fake backend on a fake device: run_stage, marks and chills are queued and run when the
+/// device likes, groups on streams of their own. Outputs are poisoned when the stage begins on the
+/// device, so what reads or writes in the wrong order shows in the result. Its clock is a count:
+/// every operator takes 1 ms of the device, whatever else runs, and every chill as many as its
+/// bytes; so times of stages are known.
+class FakeAsyncBackend final : public FakeBackend {
+ public:
+  /// `records`: whether record() records, as with --cuda-graphs on. The device outlives it.
+  explicit FakeAsyncBackend(FakeDevice& device, bool records = true);
+  ~FakeAsyncBackend() override;
+
+  /// What free_memory says.
+  std::optional<Bytes> free_bytes;
+  /// How often a recording was replayed, how many were made.
+  std::size_t replays = 0, recordings = 0;
+  /// Stages queued one by one, those within a recording's making not counted.
+  std::size_t queued_stages = 0;
+  /// Bytes of each chill that ran.
+  std::vector<Bytes> chilled;
+
+  std::string_view name() const override { return "fake-device"; }
+  std::string_view kind() const override { return "gpu"; }
+  int threads() const override { return 0; }
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const Lane& lane, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                 void (*poll)(void*), void* poll_argument) override;
+  void write(std::byte* to, const void* from_host, Bytes size_bytes) override;
+  void read(void* to_host, const std::byte* from, Bytes size_bytes) override;
+  std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override;
+  Bytes cache_bytes() const override { return 1 << 16; }
+  std::optional<Bytes> free_memory() const override { return free_bytes; }
+  mpi::Device* device() override { return &device_; }
+  void synchronize() override { device_.synchronize(); }
+  std::unique_ptr<Recording> record(const std::function<void()>& queue) override;
+  std::unique_ptr<ClockMarks> make_marks(std::size_t count) override;
+
+ private:
+  struct Command;
+  class Replay;
+  class Marks;
+  class FakeChill;
+  void queue(const Command& command);
+  void perform(const Command& command);
+
+  FakeDevice& device_;
+  const bool records_;
+  std::vector<FakeDevice::Stream> streams_;  // by lane; the first is Queue::kWork
+  std::unique_ptr<mpi::DeviceEvent> forked_;
+  std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by lane
+  std::vector<Command>* recording_ = nullptr;             // while one is made
+  double clock_ms_ = 0;                                   // the device's
+};
+
+}  // namespace hios::test
