@@ -151,7 +151,7 @@ double parse_number(const std::string& flag, const std::string& word, double min
 void check_distinct_files(const Flags& flags) {
   std::map<std::filesystem::path, std::string> seen;
   for (const char* flag : {"model", "graph", "platform", "profile", "schedule", "check", "output",
-                           "json", "csv", "trace", "timeline", "export-graph"}) {
+                           "json", "csv", "trace", "timeline", "export-graph", "export-model"}) {
     const auto name = flags.optional_text(flag);
     if (!name) continue;
     std::error_code ignored;

@@ -32,6 +32,8 @@ po::options_description profile_flags() {
   group.add_options()("stages", value("NAME[,NAME...]|SCHEDULE|none"),
                       "measure the stages that these schedulers ask for, or those of a schedule "
                       "(with several streams: ios,hios-lp,hios-mr)");
+  group.add_options()("largest-message", value("BYTES")->default_value("16777216"),
+                      "transfers are measured from 1 KB up to this size");
   group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
   return group;
 }
@@ -50,6 +52,7 @@ struct Job {
   std::string math = kMathNames[0];
   int threads = 1;  ///< of a rank; 0 for a GPU, which has none
   int streams = 1;
+  Bytes largest_message = kLargestMessage;
   double time_limit_s = 60;
   double timeout_s = kDefaultTimeoutSeconds;
   std::vector<std::string> algorithms;
@@ -115,6 +118,7 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   require_math(backend, job.math);
   job.threads = read_threads(flags, backend);
   job.streams = static_cast<int>(flags.integer("streams", 1, 4096));
+  job.largest_message = static_cast<Bytes>(flags.integer("largest-message", 1024, 1 << 30));
   job.time_limit_s = flags.number("time-limit", 0, 1e6);
   job.timeout_s = flags.number("timeout", 0.1, 1e6);
   const bool grows = flags.given("update") && std::filesystem::exists(job.output);
@@ -248,7 +252,7 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
       agree_on_choices(transport, *mine.backend, job.network.coarse, job.network.model,
                        into.machine.value("algorithms", Json::object()));
   profiler.measure_operators(into);
-  if (transport.size() > 1) profiler.measure_transfers(into);
+  if (transport.size() > 1) profiler.measure_transfers(into, job.largest_message);
   if (!job.algorithms.empty() || job.schedule) {
     // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
     watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring stages");

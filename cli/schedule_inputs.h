@@ -33,6 +33,8 @@ class Problem {
 
   const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
   const Platform& platform() const { return platform_; }
+  /// The --model; null where a graph was named.
+  const Network* network() const { return network_ ? &*network_ : nullptr; }
   /// Throws InputError where costs are missing.
   const CostModel& costs();
   /// A schedule file's head, ready to be filled with a schedule.

@@ -42,6 +42,8 @@ po::options_description schedule_flags() {
   group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
   group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
+  group.add_options()("export-model", value("FILE"),
+                      "write the --model, at its size, as a hios-model file");
   group.add_options()("timeline", value("FILE"), "write the plan as a Chrome trace (Perfetto)");
   group.add_options()("list-algorithms", "print the schedulers and their options")(
       "list-models", "print the built-in networks");
@@ -107,10 +109,14 @@ void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
              common.existing);
 }
 
-/// What --algorithm, --compare and --option ask for; nothing where --export-graph is all. Needs no
-/// graph, so that a mistake shows before one is read or made.
+/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no graph,
+/// so that a mistake shows before one is read or made.
 std::vector<Asked> read_asked(const Flags& flags) {
-  if (flags.given("algorithm") || flags.given("compare") || !flags.given("export-graph")) {
+  if (flags.given("export-model") && !flags.given("model")) {
+    throw InputError("--export-model writes a --model; a graph has none");
+  }
+  const bool exports = flags.given("export-graph") || flags.given("export-model");
+  if (flags.given("algorithm") || flags.given("compare") || !exports) {
     return read_options(flags, chosen_algorithms(flags));
   }
   for (const char* result : {"output", "timeline", "option", "json", "csv"}) {
@@ -132,19 +138,22 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>&
   return work;
 }
 
-void export_graph(const Flags& flags, const Common& common, Problem& problem) {
-  const auto file = flags.optional_text("export-graph");
-  if (!file) return;
-  const bool priced = flags.given("profile");
-  write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
-             common.existing);
+void write_exports(const Flags& flags, const Common& common, Problem& problem) {
+  if (const auto file = flags.optional_text("export-graph")) {
+    const bool priced = flags.given("profile");
+    write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
+               common.existing);
+  }
+  if (const auto file = flags.optional_text("export-model")) {
+    write_json(*file, to_json(problem.network()->model), common.existing);
+  }
 }
 
 int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
              const Lent& lent, Problem& problem) {
   const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, lent);
   const bool all_done = runs.size() == asked.size();
-  export_graph(flags, common, problem);  // not before: an algorithm may refuse the problem
+  write_exports(flags, common, problem);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
     write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
   }
@@ -170,7 +179,7 @@ int run(int argc, char** argv) {
   if (flags.given("list-algorithms")) return list_algorithms(common);
   if (flags.given("list-models")) return list_models(common);
   check_distinct_files(flags);
-  for (const char* output : {"output", "export-graph", "timeline"}) {
+  for (const char* output : {"output", "export-graph", "export-model", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
   }
   require_one_source(flags);
@@ -179,7 +188,7 @@ int run(int argc, char** argv) {
   const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};
   Problem problem(flags, common, work_of(flags, common, asked));
   if (!asked.empty()) return schedule(flags, common, asked, lent, problem);
-  export_graph(flags, common, problem);
+  write_exports(flags, common, problem);
   return 0;
 }
 

@@ -303,7 +303,7 @@ std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(const Configur
   return missing;
 }
 
-Measured Profiler::measure_transfers(Configuration& into) {
+Measured Profiler::measure_transfers(Configuration& into, Bytes largest) {
   State& state = *state_;
   const Stopwatch stopwatch;
   const auto missing = state.missing_pairs(into);
@@ -317,7 +317,8 @@ Measured Profiler::measure_transfers(Configuration& into) {
       progress->update(i, missing.size(),
                        i == 0 ? -1 : stopwatch.seconds() * left / static_cast<double>(i));
     }
-    TransferCurve curve = transfer_times(state.transport, state.backend, state.protocol, from, to);
+    TransferCurve curve =
+        transfer_times(state.transport, state.backend, state.protocol, from, to, largest);
     std::erase_if(into.transfers, [&](const TransferCurve& old) {
       return std::minmax(old.from, old.to) == std::minmax(curve.from, curve.to);
     });

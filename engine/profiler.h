@@ -6,6 +6,7 @@
 #include "engine/backend.h"
 #include "engine/tensor_source.h"
 #include "engine/timing.h"
+#include "engine/transfer_times.h"
 #include "hios/coarsen.h"
 #include "hios/profile.h"
 #include "hios/schedule.h"
@@ -44,9 +45,9 @@ class Profiler {
   Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
                           double time_limit_s);
 
-  /// Every ordered pair of ranks, 1 KB to 16 MB by powers of two, through the transport that runs,
-  /// one pair after the other.
-  Measured measure_transfers(Configuration& into);
+  /// Every ordered pair of ranks, 1 KB to `largest` by powers of two, through the transport that
+  /// runs, one pair after the other.
+  Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage);
 
  private:
   struct State;

@@ -75,16 +75,16 @@ class PingPong {
 
 }  // namespace
 
-std::vector<Bytes> transfer_sizes() {
+std::vector<Bytes> transfer_sizes(Bytes largest) {
   std::vector<Bytes> sizes;
-  for (int power = 10; power <= 24; ++power) sizes.push_back(Bytes{1} << power);
+  for (Bytes size = Bytes{1} << 10; size <= largest; size *= 2) sizes.push_back(size);
   return sizes;
 }
 
 TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             Rank from, Rank to) {
+                             Rank from, Rank to, Bytes largest) {
   TransferCurve curve{from.index(), to.index(), {}};
-  const std::vector<Bytes> sizes = transfer_sizes();
+  const std::vector<Bytes> sizes = transfer_sizes(largest);
   const bool first = transport.rank() == from;
   const bool takes_part = first || transport.rank() == to;
   std::optional<Ball> ball;

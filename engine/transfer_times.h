@@ -9,8 +9,10 @@
 
 namespace hios {
 
-/// The sizes that transfers are measured at: 1 KB to 16 MB by powers of two.
-std::vector<Bytes> transfer_sizes();
+inline constexpr Bytes kLargestMessage = Bytes{1} << 24;
+
+/// The sizes that transfers are measured at: 1 KB to the largest (16 MB) by powers of two.
+std::vector<Bytes> transfer_sizes(Bytes largest = kLargestMessage);
 
 /// What a tensor takes from one rank to another that waits for it, at every size: half a round
 /// trip, so equal for both directions; the median of the fastest quarter of `protocol.iterations`
@@ -19,6 +21,6 @@ std::vector<Bytes> transfer_sizes();
 /// message to an asynchronous device has arrived when the device has it.
 /// Collective: all ranks call it, and get the same.
 TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             Rank from, Rank to);
+                             Rank from, Rank to, Bytes largest = kLargestMessage);
 
 }  // namespace hios

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
-# With --bench also what the studies draw their plots with.
+# With --bench also what the studies draw their plots with, with --openmpi-cuda what
+# scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
 set -euo pipefail
 
 packages=(
@@ -16,7 +17,8 @@ packages=(
 for argument in "$@"; do
   case "$argument" in
     --bench) packages+=(python3-matplotlib) ;;
-    *) printf 'usage: %s [--bench]\n' "$0" >&2; exit 2 ;;
+    --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
+    *) printf 'usage: %s [--bench] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

@@ -102,6 +102,7 @@ TEST_F(BadInput, LeavesNoExportedGraphBehind) {
       {random + Words{"--option", "window=4"}, "--option needs --algorithm"},
       {random + Words{"--output", place_.file("s.json")}, "--output needs --algorithm"},
       {random + Words{"--check", place_.file("s.json")}, "--check and --export-graph"},
+      {random + Words{"--export-model", place_.file("m.json")}, "--export-model writes a --model"},
       {{"--graph", place_.file("nowhere.json"), "--algorithm", "inter-lp"}, "v0"},
   };
   for (const auto& [flags, part] : cases) {

@@ -87,6 +87,16 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
 }
 #endif
 
+/// What reads our models elsewhere (bench/gpu) reads what the programs themselves compute.
+TEST_P(MainJob, AnExportedModelIsTheSameModel) {
+  const std::string file = place_.file("model.json"), again = place_.file("again.json");
+  ASSERT_EQ(hios_schedule(model() + Words{"--export-model", file}).exit_status, 0);
+  expect_meets_schema(read(file));
+  ASSERT_EQ(hios_schedule({"--model", file, "--export-model", again}).exit_status, 0);
+  EXPECT_EQ(read(file), read(again));
+  EXPECT_EQ(read(file)["name"], GetParam().name);
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, MainJob, testing::ValuesIn(kNetworks),
                          [](const auto& test) { return std::string(test.param.name); });
 

@@ -80,6 +80,12 @@ TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
   for (const Bytes bytes : backend.chilled) EXPECT_LE(bytes, kCold);
 }
 
+TEST(TransferSizes, ArePowersOfTwoUpToTheLargest) {
+  EXPECT_EQ(transfer_sizes().back(), kLargestMessage);
+  EXPECT_EQ(transfer_sizes(5000), (std::vector<Bytes>{1024, 2048, 4096}));
+  EXPECT_EQ(transfer_sizes(Bytes{1} << 28).size(), 19u);
+}
+
 class DeviceTransfers : public testing::TestWithParam<Ways> {};
 
 TEST_P(DeviceTransfers, EveryPairGetsACurve) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -162,7 +163,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 #ifdef HIOS_MPIEXEC
 ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
                       ProcessOptions options) {
-  std::vector<std::string> whole = {HIOS_MPIEXEC, "--bind-to", "none", "-np",
+  const char* moved = std::getenv("HIOS_MPIEXEC");  // see program() in programs.cpp
+  std::vector<std::string> whole = {moved ? moved : HIOS_MPIEXEC, "--bind-to", "none", "-np",
                                     std::to_string(ranks)};
   whole.insert(whole.end(), command.begin(), command.end());
   // The settings of hios_mpi_test in tests/CMakeLists.txt; what the caller wants comes before.

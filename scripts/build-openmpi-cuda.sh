@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Builds a CUDA-aware Open MPI 4.1.4 out of Debian's source package and installs it into a folder of its
+# own: Debian's binary package knows no GPU memory. Needs the CUDA toolkit's headers, but neither a GPU
+# nor a driver; the library is found by dlopen when a rank starts. About 14 minutes on two cores, and
+# nothing when the same Open MPI is already there.
+#   scripts/build-openmpi-cuda.sh [--prefix DIR] [--cuda DIR] [--jobs N] [--source FILE]
+#   --prefix DIR   where it goes; build/openmpi-cuda unless given. The folder may be moved or copied
+#                  afterwards: OPAL_PREFIX names the new place
+#   --cuda DIR     the CUDA toolkit; that of nvcc unless given
+#   --jobs N       compilers at a time; every core unless given
+#   --source FILE  openmpi_4.1.4.orig.tar.xz, where apt cannot fetch it
+# Fetching changes nothing of the machine's apt: own source list, own lists, own cache, apt's own checks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=4.1.4
+source_sha256=ddaee7dbdb01eb4fab1fda5b5e03e8bbff026711806c095c1f39bb410f99f263
+
+say() { printf 'openmpi-cuda: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 2; }
+usage() {
+  printf 'usage: scripts/build-openmpi-cuda.sh [--prefix DIR] [--cuda DIR] [--jobs N] [--source FILE]\n' >&2
+  exit 2
+}
+
+prefix=build/openmpi-cuda
+jobs=$(nproc)
+cuda= source=
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] || usage
+  case "$1" in
+    --prefix) prefix=$2 ;;
+    --cuda) cuda=$2 ;;
+    --jobs) jobs=$2 ;;
+    --source) source=$2 ;;
+    *) usage ;;
+  esac
+  shift 2
+done
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs $jobs: not a number of jobs"
+[ -z "$source" ] || source=$(realpath -e "$source" 2>/dev/null) || fail "--source: there is no such file"
+prefix=$(realpath -m "$prefix")
+
+if [ -z "$cuda" ]; then
+  nvcc=$(command -v nvcc || true)
+  [ -n "$nvcc" ] || fail "there is no nvcc in PATH: name the CUDA toolkit with --cuda DIR"
+  cuda=$(dirname "$(dirname "$(realpath "$nvcc")")")
+fi
+[ -f "$cuda/include/cuda.h" ] || fail "$cuda/include/cuda.h is missing: --cuda names no CUDA toolkit"
+
+# Everything that the pack must not need is switched off by name: what configure finds on this machine
+# (InfiniBand, UCX, libfabric, libnl) would become plugins that miss their library elsewhere.
+arguments=(
+  --with-cuda="$cuda"
+  --disable-mpi-fortran --disable-oshmem --disable-io-romio
+  --with-pmix=internal --with-hwloc=internal --with-libevent=internal
+  --without-ucx --without-ofi --without-verbs --without-psm --without-psm2 --without-x --without-zlib
+  --enable-mca-no-build=btl-uct,common-ucx,btl-usnic,reachable-netlink
+  # Programs say themselves where their libraries are; the wrapper compilers must not add this folder.
+  --disable-wrapper-rpath --disable-wrapper-runpath
+  --disable-silent-rules --enable-shared --disable-static
+  CFLAGS="-O2 -DNDEBUG" CXXFLAGS="-O2 -DNDEBUG"
+)
+stamp="$prefix/share/openmpi/hios-build.txt"
+wanted=$(printf '%s\n' "openmpi $version $source_sha256" "${arguments[@]}")
+if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+  say "$prefix is already there and current"
+  exit 0
+fi
+if [ -d "$prefix" ] && [ -n "$(ls -A "$prefix")" ] && [ ! -f "$stamp" ]; then
+  fail "$prefix exists and was not made by this script: name another --prefix"
+fi
+
+scripts/setup.sh --openmpi-cuda
+
+work=$PWD/build/openmpi-source
+mkdir -p "$work"
+
+# Debian's archive as this machine's apt knows it: the mirror of its own suite.
+fetch() {
+  command -v apt-get >/dev/null || fail "there is no apt-get here: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+  local apt="$work/apt" keyring=/usr/share/keyrings/debian-archive-keyring.gpg option=
+  [ -f "$keyring" ] && option="[signed-by=$keyring] "
+  rm -rf "$apt"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  apt-get indextargets --format '$(ORIGIN)|$(COMPONENT)|$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sed -n "s%^Debian|main|%deb-src $option%p" | sort -u >"$apt/sources.list"
+  [ -s "$apt/sources.list" ] ||
+    fail "apt knows no Debian archive here: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+  local own=(-o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User= -q=2)
+  say "fetching Debian's source package openmpi $version"
+  apt-get "${own[@]}" update
+  local release
+  release=$(apt-cache "${own[@]}" showsrc --only-source openmpi | sed -n "s/^Version: \($version-.*\)/\1/p" | head -1)
+  [ -n "$release" ] || fail "apt's Debian archive has no openmpi $version: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+  (cd "$work" && apt-get "${own[@]}" source --download-only --only-source "openmpi=$release" >/dev/null)
+  rm -rf "$apt"
+}
+
+if [ -z "$source" ]; then
+  source="$work/openmpi_$version.orig.tar.xz"
+  [ -f "$source" ] || fetch
+fi
+printf '%s  %s\n' "$source_sha256" "$source" | sha256sum --check --status ||
+  fail "$source is not Debian's openmpi_$version.orig.tar.xz (its SHA-256 differs); remove it and run again"
+
+# The tarball alone, without Debian's patches: they are for other processors, man pages and Debian's own
+# folders, and would need the autotools again.
+say "unpacking and configuring"
+rm -rf "$work/tree" "$prefix"
+mkdir -p "$work/tree"
+tar -xf "$source" -C "$work/tree" --strip-components=1
+cd "$work/tree"
+
+# run LOG COMMAND…: quiet, and on failure the end of its log.
+run() {
+  local log="$work/$1"
+  shift
+  "$@" >"$log" 2>&1 || { tail -n 25 "$log" >&2; fail "failed; the whole log is $log"; }
+}
+
+# Neither the builder's name nor the machine's go into the libraries.
+run configure.log env USER=hios HOSTNAME=localhost ./configure --prefix="$prefix" --libdir="$prefix/lib" "${arguments[@]}"
+grep -q 'CUDA support: *yes' "$work/configure.log" || fail "configure left CUDA support out; the whole log is $work/configure.log"
+say "building with $jobs jobs (about 14 minutes on two cores)"
+started=$SECONDS
+run build.log make -j "$jobs"
+say "built in $(((SECONDS - started + 59) / 60)) min; installing into $prefix"
+run install.log make install
+cd "$work"
+rm -rf "$work/tree"
+printf '%s\n' "$wanted" >"$stamp"
+say "done: $(du -sh "$prefix" | cut -f1) in $prefix"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Makes a tree that runs on a machine with a GPU and little else: CUDA 13, cuDNN 9 and Python 3, but no MPI, Boost,
+# GoogleTest or network. Builds the programs and their GPU tests with the cuda backend against an Open MPI of its
+# own (scripts/build-openmpi-cuda.sh), copies them with the libraries that such a machine lacks, and checks that
+# nothing else is missing and that the tree is small enough to be carried.
+#   scripts/pack-gpu.sh [--output FILE.tar.gz|FILE.tar.zst] [--tree DIR] [--openmpi DIR] [--architectures LIST] [--jobs N]
+#   --output FILE         the packed tree; build/hios-gpu.tar.gz unless given
+#   --tree DIR            the tree itself, which stays there; build/hios-gpu unless given. Replaced where it exists
+#   --openmpi DIR         the Open MPI's folder; build/openmpi-cuda unless given, and built where it is missing
+#   --architectures LIST  of GPUs, as CMake names them; "90-real;90-virtual" unless given: H100 and H200 in their own
+#                         code, and what came later by the driver's translation
+#   --jobs N              compilers at a time; every core unless given
+# Then, over there: tar -xf FILE && hios-gpu/bench/gpu.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'pack-gpu: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 2; }
+usage() { sed -n 's/^# *\(scripts\/pack-gpu.sh\)/usage: \1/p' "$0" >&2; exit 2; }
+
+output=build/hios-gpu.tar.gz
+tree=build/hios-gpu
+openmpi=build/openmpi-cuda
+architectures='90-real;90-virtual'
+jobs=$(nproc)
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] || usage
+  case "$1" in
+    --output) output=$2 ;;
+    --tree) tree=$2 ;;
+    --openmpi) openmpi=$2 ;;
+    --architectures) architectures=$2 ;;
+    --jobs) jobs=$2 ;;
+    *) usage ;;
+  esac
+  shift 2
+done
+case "$output" in
+  *.tar.gz) compress=(gzip -9n) ;;
+  *.tar.zst) compress=(zstd -q -19 -T0 -c) ;;
+  *) fail "--output $output: a name that ends in .tar.gz or .tar.zst is wanted" ;;
+esac
+output=$(realpath -m "$output")
+tree=$(realpath -m "$tree")
+openmpi=$(realpath -m "$openmpi")
+if [ -e "$tree" ] && [ ! -f "$tree/manifest.json" ]; then
+  fail "$tree exists and is no packed tree: name another --tree"
+fi
+
+nvcc=$(command -v nvcc || true)
+[ -n "$nvcc" ] || fail "there is no nvcc in PATH: the pack needs CUDA 13 and cuDNN 9 to build with"
+toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
+
+scripts/setup.sh --openmpi-cuda
+scripts/build-openmpi-cuda.sh --prefix "$openmpi" --jobs "$jobs"
+
+# Programs look for their libraries beside themselves, in the build as in the tree: ../lib.
+build=build/pack-gpu
+say "building in $build for $architectures"
+mkdir -p "$build"
+ln -sfn "$openmpi/lib" "$build/lib"
+export LD_LIBRARY_PATH="$toolkit/lib64:$toolkit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # the tests list themselves
+log=$build/pack.log
+cmake --preset cuda -B "$build" -DHIOS_WERROR=ON -DHIOS_CPU=OFF -DHIOS_TESTS=ON \
+  -DCMAKE_CUDA_ARCHITECTURES="$architectures" \
+  -DMPI_C_COMPILER="$openmpi/bin/mpicc" -DMPIEXEC_EXECUTABLE="$openmpi/bin/mpirun" \
+  -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
+  ${HIOS_PACK_CMAKE_ARGUMENTS:-} >"$log" || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log"; }
+mapfile -t tests < <(cmake --build "$build" --target help | sed -n 's/^\(hios_\(cuda\|gpu\)[a-z_]*tests\):.*/\1/p' | sort -u)
+[ ${#tests[@]} -gt 0 ] || fail "$build knows no test programs called hios_cuda*tests or hios_gpu*tests"
+programs=(hios-profile hios-schedule hios-run)
+cmake --build "$build" -j "$jobs" --target "${programs[@]}" "${tests[@]}" >>"$log" ||
+  { tail -n 30 "$log" >&2; fail "building failed; the whole log is $log"; }
+
+say "collecting ${programs[*]} ${tests[*]}"
+rm -rf "$tree"
+python3 -B scripts/pack_tree.py --build "$build" --openmpi "$openmpi" --tree "$tree" --architectures "$architectures" \
+  "${programs[@]}" "${tests[@]}"
+
+mkdir -p "$(dirname "$output")"
+tar -C "$(dirname "$tree")" --sort=name --owner=0 --group=0 --numeric-owner -c "$(basename "$tree")" |
+  "${compress[@]}" >"$output.part"
+mv "$output.part" "$output"
+
+limit=60000000  # bytes that a loan of a machine lets through
+unpacked=$(du -sb "$tree" | cut -f1)
+packed=$(stat -c %s "$output")
+say "$(printf '%s: %.1f MB; unpacked in %s: %.1f MB' "$output" "$((packed / 100000))e-1" "$tree" "$((unpacked / 100000))e-1")"
+if [ "$unpacked" -ge "$limit" ] || [ "$packed" -ge "$limit" ]; then
+  fail "larger than $((limit / 1000000)) MB: build for fewer --architectures"
+fi

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""What scripts/pack-gpu.sh does once all is built: copies programs, libraries and benches into one tree.
+
+The tree is an Open MPI prefix of its own (OPAL_PREFIX names it) with our programs in its bin. Every library is
+found beside the program that needs it; what stays outside is named here, and anything else that is missing
+ends the packing. Standard library only; calls ldd, strip, chrpath and ctest.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What the machine has: the C library, and NVIDIA's libraries by their own folders (bench/gpu/place.py).
+C_LIBRARY = r"linux-vdso|ld-linux-x86-64|lib(c|m|dl|pthread|rt|util|resolv)"
+NVIDIA = r"lib(cuda|cudart|cudnn\w*|cublas|cublasLt|nvrtc|nvidia-ml)"
+OUTSIDE = re.compile(rf"^({C_LIBRARY}|{NVIDIA})\.so(\.|$)")
+# Newer ones than ours serve as well; ours is for a machine that has none.
+FALLBACK = re.compile(r"^lib(stdc\+\+|gcc_s)\.so\.")
+OPENMPI_PROGRAMS = ("mpirun", "orted", "ompi_info")
+BENCH_FILES = ("bench/gpu.sh", "scripts/compare.py", "LICENSE")
+
+
+def ldd(file):
+    """{name: path, or None where it is missing} of everything that the file needs, also indirectly."""
+    done = subprocess.run(["ldd", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"ldd {file}: {done.stdout.strip()}")
+    return parse_ldd(done.stdout)
+
+
+def parse_ldd(text):
+    needed = {}
+    for line in text.splitlines():
+        match = re.match(r"\s*(\S+) => (not found|\S+)", line)
+        if match:
+            needed[Path(match[1]).name] = None if match[2] == "not found" else Path(match[2])
+    return needed
+
+
+def is_elf(file):
+    with file.open("rb") as stream:
+        return stream.read(4) == b"\x7fELF"
+
+
+def copy(source, target):
+    """The file itself, where the source is a link to it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(Path(source).resolve(strict=True), target)
+    target.chmod(0o755 if target.parent.name == "bin" or target.suffix == ".sh" else 0o644)
+
+
+def copy_openmpi(prefix, tree):
+    for name in OPENMPI_PROGRAMS:
+        copy(prefix / "bin" / name, tree / "bin" / name)
+    for plugin in sorted((prefix / "lib/openmpi").glob("*.so")):
+        copy(plugin, tree / "lib/openmpi" / plugin.name)
+    for folder in ("share/openmpi", "share/pmix", "etc"):
+        for file in sorted((prefix / folder).rglob("*")):
+            if file.is_file() and not file.name.endswith("wrapper-data.txt"):
+                copy(file, tree / folder / file.relative_to(prefix / folder))
+
+
+def elf_files(tree):
+    files = [file for folder in ("bin", "lib") for file in sorted((tree / folder).rglob("*"))]
+    return [file for file in files if file.is_file() and is_elf(file)]
+
+
+def copy_libraries(tree):
+    """Beside the programs, whatever they and the plugins need; until a round adds none."""
+    before = None
+    while before != (before := len(elf_files(tree))):
+        for file in elf_files(tree):
+            for name, path in ldd(file).items():
+                folder = tree / "lib" / "fallback" if FALLBACK.match(name) else tree / "lib"
+                if OUTSIDE.match(name) or path is None or (folder / name).exists():
+                    continue
+                copy(path, folder / name)
+
+
+def make_relocatable(file, tree):
+    """Strips it, and turns the search path that its build left into one that moves with the tree."""
+    subprocess.run(["strip", "--strip-unneeded", file], check=True)
+    listed = subprocess.run(["chrpath", "--list", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if listed.returncode == 0 and "PATH=" in listed.stdout:
+        ways = {tree / "bin": "$ORIGIN/../lib", tree / "lib": "$ORIGIN", tree / "lib/openmpi": "$ORIGIN/.."}
+        subprocess.run(["chrpath", "--replace", ways.get(file.parent, "$ORIGIN"), file], check=True,
+                       stdout=subprocess.DEVNULL)
+
+
+def missing_libraries(tree):
+    """'FILE needs NAME' for each library that is neither in the tree nor expected on the machine."""
+    complaints = []
+    for file in elf_files(tree):
+        for name, path in ldd(file).items():
+            if OUTSIDE.match(name) or (FALLBACK.match(name) and (tree / "lib/fallback" / name).exists()):
+                continue
+            if path is None or tree not in path.resolve().parents:
+                complaints.append(f"{file.relative_to(tree)} needs {name}" + (f", found only as {path}" if path else ""))
+    return complaints
+
+
+def test_runs(listing, programs):
+    """How CTest runs the programs that want ranks: [{"program", "ranks", "arguments", "environment"}]; ranks 0 for
+    those that are started without mpirun. `listing` is what ctest --show-only=json-v1 printed."""
+    runs = {}
+    for test in listing["tests"]:
+        command = test.get("command", [])
+        for position, word in enumerate(command):
+            name = Path(word).name
+            if name not in programs:
+                continue
+            before, after = command[:position], command[position + 1:]
+            if "-np" not in before:
+                runs.setdefault((name, 0), {"program": name, "ranks": 0, "arguments": [], "environment": {}})
+                break
+            properties = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
+            environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+            own = {key: value for key, value in environment.items() if not key.startswith(("OMPI_", "LSAN", "TSAN"))}
+            ranks = int(before[before.index("-np") + 1])
+            runs[test["name"], ranks] = {"program": name, "ranks": ranks, "arguments": after, "environment": own}
+            break
+    return [runs[key] for key in sorted(runs)]
+
+
+def described(build, programs, architectures):
+    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+    tests = [program for program in programs if program.endswith("tests")]
+    runs = test_runs(json.loads(listing), tests)
+    unlisted = sorted(set(tests) - {run["program"] for run in runs})
+    if unlisted:
+        sys.exit(f"CTest knows no run of {', '.join(unlisted)}")
+    git = ["git", "-C", ROOT]
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    changed = subprocess.run([*git, "status", "--porcelain"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    return {"format": "hios-gpu-pack", "version": 1, "commit": commit + ("+changes" if changed else ""),
+            "architectures": architectures, "tests": runs}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--openmpi", type=Path, required=True)
+    parser.add_argument("--tree", type=Path, required=True)
+    parser.add_argument("--architectures", required=True)
+    parser.add_argument("programs", nargs="+")
+    args = parser.parse_args()
+    tree = args.tree.resolve()
+    for program in args.programs:
+        copy(args.build / "bin" / program, tree / "bin" / program)
+    copy_openmpi(args.openmpi, tree)
+    copy_libraries(tree)
+    for file in elf_files(tree):
+        make_relocatable(file, tree)
+    for name in BENCH_FILES:
+        copy(ROOT / name, tree / name)
+    for file in [*(ROOT / "bench/gpu").glob("*.py"), *(ROOT / "bench/results").glob("nvidia-*")]:
+        copy(file, tree / file.relative_to(ROOT))
+    manifest = described(args.build, args.programs, args.architectures)
+    (tree / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    complaints = missing_libraries(tree)
+    if complaints:
+        sys.exit("the tree would miss on another machine:\n  " + "\n  ".join(complaints))
+
+
+if __name__ == "__main__":
+    main()
