@@ -128,6 +128,7 @@ started=$SECONDS
 run build.log make -j "$jobs"
 say "built in $(((SECONDS - started + 59) / 60)) min; installing into $prefix"
 run install.log make install
+cp LICENSE "$prefix/share/openmpi/LICENSE"  # goes wherever the libraries go
 cd "$work"
 rm -rf "$work/tree"
 printf '%s\n' "$wanted" >"$stamp"

@@ -61,11 +61,15 @@ mkdir -p "$build"
 ln -sfn "$openmpi/lib" "$build/lib"
 export LD_LIBRARY_PATH="$toolkit/lib64:$toolkit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # the tests list themselves
 log=$build/pack.log
+launchers=()
+if command -v ccache >/dev/null; then
+  launchers=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
+fi
 cmake --preset cuda -B "$build" -DHIOS_WERROR=ON -DHIOS_CPU=OFF -DHIOS_TESTS=ON \
   -DCMAKE_CUDA_ARCHITECTURES="$architectures" \
   -DMPI_C_COMPILER="$openmpi/bin/mpicc" -DMPIEXEC_EXECUTABLE="$openmpi/bin/mpirun" \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
-  ${HIOS_PACK_CMAKE_ARGUMENTS:-} >"$log" || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log"; }
+  "${launchers[@]}" >"$log" || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log"; }
 mapfile -t tests < <(cmake --build "$build" --target help | sed -n 's/^\(hios_\(cuda\|gpu\)[a-z_]*tests\):.*/\1/p' | sort -u)
 [ ${#tests[@]} -gt 0 ] || fail "$build knows no test programs called hios_cuda*tests or hios_gpu*tests"
 programs=(hios-profile hios-schedule hios-run)
@@ -85,7 +89,7 @@ mv "$output.part" "$output"
 limit=60000000  # bytes that a loan of a machine lets through
 unpacked=$(du -sb "$tree" | cut -f1)
 packed=$(stat -c %s "$output")
-say "$(printf '%s: %.1f MB; unpacked in %s: %.1f MB' "$output" "$((packed / 100000))e-1" "$tree" "$((unpacked / 100000))e-1")"
+say "$output: $((packed / 1000000)) MB; unpacked, $tree: $((unpacked / 1000000)) MB"
 if [ "$unpacked" -ge "$limit" ] || [ "$packed" -ge "$limit" ]; then
   fail "larger than $((limit / 1000000)) MB: build for fewer --architectures"
 fi

@@ -72,15 +72,13 @@ def elf_files(tree):
 
 
 def copy_libraries(tree):
-    """Beside the programs, whatever they and the plugins need; until a round adds none."""
-    before = None
-    while before != (before := len(elf_files(tree))):
-        for file in elf_files(tree):
-            for name, path in ldd(file).items():
-                folder = tree / "lib" / "fallback" if FALLBACK.match(name) else tree / "lib"
-                if OUTSIDE.match(name) or path is None or (folder / name).exists():
-                    continue
-                copy(path, folder / name)
+    """Beside the programs, whatever they and the plugins need; ldd names what is needed indirectly as well."""
+    for file in elf_files(tree):
+        for name, path in ldd(file).items():
+            folder = tree / "lib" / "fallback" if FALLBACK.match(name) else tree / "lib"
+            if OUTSIDE.match(name) or path is None or (folder / name).exists():
+                continue
+            copy(path, folder / name)
 
 
 def make_relocatable(file, tree):

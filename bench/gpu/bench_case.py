@@ -1,0 +1,88 @@
+"""One network at one size in one kind of arithmetic: its files, and the commands that make them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from target import Target
+
+
+@dataclass(frozen=True)
+class Row:
+    """`ranks` on the one GPU; `transport` only with several."""
+
+    name: str
+    algorithm: str
+    ranks: int = 1
+    graphs: bool = True
+    transport: str | None = None
+
+
+SEQUENTIAL = Row("sequential", "sequential")
+PLAIN = Row("sequential, no graphs", "sequential", graphs=False)
+IOS = Row("ios", "ios")
+TWO_RANKS = tuple(Row(f"hios-lp, 2 ranks, {transport}", "hios-lp", 2, transport=transport)
+                  for transport in ("ipc", "cuda-aware", "staged"))
+
+
+@dataclass(frozen=True)
+class Case:
+    network: str
+    size: int
+    math: str
+    folder: Path
+    target: Target
+
+    @property
+    def name(self):
+        return f"{self.network} {self.size} {self.math}"
+
+    def flags(self):
+        return self.target.model(self.network, self.size)
+
+    def file(self, what):
+        return self.folder / f"{self.network}-{self.size}-{self.math}-{what}.json"
+
+    def profile_file(self, ranks):
+        return self.file(f"profile-{ranks}")
+
+    def schedule_file(self, algorithm):
+        return self.file(f"schedule-{algorithm}")
+
+    def report_file(self, row, number):
+        return self.file(f"report-{row.algorithm}-{row.ranks}-{row.transport or 'none'}-{int(row.graphs)}-{number}")
+
+    def export_command(self, programs):
+        return [programs / "hios-schedule", *self.flags(), "--export-model", self.file("model"), "--force", "-q"]
+
+    def profile_command(self, place, ranks, transport="auto", has_smcuda=False):
+        """Stages of several groups are measured for ios only, on the rank that runs it."""
+        target = self.target
+        command = [place.programs / "hios-profile", *self.flags(), *target.compute(self.math),
+                   "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks), "--force", "-q"]
+        if ranks == 1:
+            return command + ["--streams", target.streams, "--stages", "ios", "--time-limit", target.stage_seconds]
+        return place.mpi(ranks, target.btl(transport, has_smcuda)) + command + target.shared(transport)
+
+    def schedule_command(self, programs, row):
+        streams = self.target.streams if row.ranks == 1 and row.algorithm != "sequential" else 1
+        return [programs / "hios-schedule", *self.flags(), "--profile", self.profile_file(row.ranks),
+                *self.target.devices(row.ranks, self.math, streams), "--algorithm", row.algorithm,
+                "--output", self.schedule_file(row.algorithm), "--force", "-q"]
+
+    def run_command(self, place, row, number, has_smcuda=False, more=()):
+        target = self.target
+        command = [place.programs / "hios-run", *self.flags(), "--schedule", self.schedule_file(row.algorithm),
+                   "--profile", self.profile_file(row.ranks), "--backend", target.backend, *target.graphs(row.graphs),
+                   "--warmup", target.warmup, "--iterations", target.iterations,
+                   "--json", self.report_file(row, number), "--force", "-q", *more]
+        if row.ranks == 1:
+            return command
+        return place.mpi(row.ranks, target.btl(row.transport, has_smcuda)) + command + target.shared(row.transport)
+
+    def report(self, row, number):
+        """What the run wrote; None where it wrote nothing that can be read."""
+        try:
+            return json.loads(self.report_file(row, number).read_text())
+        except (OSError, ValueError):
+            return None

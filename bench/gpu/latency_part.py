@@ -1,0 +1,209 @@
+"""The latency part: our schedules and PyTorch in turns, on one profile a network and size.
+
+First every network at its default size, then what torch.compile makes of them, then the other sizes, until the
+part's time is up: what the goals ask for comes first. A row that fails is written down as failed.
+"""
+
+from bench_case import IOS, PLAIN, SEQUENTIAL, TWO_RANKS, Case
+from samples import summarize
+from steps import Deadline
+from worker import Worker, WorkerError
+
+PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, RUN_LIMIT_S = 90, 30, 45
+TORCH_LOAD_LIMIT_S, TORCH_MEASURE_LIMIT_S, COMPILE_LIMIT_S = 90, 60, 150
+TORCH_MODES = {"torch eager": "eager", "torch graphs": "graphs"}
+COMPILED = "torch.compile"
+ENOUGH_S = 25  # a case that could not have that is not begun
+
+
+class Latency:
+    """`has_torch`: whether this Python can import it. `save(rows)` is called whenever a row is new."""
+
+    def __init__(self, place, target, steps, scratch, has_torch, save):
+        self.place, self.target, self.steps, self.scratch = place, target, steps, scratch
+        self.has_torch, self.save = has_torch, save
+        self.rows, self.torch_info = {}, None
+        self.smcuda = place.has_smcuda()
+        self.worker = Worker(place.torch_environment(), scratch / "torch.log")
+
+    def run(self, cases_by_size, compiles):
+        """`cases_by_size`: lists of Case, in the order of importance."""
+        first, *others = cases_by_size
+        try:
+            for case in first:
+                self.measure(case, rounds=self.target.rounds, rows=[SEQUENTIAL, PLAIN, IOS, *self.two_ranks()])
+            if compiles and self.has_torch:
+                self.measure_compiled(first)
+            for cases in others:
+                for case in cases:
+                    self.measure(case, rounds=1, rows=[SEQUENTIAL, IOS, PLAIN])
+        finally:
+            self.worker.stop()
+
+    def two_ranks(self):
+        if not self.place.mpirun:
+            return []
+        return TWO_RANKS[:1] if self.target.rehearsal else TWO_RANKS
+
+    def measure(self, case, rounds, rows):
+        if self.steps.deadline.left() < ENOUGH_S:
+            self.steps.note(f"{case.name}: not begun, the part's time is up")
+            return
+        rows = self.prepare(case, rows)
+        torch_rows = self.load_torch(case)
+        samples = {}
+        for number in range(1, rounds + 1):
+            for row in rows:
+                # Two ranks on one GPU serve to see the transports; a round of them is enough.
+                if number == 1 or row.ranks == 1:
+                    self.run_row(case, row, number, samples)
+            for name in torch_rows:
+                self.run_torch(case, name, TORCH_MODES[name], TORCH_MEASURE_LIMIT_S, samples)
+
+    def prepare(self, case, rows):
+        """Profiles and schedules; the rows that can run. The others are written down as failed."""
+        ready, why = [], {}
+        for ranks in sorted({row.ranks for row in rows}):
+            outcome = self.profile(case, ranks)
+            if not outcome.passed:
+                why[ranks] = f"no profile: {outcome.why}"
+        schedules = {}
+        for row in rows:
+            if row.ranks in why:
+                self.fail(case, row.name, why[row.ranks])
+                continue
+            if row.algorithm not in schedules:
+                schedules[row.algorithm] = self.steps.run(f"{case.name}: schedule {row.algorithm}",
+                                                          case.schedule_command(self.place.programs, row),
+                                                          SCHEDULE_LIMIT_S)
+            if schedules[row.algorithm].passed:
+                ready.append(row)
+            else:
+                self.fail(case, row.name, f"no schedule: {schedules[row.algorithm].why}")
+        return ready
+
+    def profile(self, case, ranks):
+        """Two ranks are profiled over IPC, and over pinned memory where that does not work."""
+        for transport in ["auto"] if ranks == 1 else ["ipc", "staged"]:
+            command = case.profile_command(self.place, ranks, transport, self.smcuda)
+            outcome = self.steps.run(f"{case.name}: profile on {ranks}, {transport}", command, PROFILE_LIMIT_S,
+                                     self.place.environment())
+            if outcome.passed:
+                break
+        return outcome
+
+    def run_row(self, case, row, number, samples):
+        name = f"{case.name}: {row.name}"
+        outcome = self.steps.run(name, case.run_command(self.place, row, number, self.smcuda), RUN_LIMIT_S,
+                                 self.place.environment())
+        report = case.report(row, number) if outcome.passed else None
+        if report is None:
+            self.fail(case, row.name, outcome.why or "it wrote no report")
+            return
+        more = {"predicted_ms": report.get("predicted_ms"), "algorithm": row.algorithm, "ranks": row.ranks}
+        if row.ranks > 1:
+            more["transfer_path"] = report.get("transfer_path")
+        self.add(case, row.name, report["iterations_ms"], samples, more)
+
+    def load_torch(self, case):
+        """The rows that PyTorch can measure of this case; it holds the model afterwards."""
+        if not self.has_torch:
+            return []
+        try:
+            exported = self.steps.run(f"{case.name}: export", case.export_command(self.place.programs), SCHEDULE_LIMIT_S)
+            if not exported.passed:
+                raise WorkerError(f"no model file: {exported.why}")
+            self.torch_info = self.torch_info or self.worker.ask({"do": "describe"}, self.limit(TORCH_LOAD_LIMIT_S))
+            self.worker.ask(self.load_request(case), self.limit(TORCH_LOAD_LIMIT_S))
+            return list(TORCH_MODES)
+        except WorkerError as error:
+            for name in TORCH_MODES:
+                self.fail(case, name, str(error))
+            return []
+
+    def load_request(self, case):
+        return {"do": "load", "model": str(case.file("model")), "math": case.math, "device": self.target.torch_device}
+
+    def run_torch(self, case, name, mode, limit_s, samples, worker=None):
+        if self.steps.deadline.left() < 1:
+            self.fail(case, name, "not started: the part's time is up")
+            return
+        request = {"do": "measure", "mode": mode, "warmup": self.target.warmup, "iterations": self.target.iterations}
+        try:
+            answer = (worker or self.worker).ask(request, self.limit(limit_s))
+        except WorkerError as error:
+            self.fail(case, name, str(error))
+            if worker is None and self.worker.process is None:
+                self.load_torch(case)  # a fresh process for the next mode
+            return
+        self.steps.say(f"{case.name}: {name}: ok")
+        self.add(case, name, answer["samples_ms"], samples, {"prepare_s": round(answer["prepare_s"], 1)})
+
+    def measure_compiled(self, cases):
+        """All networks are compiled at the same time, each in a process of its own; measured one after the other."""
+        if self.steps.deadline.left() < ENOUGH_S:
+            self.steps.note(f"{COMPILED}: not begun, the part's time is up")
+            return
+        all_workers = [(case, Worker(self.place.torch_environment(), self.scratch / f"torch-{case.network}-{case.math}.log"))
+                       for case in cases if case.file("model").exists()]
+        waiting = all_workers
+        self.steps.say(f"{COMPILED}: {len(waiting)} networks at once, at most {COMPILE_LIMIT_S} s")
+        try:
+            for case, worker in waiting:
+                worker.send(self.load_request(case))
+            waiting = self.those_that_answer(waiting, TORCH_LOAD_LIMIT_S)
+            for _, worker in waiting:
+                worker.send({"do": "measure", "mode": "compile", "warmup": 1, "iterations": 1})
+            for case, worker in self.those_that_answer(waiting, COMPILE_LIMIT_S):
+                self.run_torch(case, COMPILED, "compile", TORCH_MEASURE_LIMIT_S, {}, worker)
+        finally:
+            for _, worker in all_workers:
+                worker.stop()
+
+    def those_that_answer(self, waiting, limit_s):
+        """Within `limit_s` for all together; the others are written down as failed."""
+        end = Deadline(min(limit_s, self.steps.deadline.left()))
+        done = []
+        for case, worker in waiting:
+            try:
+                worker.answer(max(1.0, end.left()))
+                done.append((case, worker))
+            except WorkerError as error:
+                self.fail(case, COMPILED, str(error))
+        return done
+
+    def limit(self, limit_s):
+        return max(1.0, min(limit_s, self.steps.deadline.left()))
+
+    def add(self, case, name, new_samples, samples, more):
+        """A row's samples are those of all its rounds."""
+        samples.setdefault(name, []).extend(new_samples)
+        latency = summarize(samples[name])
+        row = {**self.key(case, name), "latency_ms": latency,
+               **{key: value for key, value in more.items() if value is not None}}
+        if row.get("predicted_ms"):
+            row["prediction_error"] = (latency["best_quarter"] - row["predicted_ms"]) / latency["best_quarter"]
+        self.put(row)
+
+    def fail(self, case, name, why):
+        """A later round's failure does not unmake an earlier one's numbers."""
+        self.steps.say(f"{case.name}: {name}: FAILED, {why}")
+        self.steps.note(f"{case.name}: {name}: failed: {why}")
+        key = tuple(self.key(case, name).values())
+        if "latency_ms" not in self.rows.get(key, {}):
+            self.put({**self.key(case, name), "failed": why})
+
+    def key(self, case, name):
+        return {"network": case.network, "size": case.size, "math": case.math, "row": name}
+
+    def put(self, row):
+        self.rows[row["network"], row["size"], row["math"], row["row"]] = row
+        self.save(list(self.rows.values()))
+
+
+def make_cases(target, networks, words, maths, folder):
+    """By the word of the size, in the order of the words; a rehearsal has one size."""
+    if target.rehearsal:
+        words, maths = words[:1], ["fp32"]
+    return [[Case(network, target.size(network, word), math, folder, target) for math in maths for network in networks]
+            for word in words]

@@ -1,0 +1,217 @@
+"""One GPU, three parts: tests, latency beside PyTorch, transfers beside raw copies. See docs/gpu.md."""
+
+import argparse
+import datetime
+import importlib.util
+import json
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+import goals
+import latency_part
+import place as places
+import report
+import results
+import target as targets
+import tests_part
+import transfer_part
+from steps import Deadline, Steps
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("tests", "latency", "transfer")
+PART_SECONDS = 540
+MATHS = ("fp32", "tf32", "fp16")
+PROBE_LIMIT_S = 60
+DONE, SOMETHING_WRONG = 0, 1
+
+
+def words(allowed):
+    def read(text):
+        chosen = text.split(",")
+        for word in chosen:
+            if word not in allowed:
+                raise argparse.ArgumentTypeError(f"no {word!r} here; there are: {', '.join(allowed)}")
+        return chosen
+    return read
+
+
+def arguments(argv=None):
+    parser = argparse.ArgumentParser(prog="bench/gpu.sh", description=__doc__)
+    parser.add_argument("--part", type=words(PARTS), default=list(PARTS), metavar="NAME[,NAME]",
+                        help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("--output", type=Path, metavar="DIR",
+                        help="folder of <gpu>.json and <gpu>.md, which grow (bench/results)")
+    parser.add_argument("--networks", type=words(targets.NETWORKS), default=list(targets.NETWORKS), metavar="NAME[,NAME]")
+    parser.add_argument("--sizes", type=words(targets.SIZE_WORDS), default=list(targets.SIZE_WORDS), metavar="WORD[,WORD]",
+                        help=f"of the latency part, in this order: {', '.join(targets.SIZE_WORDS)}")
+    parser.add_argument("--math", type=words(MATHS), default=["fp32"], metavar="NAME[,NAME]",
+                        help="arithmetic of the latency part: fp32 (the main table), tf32, fp16")
+    parser.add_argument("--quick", action="store_true", help="default sizes, fewer iterations, no torch.compile")
+    parser.add_argument("--no-compile", action="store_true", help="without torch.compile")
+    parser.add_argument("--part-seconds", type=float, default=PART_SECONDS, metavar="S",
+                        help="a part starts nothing after that, and ends what runs (%(default)s)")
+    parser.add_argument("--programs", type=Path, metavar="DIR", help="of the programs (the pack's, or build/cuda/bin)")
+    parser.add_argument("--keep", type=Path, metavar="FILE.tar.gz", help="keep profiles, schedules and reports as well")
+    parser.add_argument("--rehearse", action="store_true",
+                        help="the whole flow on the CPU at tiny sizes, to see that it works; writes to a new folder "
+                             "or --output, never to bench/results")
+    args = parser.parse_args(argv)
+    if args.rehearse and args.output and args.output.resolve() == (ROOT / "bench/results").resolve():
+        parser.error("--rehearse measures nothing that bench/results should hold: name another --output")
+    if args.rehearse and args.math != ["fp32"]:
+        parser.error("--rehearse computes on the CPU, in fp32 only")
+    return args
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def probe_gpu(place):
+    """{"gpu": …}, or {"why": …}."""
+    folder = place.libraries.get("libcuda.so.1")
+    library = str(folder / "libcuda.so.1") if folder else "libcuda.so.1"
+    try:
+        done = subprocess.run([sys.executable, "-B", Path(__file__).with_name("probe.py"), library], text=True,
+                              timeout=PROBE_LIMIT_S, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=place.environment())
+        return json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"why": f"the driver does not answer within {PROBE_LIMIT_S} s"}
+    except ValueError:
+        return {"why": f"asking the driver ended with status {done.returncode}"}
+
+
+def refuse(text):
+    say(f"bench/gpu.sh: {text}")
+    sys.exit(2)
+
+
+def chosen_target(args):
+    if args.rehearse:
+        return targets.REHEARSAL
+    return targets.QUICK if args.quick else targets.Target()
+
+
+class Bench:
+    """One call: where things are, what is known of the machine, and the results so far."""
+
+    def __init__(self, args, place, found, scratch):
+        self.args, self.place, self.scratch = args, place, scratch
+        self.target = chosen_target(args)
+        self.has_torch = importlib.util.find_spec("torch") is not None
+        name = results.file_name(found["gpu"])
+        folder = args.output or (scratch / "results" if args.rehearse else place.results())
+        last = results.read(folder / f"{name}.json") or (
+            None if args.rehearse else results.read(place.results() / f"{name}.json"))
+        when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        self.results = results.Results(found["gpu"], folder / f"{name}.json", last, when)
+        if args.rehearse:
+            self.results.document["rehearsal"] = True
+        self.results.describe(driver_cuda=found.get("driver_cuda"), host=platform.platform(terse=True),
+                              python=platform.python_version(), commit=place.manifest.get("commit"))
+        self.log = folder / f"{name}.log"
+        self.about = {"single_copy": place.single_copy, "libraries": {k: str(v) for k, v in place.libraries.items()}}
+
+    def write_page(self):
+        results.write(self.results.path.with_suffix(".md"), report.page(self.results.document))
+
+    def saver(self, put, **more):
+        def save(record):
+            put(record, {**self.about, **more})
+            self.write_page()
+        return save
+
+    def run(self):
+        self.results.save()
+        for part in self.args.part:
+            started = time.monotonic()
+            say(f"== {part}, at most {self.args.part_seconds:.0f} s ==")
+            steps = Steps(self.log, Deadline(self.args.part_seconds), self.place.environment(), say)
+            getattr(self, part)(steps)
+            say(f"== {part}: {time.monotonic() - started:.0f} s ==")
+        self.write_page()
+
+    def tests(self, steps):
+        save = self.saver(self.results.put_tests)
+        networks = self.args.networks
+        tests_part.Tests(self.place, self.target, steps, self.folder("tests"), save).run(networks)
+
+    def latency(self, steps):
+        target, args = self.target, self.args
+        protocol = {"warmup": target.warmup, "iterations": target.iterations, "rounds": target.rounds,
+                    "sweeps": target.sweeps, "streams": target.streams}
+        save = self.saver(self.results.put_latency, protocol=protocol)
+        latency = latency_part.Latency(self.place, target, steps, self.folder("latency"), self.has_torch, save)
+        sizes = args.sizes[:1] if args.quick else args.sizes
+        cases = latency_part.make_cases(target, args.networks, sizes, args.math, self.scratch / "latency")
+        latency.run(cases, compiles=not (args.no_compile or args.quick))
+        if latency.torch_info:
+            self.results.describe(**{name: latency.torch_info[name] for name in ("torch", "cudnn")})
+            self.results.save()
+
+    def transfer(self, steps):
+        save = self.saver(self.results.put_transfer)
+        transfer_part.Transfers(self.place, self.target, steps, self.folder("transfer"), self.has_torch, save).run()
+
+    def folder(self, name):
+        folder = self.scratch / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+def keep_files(scratch, file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(file, "w:gz") as archive:
+        for path in sorted(scratch.rglob("*")):
+            if path.is_file() and path.suffix in (".json", ".log"):
+                archive.add(path, path.relative_to(scratch))
+
+
+def all_well(document):
+    """Whether the tests that were run passed and every row and path has numbers."""
+    parts = document["parts"]
+    tests = [entry for kind in ("programs", "networks", "checkers") for entry in parts.get("tests", {}).get(kind, [])]
+    rows = parts.get("latency", {}).get("rows", [])
+    return (all(entry["well"] for entry in tests) and not any("failed" in row for row in rows)
+            and not parts.get("transfer", {}).get("failed"))
+
+
+def main(argv=None):
+    args = arguments(argv)
+    place = places.find_place(ROOT, args.programs)
+    missing = [name for name in places.NEEDED if name not in place.libraries]
+    if missing:
+        refuse(f"{' and '.join(missing)} not found, beside Python's packages, in /usr/local/cuda or by the loader: "
+               "name the folder in LD_LIBRARY_PATH")
+    found = {"gpu": "rehearsal"} if args.rehearse else probe_gpu(place)
+    if "why" in found:
+        refuse(f"no GPU to measure: {found['why']}; --rehearse goes through everything on the CPU")
+    # Short, because Open MPI makes sockets in it, whose names may have 107 letters.
+    scratch = Path(tempfile.mkdtemp(prefix="hios-gpu-"))
+    bench = Bench(args, place, found, scratch)
+    say(f"{found['gpu']}; programs in {place.programs}; results in {bench.results.path.parent}; "
+        f"PyTorch {'yes' if bench.has_torch else 'no'}; files in {scratch}")
+    try:
+        bench.run()
+    finally:
+        if args.keep:
+            keep_files(scratch, args.keep)
+    document = bench.results.document
+    print("\n".join(report.changes(document)))
+    for goal in [] if args.rehearse else goals.goals(document):
+        print(f"{goal.word:>12}  {goal.name}: {goal.found}")
+    print(f"results: {bench.results.path} and .md")
+    if not args.rehearse:
+        shutil.rmtree(scratch, ignore_errors=True)
+    sys.exit(DONE if all_well(document) else SOMETHING_WRONG)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Where things are: our programs, their Open MPI, and NVIDIA's libraries on a machine that we do not know.
+
+Two kinds of place: a tree of scripts/pack-gpu.sh, which is an Open MPI prefix of its own, and a checkout with a
+build, whose mpirun is the machine's.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import single_copy
+
+# Looked for one by one, because each may come from somewhere else: the driver, the toolkit, Python's packages.
+LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcudnn.so.9", "libcublasLt.so.13", "libnvrtc.so.13")
+NEEDED = ("libcudnn.so.9", "libcublasLt.so.13")
+FALLBACK = "libstdc++.so.6"
+
+
+def library_folders(path=None, ldconfig=None, root=Path("/")):
+    """Every folder that may hold NVIDIA's libraries, the likeliest first: PyTorch's own, so that both sides of a
+    comparison compute with the same cuDNN; what the loader is told; the toolkit; the driver's."""
+    folders = []
+    for entry in sys.path if path is None else path:
+        folders += sorted((Path(entry) / "nvidia").glob("*/lib"))
+    folders += [Path(word) for word in os.environ.get("LD_LIBRARY_PATH", "").split(":") if word]
+    lines = loader_cache() if ldconfig is None else ldconfig
+    folders += [Path(line.split(" => ")[1]).parent for line in lines if " => " in line and
+                any(line.split()[0] == name for name in LIBRARIES)]
+    for pattern in ("usr/local/cuda/lib64", "usr/local/cuda/lib", "usr/local/cuda-*/lib64", "usr/local/cuda-*/lib",
+                    "usr/local/cuda*/targets/x86_64-linux/lib", "usr/lib/x86_64-linux-gnu", "usr/lib64",
+                    "usr/local/nvidia/lib64", "usr/local/nvidia/lib", "usr/lib/wsl/lib"):
+        folders += sorted(root.glob(pattern))
+    unique = []
+    for folder in folders:
+        if folder not in unique and folder.is_dir():
+            unique.append(folder)
+    return unique
+
+
+def loader_cache():
+    ldconfig = shutil.which("ldconfig") or "/sbin/ldconfig"
+    try:
+        return subprocess.run([ldconfig, "-p"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              timeout=30).stdout.splitlines()
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+
+
+def find_libraries(folders):
+    """{name: folder} of those that are there."""
+    found = {}
+    for name in LIBRARIES:
+        for folder in folders:
+            if (folder / name).exists():
+                found[name] = folder
+                break
+    return found
+
+
+@dataclass
+class Place:
+    """`packed`: the tree is a pack. `programs`: their folder. `mpirun`: None where there is none."""
+
+    root: Path
+    programs: Path
+    packed: bool
+    mpirun: str | None
+    libraries: dict = field(default_factory=dict)
+    manifest: dict = field(default_factory=dict)
+    single_copy: bool = False
+
+    def results(self):
+        return self.root / "bench" / "results"
+
+    def environment(self):
+        """For our programs; Python's own keep the machine's, whose C++ library may be newer than ours."""
+        environment = dict(os.environ)
+        folders = list(dict.fromkeys(map(str, self.libraries.values())))
+        fallback = self.root / "lib" / "fallback"
+        if self.packed and fallback.is_dir() and not any(FALLBACK in line for line in loader_cache()):
+            folders.append(str(fallback))
+        folders += [word for word in environment.get("LD_LIBRARY_PATH", "").split(":") if word]
+        environment["LD_LIBRARY_PATH"] = ":".join(dict.fromkeys(folders))
+        if self.packed:
+            environment["OPAL_PREFIX"] = str(self.root)
+            environment["PATH"] = f"{self.root / 'bin'}:{environment.get('PATH', '/usr/bin:/bin')}"
+        if self.mpirun:
+            environment["HIOS_MPIEXEC"] = self.mpirun
+        environment["HIOS_BIN_DIR"] = str(self.programs)
+        environment.update(mpi_settings(self.single_copy))
+        return environment
+
+    def torch_environment(self):
+        """For PyTorch: the machine's own, and the driver where the loader would not find it."""
+        environment = dict(os.environ)
+        driver = self.libraries.get("libcuda.so.1")
+        if driver:
+            words = [word for word in environment.get("LD_LIBRARY_PATH", "").split(":") if word]
+            environment["LD_LIBRARY_PATH"] = ":".join(dict.fromkeys([*words, str(driver)]))
+        return environment
+
+    def has_smcuda(self):
+        """Open MPI's shared memory for GPUs: in a pack always, elsewhere where it was built."""
+        if self.packed:
+            return (self.root / "lib/openmpi/mca_btl_smcuda.so").exists()
+        info = shutil.which("ompi_info")
+        if not info:
+            return False
+        return "smcuda" in subprocess.run([info, "--parsable"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                          text=True, env=self.environment()).stdout
+
+    def mpi(self, ranks, btl="self,vader"):
+        """The words before a program that is to run on several ranks."""
+        return [self.mpirun, "-np", str(ranks), "--bind-to", "none", "--oversubscribe", "--mca", "btl", btl]
+
+
+def mpi_settings(can_single_copy):
+    """One host, no network, perhaps root, perhaps a container that keeps processes out of each other's memory."""
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_plm": "isolated", "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo",
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "cma" if can_single_copy else "none",
+        "OMPI_MCA_pml": "ob1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PMIX_MCA_gds": "hash",  # PMIx's shared-memory store wants more of /dev/shm than some containers have
+    }
+
+
+def find_place(root, programs=None):
+    """Throws SystemExit where there are no programs."""
+    manifest = root / "manifest.json"
+    packed = manifest.exists()
+    folder = programs.resolve() if programs else (root / "bin" if packed else root / "build/cuda/bin")
+    if not (folder / "hios-run").exists():
+        raise SystemExit(f"no hios-run in {folder}: build preset cuda, or name the folder with --programs")
+    mpirun = str(root / "bin/mpirun") if packed else shutil.which("mpirun")
+    place = Place(root, folder, packed, mpirun, find_libraries(library_folders()),
+                  json.loads(manifest.read_text()) if packed else {}, single_copy.possible())
+    return place

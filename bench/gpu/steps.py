@@ -1,0 +1,116 @@
+"""Runs commands that may fail, hang or run out of time, and goes on.
+
+Every step has a limit of its own and never outlasts the part that it belongs to: time on a machine with a GPU is
+short, and what has been measured is worth more than what has not.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+TAIL_LINES = 12
+GRACE_S = 3  # between the request to end and the order
+
+
+class Deadline:
+    """When to start nothing more."""
+
+    def __init__(self, seconds, clock=time.monotonic):
+        self.clock, self.end = clock, clock() + seconds
+
+    def left(self):
+        return self.end - self.clock()
+
+
+@dataclass
+class Outcome:
+    """`status`: the exit status, 128 + n after signal n, None where the step was not started."""
+
+    name: str
+    status: int | None
+    seconds: float
+    out: str = ""
+    err: str = ""
+    why: str = ""  # not empty where it failed
+
+    @property
+    def passed(self):
+        return self.status == 0 and not self.why
+
+    def record(self):
+        return {"name": self.name, "passed": self.passed, "status": self.status, "seconds": round(self.seconds, 1),
+                **({"why": self.why} if self.why else {})}
+
+
+def tail(text, lines=TAIL_LINES):
+    return "\n".join(text.strip().splitlines()[-lines:])
+
+
+def kill_group(process):
+    """The process with all that it started; mpirun is asked first, so that it cleans up after itself."""
+    for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # what the process left behind
+    except ProcessLookupError:
+        pass
+
+
+class Steps:
+    """`log`: a file that gets every command with its output. `say`: where progress goes."""
+
+    def __init__(self, log, deadline, environment, say):
+        self.log, self.deadline, self.environment, self.say = log, deadline, environment, say
+
+    def run(self, name, command, limit_s, environment=None, least_s=5):
+        """Never raises for what the command does. A step that could not have `least_s` is not started."""
+        left = self.deadline.left()
+        if left < least_s:
+            self.note(f"{name}: not started, the part's time is up")
+            return Outcome(name, None, 0, why="not started: the part's time is up")
+        limit_s = min(limit_s, left)
+        started = time.monotonic()
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            try:
+                process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                           env={**self.environment, **(environment or {})}, start_new_session=True)
+            except OSError as error:
+                return self.finish(Outcome(name, None, 0, why=f"could not be started: {error}"), command)
+            timed_out = False
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                timed_out = True
+            kill_group(process)
+            seconds = time.monotonic() - started
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read())
+        status = process.returncode if process.returncode is None or process.returncode >= 0 else 128 - process.returncode
+        why = ""
+        if timed_out:
+            why = f"ended by us after {limit_s:.0f} s"
+        elif status != 0:
+            why = f"status {status}: {tail(texts[1] or texts[0], 3)}"
+        return self.finish(Outcome(name, status, seconds, *texts, why), command)
+
+    def finish(self, outcome, command):
+        self.note(f"$ {' '.join(map(str, command))}\n{outcome.out}{outcome.err}"
+                  f"-- {outcome.name}: status {outcome.status}, {outcome.seconds:.1f} s {outcome.why}\n")
+        self.say(f"{outcome.name}: {'ok' if outcome.passed else 'FAILED, ' + outcome.why} ({outcome.seconds:.1f} s)")
+        return outcome
+
+    def note(self, text):
+        with self.log.open("a") as file:
+            file.write(text + "\n")

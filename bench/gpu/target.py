@@ -1,0 +1,72 @@
+"""What is measured, and with which flags: one GPU, or plain loops on the CPU where the whole flow is rehearsed."""
+
+from dataclasses import dataclass
+
+NETWORKS = ("inception_v3", "nasnet_large", "squeezenet", "randwire_large")
+TRANSPORTS = ("ipc", "cuda-aware", "staged")
+# Open MPI copies between GPUs by itself in its btl smcuda only; the other paths want the faster host memory of vader.
+BTL = {"cuda-aware": "self,smcuda,vader"}
+# Height and width, by the word that --sizes takes.
+SIZES = {
+    "inception_v3": {"default": 299, "small": 139, "large": 512},
+    "nasnet_large": {"default": 331, "small": 128, "large": 512},
+    "squeezenet": {"default": 224, "small": 96, "large": 512},
+    "randwire_large": {"default": 224, "small": 96, "large": 512},
+}
+SIZE_WORDS = ("default", "small", "large")
+# The smallest that make sense, for comparing with plain loops operator by operator.
+TINY = {"inception_v3": 107, "nasnet_large": 67, "squeezenet": 64, "randwire_large": 64}
+
+
+@dataclass(frozen=True)
+class Target:
+    """`sweeps` and `stage_seconds` are the profiler's, the rest hios-run's and PyTorch's."""
+
+    rehearsal: bool = False
+    streams: int = 8
+    warmup: int = 20
+    iterations: int = 200
+    rounds: int = 2
+    sweeps: int = 30
+    stage_seconds: int = 20
+    largest_message: int = 1 << 28
+
+    @property
+    def backend(self):
+        return "reference" if self.rehearsal else "cuda"
+
+    @property
+    def torch_device(self):
+        return "cpu" if self.rehearsal else "cuda"
+
+    def size(self, network, word):
+        return TINY[network] if self.rehearsal else SIZES[network][word]
+
+    def model(self, network, size):
+        return ["--model", network, "--batch", "1", "--height", str(size)]
+
+    def compute(self, math):
+        """For hios-profile."""
+        return ["--backend", self.backend, *([] if self.rehearsal else ["--math", math])]
+
+    def devices(self, count, math, streams):
+        """For hios-schedule."""
+        flags = ["--devices", str(count), "--streams", str(streams), "--kind", "cpu" if self.rehearsal else "gpu"]
+        return flags + ([] if self.rehearsal else ["--math", math])
+
+    def shared(self, transport):
+        """For two ranks on the one GPU."""
+        if self.rehearsal:
+            return ["--oversubscribe"]
+        return ["--devices-per-node", "1", "--transport", transport]
+
+    def graphs(self, on):
+        return [] if self.rehearsal or on else ["--cuda-graphs", "off"]
+
+    def btl(self, transport, has_smcuda):
+        return BTL.get(transport, "self,vader") if has_smcuda and not self.rehearsal else "self,vader"
+
+
+REHEARSAL = Target(rehearsal=True, streams=2, warmup=1, iterations=3, rounds=2, sweeps=3, stage_seconds=5,
+                   largest_message=1 << 22)
+QUICK = Target(warmup=10, iterations=50, rounds=1, sweeps=15, stage_seconds=10)
