@@ -129,6 +129,13 @@ def mpi_settings(can_single_copy):
     }
 
 
+def make_startable(folder):
+    """However the tree came here: not every way of carrying files keeps their permissions."""
+    for file in folder.iterdir():
+        if not os.access(file, os.X_OK):
+            file.chmod(0o755)
+
+
 def find_place(root, programs=None):
     """Throws SystemExit where there are no programs."""
     manifest = root / "manifest.json"
@@ -136,6 +143,8 @@ def find_place(root, programs=None):
     folder = programs.resolve() if programs else (root / "bin" if packed else root / "build/cuda/bin")
     if not (folder / "hios-run").exists():
         raise SystemExit(f"no hios-run in {folder}: build preset cuda, or name the folder with --programs")
+    if packed:
+        make_startable(folder)
     mpirun = str(root / "bin/mpirun") if packed else shutil.which("mpirun")
     place = Place(root, folder, packed, mpirun, find_libraries(library_folders()),
                   json.loads(manifest.read_text()) if packed else {}, single_copy.possible())

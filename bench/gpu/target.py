@@ -24,7 +24,7 @@ class Target:
 
     rehearsal: bool = False
     streams: int = 8
-    warmup: int = 20
+    warmup: int = 50
     iterations: int = 200
     rounds: int = 2
     sweeps: int = 30
@@ -69,4 +69,4 @@ class Target:
 
 REHEARSAL = Target(rehearsal=True, streams=2, warmup=1, iterations=3, rounds=2, sweeps=3, stage_seconds=5,
                    largest_message=1 << 22)
-QUICK = Target(warmup=10, iterations=50, rounds=1, sweeps=15, stage_seconds=10)
+QUICK = Target(warmup=30, iterations=50, rounds=1, sweeps=15, stage_seconds=10)

@@ -1,0 +1,66 @@
+"""bench/gpu/main.py: what it refuses, and that a rehearsal cannot touch the results."""
+
+import contextlib
+import io
+import unittest
+from unittest import mock
+
+import main
+import place as places
+from support import FolderTest
+
+
+class ArgumentsTest(FolderTest):
+    def refused(self, *words):
+        with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as said:
+            main.arguments(words)
+        self.assertEqual(ended.exception.code, 2)
+        return said.getvalue()
+
+    def test_words_are_checked(self):
+        self.assertIn("tests, latency, transfer", self.refused("--part", "speed"))
+        self.assertIn("no 'fp8' here", self.refused("--math", "fp32,fp8"))
+        self.assertEqual(main.arguments(["--part", "latency,transfer"]).part, ["latency", "transfer"])
+
+    def test_a_rehearsal_writes_no_results(self):
+        self.assertIn("bench/results", self.refused("--rehearse", "--output", str(main.ROOT / "bench/results")))
+        self.assertIn("fp32", self.refused("--rehearse", "--math", "fp16"))
+
+
+class RefusalTest(FolderTest):
+    def ended(self, libraries, probed=None):
+        place = places.Place(self.folder, self.folder, False, None, dict.fromkeys(libraries, self.folder))
+        with mock.patch.object(main.places, "find_place", lambda *_: place), \
+                mock.patch.object(main, "probe_gpu", lambda _: probed), self.assertRaises(SystemExit) as ended, \
+                contextlib.redirect_stderr(io.StringIO()) as said:
+            main.main([])
+        self.assertEqual(len(said.getvalue().splitlines()), 1)
+        return ended.exception.code, said.getvalue()
+
+    def test_without_a_gpu_one_line_and_status_2(self):
+        status, said = self.ended(places.NEEDED, {"why": "the driver sees no GPU"})
+        self.assertEqual(status, 2)
+        self.assertIn("no GPU to measure: the driver sees no GPU", said)
+
+    def test_without_cudnn_as_well(self):
+        status, said = self.ended([])
+        self.assertEqual(status, 2)
+        self.assertIn("libcudnn.so.9", said)
+
+    def test_a_driver_that_is_not_there_is_a_reason(self):
+        place = places.Place(self.folder, self.folder, False, None, {"libcuda.so.1": self.folder / "missing"})
+        self.assertIn("cannot be opened", main.probe_gpu(place)["why"])
+
+
+class AllWellTest(unittest.TestCase):
+    def test_every_part_counts(self):
+        well = {"tests": {"programs": [{"well": True}], "networks": [], "checkers": []},
+                "latency": {"rows": [{"latency_ms": {}}]}, "transfer": {"failed": {}}}
+        self.assertTrue(main.all_well({"parts": well}))
+        for part, worse in (("tests", {"programs": [{"well": False}]}), ("latency", {"rows": [{"failed": "why"}]}),
+                            ("transfer", {"failed": {"ipc": "why"}})):
+            self.assertFalse(main.all_well({"parts": {**well, part: worse}}), part)
+
+
+if __name__ == "__main__":
+    unittest.main()

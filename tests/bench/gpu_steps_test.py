@@ -1,0 +1,69 @@
+"""bench/gpu/steps.py: what fails, hangs or comes too late is written down, and nothing is left running."""
+
+import sys
+import time
+import unittest
+
+from steps import Deadline, Steps
+from support import FolderTest
+
+
+def python(code):
+    return [sys.executable, "-c", code]
+
+
+class StepsTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.lines = []
+        self.log = self.folder / "log"
+
+    def steps(self, seconds=60, **environment):
+        return Steps(self.log, Deadline(seconds), environment, self.lines.append)
+
+    def test_what_passes(self):
+        outcome = self.steps(WORD="x").run("hello", python("import os; print(os.environ['WORD'])"), 20)
+        self.assertTrue(outcome.passed)
+        self.assertEqual((outcome.status, outcome.out, outcome.why), (0, "x\n", ""))
+        self.assertIn("hello: ok", self.lines[0])
+        self.assertIn("x\n", self.log.read_text())
+
+    def test_what_fails_says_its_last_words(self):
+        outcome = self.steps().run("bad", python("import sys; print('first', file=sys.stderr); sys.exit('last')"), 20)
+        self.assertFalse(outcome.passed)
+        self.assertEqual(outcome.status, 1)
+        self.assertIn("last", outcome.why)
+        self.assertEqual(outcome.record()["passed"], False)
+
+    def test_a_signal_is_128_and_its_number(self):
+        outcome = self.steps().run("killed", python("import os; os.kill(os.getpid(), 9)"), 20)
+        self.assertEqual(outcome.status, 137)
+
+    def test_what_hangs_is_ended_with_all_that_it_started(self):
+        mark = self.folder / "mark"
+        child = f"import time; time.sleep(3); open({str(mark)!r}, 'w')"
+        code = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(100)"
+        began = time.monotonic()
+        outcome = self.steps().run("hangs", python(code), 1)
+        self.assertIn("ended by us after 1 s", outcome.why)
+        self.assertLess(time.monotonic() - began, 20)
+        time.sleep(4)
+        self.assertFalse(mark.exists(), "its child went on")
+
+    def test_no_step_outlasts_its_part(self):
+        outcome = self.steps(seconds=2).run("long", python("import time; time.sleep(100)"), 90, least_s=1)
+        self.assertIn("ended by us after 2 s", outcome.why)
+
+    def test_nothing_is_started_when_the_time_is_up(self):
+        outcome = self.steps(seconds=2).run("late", python("open('never', 'w')"), 90)
+        self.assertIsNone(outcome.status)
+        self.assertIn("time is up", outcome.why)
+
+    def test_what_cannot_be_started(self):
+        outcome = self.steps().run("nothing", [self.folder / "no-such-program"], 5)
+        self.assertFalse(outcome.passed)
+        self.assertIn("could not be started", outcome.why)
+
+
+if __name__ == "__main__":
+    unittest.main()
