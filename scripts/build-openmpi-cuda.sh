@@ -56,6 +56,8 @@ arguments=(
   --with-pmix=internal --with-hwloc=internal --with-libevent=internal
   --without-ucx --without-ofi --without-verbs --without-psm --without-psm2 --without-x --without-zlib
   --enable-mca-no-build=btl-uct,common-ucx,btl-usnic,reachable-netlink
+  # Given as it is anyway: OPAL_PREFIX moves the libraries too as long as their folder is said in terms of it.
+  --libdir='${exec_prefix}/lib'
   # Programs say themselves where their libraries are; the wrapper compilers must not add this folder.
   --disable-wrapper-rpath --disable-wrapper-runpath
   --disable-silent-rules --enable-shared --disable-static
@@ -121,7 +123,7 @@ run() {
 }
 
 # Neither the builder's name nor the machine's go into the libraries.
-run configure.log env USER=hios HOSTNAME=localhost ./configure --prefix="$prefix" --libdir="$prefix/lib" "${arguments[@]}"
+run configure.log env USER=hios HOSTNAME=localhost ./configure --prefix="$prefix" "${arguments[@]}"
 grep -q 'CUDA support: *yes' "$work/configure.log" || fail "configure left CUDA support out; the whole log is $work/configure.log"
 say "building with $jobs jobs (about 14 minutes on two cores)"
 started=$SECONDS

@@ -8,6 +8,7 @@ ends the packing. Standard library only; calls ldd, strip, chrpath and ctest.
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -26,9 +27,11 @@ OPENMPI_PROGRAMS = ("mpirun", "orted", "ompi_info")
 BENCH_FILES = ("bench/gpu.sh", "scripts/compare.py", "LICENSE")
 
 
-def ldd(file):
-    """{name: path, or None where it is missing} of everything that the file needs, also indirectly."""
-    done = subprocess.run(["ldd", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def ldd(file, first=None):
+    """{name: path, or None where it is missing} of everything that the file needs, also indirectly. `first`: a folder
+    that is looked in before all others that the file does not name itself."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(first or "")}
+    done = subprocess.run(["ldd", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if done.returncode != 0:
         sys.exit(f"ldd {file}: {done.stdout.strip()}")
     return parse_ldd(done.stdout)
@@ -58,8 +61,8 @@ def copy(source, target):
 def copy_openmpi(prefix, tree):
     for name in OPENMPI_PROGRAMS:
         copy(prefix / "bin" / name, tree / "bin" / name)
-    for plugin in sorted((prefix / "lib/openmpi").glob("*.so")):
-        copy(plugin, tree / "lib/openmpi" / plugin.name)
+    for plugin in sorted((prefix / "lib").glob("*/*.so")):  # Open MPI's own and PMIx's
+        copy(plugin, tree / "lib" / plugin.parent.name / plugin.name)
     for folder in ("share/openmpi", "share/pmix", "etc"):
         for file in sorted((prefix / folder).rglob("*")):
             if file.is_file() and not file.name.endswith("wrapper-data.txt"):
@@ -71,10 +74,11 @@ def elf_files(tree):
     return [file for file in files if file.is_file() and is_elf(file)]
 
 
-def copy_libraries(tree):
-    """Beside the programs, whatever they and the plugins need; ldd names what is needed indirectly as well."""
+def copy_libraries(tree, openmpi):
+    """Beside the programs, whatever they and the plugins need; ldd names what is needed indirectly as well. Not this
+    machine's Open MPI, which has libraries of the same names."""
     for file in elf_files(tree):
-        for name, path in ldd(file).items():
+        for name, path in ldd(file, openmpi / "lib").items():
             folder = tree / "lib" / "fallback" if FALLBACK.match(name) else tree / "lib"
             if OUTSIDE.match(name) or path is None or (folder / name).exists():
                 continue
@@ -86,9 +90,8 @@ def make_relocatable(file, tree):
     subprocess.run(["strip", "--strip-unneeded", file], check=True)
     listed = subprocess.run(["chrpath", "--list", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if listed.returncode == 0 and "PATH=" in listed.stdout:
-        ways = {tree / "bin": "$ORIGIN/../lib", tree / "lib": "$ORIGIN", tree / "lib/openmpi": "$ORIGIN/.."}
-        subprocess.run(["chrpath", "--replace", ways.get(file.parent, "$ORIGIN"), file], check=True,
-                       stdout=subprocess.DEVNULL)
+        way = {tree / "bin": "$ORIGIN/../lib", tree / "lib": "$ORIGIN"}.get(file.parent, "$ORIGIN/..")
+        subprocess.run(["chrpath", "--replace", way, file], check=True, stdout=subprocess.DEVNULL)
 
 
 def missing_libraries(tree):
@@ -153,7 +156,7 @@ def main():
     for program in args.programs:
         copy(args.build / "bin" / program, tree / "bin" / program)
     copy_openmpi(args.openmpi, tree)
-    copy_libraries(tree)
+    copy_libraries(tree, args.openmpi)
     for file in elf_files(tree):
         make_relocatable(file, tree)
     for name in BENCH_FILES:

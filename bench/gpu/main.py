@@ -114,10 +114,10 @@ class Bench:
         self.results = results.Results(found["gpu"], folder / f"{name}.json", last, when)
         if args.rehearse:
             self.results.document["rehearsal"] = True
-        self.results.describe(driver_cuda=found.get("driver_cuda"), host=platform.platform(terse=True),
-                              python=platform.python_version(), commit=place.manifest.get("commit"))
+        self.results.describe(driver_cuda=found.get("driver_cuda"), python=platform.python_version(),
+                              commit=place.manifest.get("commit"))
         self.log = folder / f"{name}.log"
-        self.about = {"single_copy": place.single_copy, "libraries": {k: str(v) for k, v in place.libraries.items()}}
+        self.about = {"single_copy": place.single_copy, "libraries": place.origins()}
 
     def write_page(self):
         results.write(self.results.path.with_suffix(".md"), report.page(self.results.document))
@@ -133,7 +133,8 @@ class Bench:
         for part in self.args.part:
             started = time.monotonic()
             say(f"== {part}, at most {self.args.part_seconds:.0f} s ==")
-            steps = Steps(self.log, Deadline(self.args.part_seconds), self.place.environment(), say)
+            steps = Steps(self.log, Deadline(self.args.part_seconds), self.place.environment(), say,
+                          {self.scratch: "FILES", self.place.root: "TREE"})
             getattr(self, part)(steps)
             say(f"== {part}: {time.monotonic() - started:.0f} s ==")
         self.write_page()

@@ -76,6 +76,14 @@ class Place:
     def results(self):
         return self.root / "bench" / "results"
 
+    def origins(self):
+        """Whose library each is, in words: results outlast the machine and its folders."""
+        def whose(folder):
+            if "site-packages" in folder.parts or "dist-packages" in folder.parts:
+                return "Python's packages"
+            return "the toolkit's" if any(part.startswith("cuda") for part in folder.parts) else "the system's"
+        return {name: whose(folder) for name, folder in self.libraries.items()}
+
     def environment(self):
         """For our programs; Python's own keep the machine's, whose C++ library may be newer than ours."""
         environment = dict(os.environ)

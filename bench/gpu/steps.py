@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 
 TAIL_LINES = 12
+REASON_LINES = 4
 GRACE_S = 3  # between the request to end and the order
 
 
@@ -67,10 +68,12 @@ def kill_group(process):
 
 
 class Steps:
-    """`log`: a file that gets every command with its output. `say`: where progress goes."""
+    """`log`: a file that gets every command with its output. `say`: where progress goes. `short`: {folder: word}, by
+    which reasons are shortened, because they go into files that outlast the machine."""
 
-    def __init__(self, log, deadline, environment, say):
+    def __init__(self, log, deadline, environment, say, short=None):
         self.log, self.deadline, self.environment, self.say = log, deadline, environment, say
+        self.short = short or {}
 
     def run(self, name, command, limit_s, environment=None, least_s=5):
         """Never raises for what the command does. A step that could not have `least_s` is not started."""
@@ -102,8 +105,15 @@ class Steps:
         if timed_out:
             why = f"ended by us after {limit_s:.0f} s"
         elif status != 0:
-            why = f"status {status}: {tail(texts[1] or texts[0], 3)}"
+            why = f"status {status}: {self.last_words(texts[1] or texts[0])}"
         return self.finish(Outcome(name, status, seconds, *texts, why), command)
+
+    def last_words(self, text):
+        """Without the lines that mpirun draws around its own."""
+        words = tail("\n".join(line for line in text.splitlines() if line.strip("-= \t")), REASON_LINES)
+        for folder, word in self.short.items():
+            words = words.replace(str(folder), word)
+        return words
 
     def finish(self, outcome, command):
         self.note(f"$ {' '.join(map(str, command))}\n{outcome.out}{outcome.err}"

@@ -35,6 +35,12 @@ class PlaceTest(FolderTest):
         self.assertEqual(self.folders([f"\tlibcudnn.so.9 (libc6,x86-64) => {odd}/libcudnn.so.9",
                                        "\tlibz.so.1 (libc6,x86-64) => /elsewhere/libz.so.1"]), [odd])
 
+    def test_origins_are_words(self):
+        place = places.Place(self.folder, self.folder, False, None, {
+            "a": Path("/opt/venv/lib/python3.12/site-packages/nvidia/cudnn/lib"), "b": Path("/usr/local/cuda-13.0/lib"),
+            "c": Path("/usr/local/nvidia/lib64")})
+        self.assertEqual(place.origins(), {"a": "Python's packages", "b": "the toolkit's", "c": "the system's"})
+
     def test_nothing_is_invented(self):
         self.assertEqual(places.find_libraries(self.folders()), {})
 

@@ -35,6 +35,12 @@ class StepsTest(FolderTest):
         self.assertIn("last", outcome.why)
         self.assertEqual(outcome.record()["passed"], False)
 
+    def test_reasons_name_no_folder_of_the_machine_and_no_boxes(self):
+        steps = self.steps()
+        steps.short = {self.folder: "TREE"}
+        outcome = steps.run("bad", python(f"import sys; sys.exit('-----\\n\\n{self.folder}/bin: unwell\\n-----\\n')"), 20)
+        self.assertEqual(outcome.why, "status 1: TREE/bin: unwell")
+
     def test_a_signal_is_128_and_its_number(self):
         outcome = self.steps().run("killed", python("import os; os.kill(os.getpid(), 9)"), 20)
         self.assertEqual(outcome.status, 137)
