@@ -56,8 +56,6 @@ arguments=(
   --with-pmix=internal --with-hwloc=internal --with-libevent=internal
   --without-ucx --without-ofi --without-verbs --without-psm --without-psm2 --without-x --without-zlib
   --enable-mca-no-build=btl-uct,common-ucx,btl-usnic,reachable-netlink
-  # Given as it is anyway: OPAL_PREFIX moves the libraries too as long as their folder is said in terms of it.
-  --libdir='${exec_prefix}/lib'
   # Programs say themselves where their libraries are; the wrapper compilers must not add this folder.
   --disable-wrapper-rpath --disable-wrapper-runpath
   --disable-silent-rules --enable-shared --disable-static
@@ -122,6 +120,7 @@ run() {
   "$@" >"$log" 2>&1 || { tail -n 25 "$log" >&2; fail "failed; the whole log is $log"; }
 }
 
+# No --libdir: OPAL_PREFIX moves the libraries only as long as their folder is said in terms of the prefix.
 # Neither the builder's name nor the machine's go into the libraries.
 run configure.log env USER=hios HOSTNAME=localhost ./configure --prefix="$prefix" "${arguments[@]}"
 grep -q 'CUDA support: *yes' "$work/configure.log" || fail "configure left CUDA support out; the whole log is $work/configure.log"
