@@ -109,8 +109,8 @@ void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
              common.existing);
 }
 
-/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no graph,
-/// so that a mistake shows before one is read or made.
+/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no
+/// graph, so that a mistake shows before one is read or made.
 std::vector<Asked> read_asked(const Flags& flags) {
   if (flags.given("export-model") && !flags.given("model")) {
     throw InputError("--export-model writes a --model; a graph has none");
