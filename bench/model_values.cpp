@@ -53,8 +53,7 @@ void write_values(const Model& model, const fs::path& folder) {
   SeededSource source(0);
   fs::create_directories(folder);
   write_parameters(model, source, folder / "parameters.bin");
-  std::vector<float> input(
-      static_cast<std::size_t>(model.tensor(model.input()).shape.elements()));
+  std::vector<float> input(static_cast<std::size_t>(model.tensor(model.input()).shape.elements()));
   source.input(model, input);
   Values(folder / "input.bin").add(input);
 

@@ -55,13 +55,14 @@ class Case:
     def export_command(self, programs):
         return [programs / "hios-schedule", *self.flags(), "--export-model", self.file("model"), "--force", "-q"]
 
-    def profile_command(self, place, ranks, transport="auto", has_smcuda=False):
-        """Stages of several groups are measured for ios only, on the rank that runs it."""
+    def profile_command(self, place, ranks, transport="auto", has_smcuda=False, stages=True):
+        """Stages of several groups are measured for ios only, on the rank that runs it; without `stages` not at all."""
         target = self.target
         command = [place.programs / "hios-profile", *self.flags(), *target.compute(self.math),
                    "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks), "--force", "-q"]
         if ranks == 1:
-            return command + ["--streams", target.streams, "--stages", "ios", "--time-limit", target.stage_seconds]
+            wanted = ["--stages", "ios", "--time-limit", target.stage_seconds] if stages else ["--stages", "none"]
+            return command + ["--streams", target.streams, *wanted]
         return place.mpi(ranks, target.btl(transport, has_smcuda)) + command + target.shared(transport)
 
     def schedule_command(self, programs, row):

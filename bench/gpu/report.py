@@ -6,6 +6,7 @@ from target import NETWORKS
 
 ROW_ORDER = ("sequential, no graphs", "sequential", "ios", "torch eager", "torch graphs", "torch.compile",
              "hios-lp, 2 ranks, ipc", "hios-lp, 2 ranks, cuda-aware", "hios-lp, 2 ranks, staged")
+NAMED = 8  # tests by name on the page; the results file has all
 SHOWN_BYTES = tuple(1 << power for power in (10, 14, 18, 20, 22, 24, 26, 28))
 
 
@@ -155,8 +156,8 @@ def tests_section(part):
         return ""
     rows = []
     for program in part.get("programs", []):
-        troubles = [*program["failed"], *(f"{test} ended the program" for test in program["ended_the_program"]),
-                    *(f"{test} skipped" for test in program["skipped"]),
+        troubles = [*few(program["failed"]), *(f"{test} ended the program" for test in program["ended_the_program"]),
+                    *(f"{test} skipped" for test in few(program["skipped"])),
                     *([f"{len(program['never_run'])} not run"] if program["never_run"] else []),
                     *([one_line(program["why"])] if program.get("why") else [])]
         rows.append([program["name"], "ok" if program["well"] else "NOT WELL", program["passed"], "; ".join(troubles)])
@@ -175,6 +176,10 @@ def tests_section(part):
     if "previous" in part:
         text += f"\n\nTests passed: {passed_tests(part)}; in the last run {part['previous']['passed']}."
     return text
+
+
+def few(names):
+    return names if len(names) <= NAMED else [*names[:NAMED], f"and {len(names) - NAMED} more"]
 
 
 def changes(document):

@@ -111,6 +111,11 @@ class LatencyTest(FolderTest):
         tried = [flag(words, "--transport") for words in self.steps.commands if words[0] == "/mpirun"]
         self.assertEqual(tried, ["ipc", "staged"], "profiled over pinned memory where ipc does not work")
 
+    def test_stages_that_do_not_end_are_left_out(self):
+        rows = self.measure(lambda words: "too long" if flag(words, "--stages") == "ios" else "")
+        self.assertIn("latency_ms", rows["ios"])
+        self.assertIn("none", [flag(words, "--stages") for words in self.steps.commands])
+
     def test_a_later_failure_keeps_earlier_numbers(self):
         def second_round(words):
             return "broken" if (flag(words, "--json") or "").endswith("ios-1-none-1-2.json") else ""

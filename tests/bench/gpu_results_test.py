@@ -146,6 +146,9 @@ class PageTest(unittest.TestCase):
                           "passed": 9}], "previous": {"date": "monday", "passed": 2}})
         self.assertIn("| hios_gpu_tests | NOT WELL | 3 | A.b; C.d ended the program; 1 not run |", page)
         self.assertIn("| squeezenet | ok | 50 | largest difference 1e-05, bit for bit one rank's |", page)
+        many = {"name": "p", "well": False, "passed": 0, "failed": [f"A.t{i}" for i in range(100)], "skipped": [],
+                "ended_the_program": {}, "never_run": []}
+        self.assertIn("A.t7; and 92 more |", self.page(tests={"programs": [many]}))
         self.assertIn("Tests passed: 3; in the last run 2.", page)
 
 
