@@ -21,6 +21,7 @@ import results
 import target as targets
 import tests_part
 import transfer_part
+from refusal import Refusal
 from steps import Deadline, Steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,11 +87,6 @@ def probe_gpu(place):
         return {"why": f"the driver does not answer within {PROBE_LIMIT_S} s"}
     except ValueError:
         return {"why": f"asking the driver ended with status {done.returncode}"}
-
-
-def refuse(text):
-    say(f"bench/gpu.sh: {text}")
-    sys.exit(2)
 
 
 def chosen_target(args):
@@ -184,33 +180,47 @@ def all_well(document):
             and not parts.get("transfer", {}).get("failed"))
 
 
-def main(argv=None):
-    args = arguments(argv)
+def prepared(args):
+    """A Bench with all that it needs. Refusal where something is missing."""
     place = places.find_place(ROOT, args.programs)
     missing = [name for name in places.NEEDED if name not in place.libraries]
     if missing:
-        refuse(f"{' and '.join(missing)} not found, beside Python's packages, in /usr/local/cuda or by the loader: "
-               "name the folder in LD_LIBRARY_PATH")
+        raise Refusal(f"{' and '.join(missing)} not found, beside Python's packages, in /usr/local/cuda or by the loader: "
+                      "name the folder in LD_LIBRARY_PATH")
     found = {"gpu": "rehearsal"} if args.rehearse else probe_gpu(place)
     if "why" in found:
-        refuse(f"no GPU to measure: {found['why']}; --rehearse goes through everything on the CPU")
+        raise Refusal(f"no GPU to measure: {found['why']}; --rehearse goes through everything on the CPU")
     # Short, because Open MPI makes sockets in it, whose names may have 107 letters.
     scratch = Path(tempfile.mkdtemp(prefix="hios-gpu-"))
-    bench = Bench(args, place, found, scratch)
+    try:
+        bench = Bench(args, place, found, scratch)
+    except Refusal:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
     say(f"{found['gpu']}; programs in {place.programs}; results in {bench.results.path.parent}; "
         f"PyTorch {'yes' if bench.has_torch else 'no'}; files in {scratch}")
+    return bench
+
+
+def main(argv=None):
+    args = arguments(argv)
+    try:
+        bench = prepared(args)
+    except Refusal as refusal:
+        say(f"bench/gpu.sh: {refusal}")
+        sys.exit(2)
     try:
         bench.run()
     finally:
         if args.keep:
-            keep_files(scratch, args.keep)
+            keep_files(bench.scratch, args.keep)
     document = bench.results.document
     print("\n".join(report.changes(document)))
     for goal in [] if args.rehearse else goals.goals(document):
         print(f"{goal.word:>12}  {goal.name}: {goal.found}")
     print(f"results: {bench.results.path} and .md")
     if not args.rehearse:
-        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(bench.scratch, ignore_errors=True)
     sys.exit(DONE if all_well(document) else SOMETHING_WRONG)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import single_copy
+from refusal import Refusal
 
 # Looked for one by one, because each may come from somewhere else: the driver, the toolkit, Python's packages.
 LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcudnn.so.9", "libcublasLt.so.13", "libnvrtc.so.13")
@@ -145,12 +146,12 @@ def make_startable(folder):
 
 
 def find_place(root, programs=None):
-    """Throws SystemExit where there are no programs."""
+    """Refusal where there are no programs."""
     manifest = root / "manifest.json"
     packed = manifest.exists()
     folder = programs.resolve() if programs else (root / "bin" if packed else root / "build/cuda/bin")
     if not (folder / "hios-run").exists():
-        raise SystemExit(f"no hios-run in {folder}: build preset cuda, or name the folder with --programs")
+        raise Refusal(f"no hios-run in {folder}: build preset cuda, or name the folder with --programs")
     if packed:
         make_startable(folder)
     mpirun = str(root / "bin/mpirun") if packed else shutil.which("mpirun")

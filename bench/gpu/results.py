@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from refusal import Refusal
+
 FORMAT, VERSION = "hios-gpu-bench", 1
 
 
@@ -20,15 +22,15 @@ def empty(gpu):
 
 
 def read(path):
-    """None where there is no such file. SystemExit where it is something else."""
+    """None where there is no such file. Refusal where it is something else."""
     try:
         document = json.loads(Path(path).read_text())
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise SystemExit(f"{path}: no JSON ({error}): move it away") from error
+        raise Refusal(f"{path}: no JSON ({error}): move it away") from error
     if (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        raise SystemExit(f"{path}: no {FORMAT} of version {VERSION}: move it away")
+        raise Refusal(f"{path}: no {FORMAT} of version {VERSION}: move it away")
     return document
 
 

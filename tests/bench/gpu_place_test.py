@@ -8,6 +8,7 @@ from unittest import mock
 
 import place as places
 import single_copy
+from refusal import Refusal
 from support import FolderTest
 
 
@@ -62,7 +63,7 @@ class PlaceTest(FolderTest):
         self.assertTrue(os.access(self.folder / "pack/bin/hios-run", os.X_OK), "carried without its permissions")
 
     def test_a_checkout_wants_a_build(self):
-        with self.assertRaisesRegex(SystemExit, "preset cuda"):
+        with self.assertRaisesRegex(Refusal, "preset cuda"):
             places.find_place(self.folder)
         self.put("build/cuda/bin", "hios-run")
         place = places.find_place(self.folder)

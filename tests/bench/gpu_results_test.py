@@ -6,6 +6,7 @@ import unittest
 import goals
 import report
 import results
+from refusal import Refusal
 from support import FolderTest
 
 
@@ -63,7 +64,7 @@ class ResultsTest(FolderTest):
 
     def test_another_file_is_refused(self):
         (self.folder / "nvidia-h200.json").write_text(json.dumps({"format": "hios-profile", "version": 1}))
-        with self.assertRaises(SystemExit):
+        with self.assertRaisesRegex(Refusal, "move it away"):
             self.read()
         self.assertIsNone(results.read(self.folder / "nothing.json"))
 
