@@ -109,7 +109,8 @@ printf '%s  %s\n' "$source_sha256" "$source" | sha256sum --check --status ||
 # folders, and would need the autotools again.
 say "unpacking and configuring"
 rm -rf "$work/tree" "$prefix"
-mkdir -p "$work/tree"
+mkdir -p "$work/tree" "$(dirname "$stamp")"
+echo unfinished >"$stamp"  # ours to replace, also after an interruption
 tar -xf "$source" -C "$work/tree" --strip-components=1
 cd "$work/tree"
 
