@@ -133,6 +133,7 @@ def mpi_settings(can_single_copy):
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_plm": "isolated", "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo",
         "OMPI_MCA_btl_vader_single_copy_mechanism": "cma" if can_single_copy else "none",
+        "OMPI_MCA_opal_warn_on_missing_libcuda": "0",  # a rehearsal knows
         "OMPI_MCA_pml": "ob1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PMIX_MCA_gds": "hash",  # PMIx's shared-memory store wants more of /dev/shm than some containers have
     }

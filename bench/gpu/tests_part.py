@@ -6,10 +6,11 @@ import re
 import shutil
 
 import gtest_runs
-from bench_case import SEQUENTIAL, Case, Row
-from target import NETWORKS, TINY, TRANSPORTS
+from bench_case import IOS, SEQUENTIAL, TWO_RANKS, Case
+from target import NETWORKS, SIZES, TINY
 
-PROGRAM_LIMIT_S, CHECKER_LIMIT_S, NETWORK_LIMIT_S = 200, 90, 60
+PROGRAM_LIMIT_S, CHECKER_LIMIT_S, NETWORK_LIMIT_S = 200, 75, 60
+LEAST = ["--warmup", "1", "--iterations", "3"]  # what counts here is whether the values are right
 CHECKERS = ("memcheck", "racecheck")
 # Long ones say nothing that short ones do not, and the checkers make everything 10 to 100 times slower.
 NOT_CHECKED = ("Thousand", "GpuNetwork", "SaysHowMuchMemoryIsMissing", "nasnet", "randwire", "inception")
@@ -29,10 +30,22 @@ class Tests:
         for run in self.runs():
             self.run_program(run)
         for network in networks:
-            self.run_network(network)
-        if not self.target.rehearsal:
-            for tool in CHECKERS:
-                self.run_checker(tool)
+            self.run_network(self.case(network, TINY[network]), [SEQUENTIAL, IOS, *self.two_ranks()])
+        if self.target.rehearsal:
+            return
+        for tool in CHECKERS:
+            self.run_checker(tool)
+        # Large images are computed by other algorithms than small ones.
+        for network in networks:
+            self.run_network(self.case(network, SIZES[network]["default"]), [SEQUENTIAL])
+
+    def case(self, network, size):
+        return Case(network, size, "fp32", self.scratch, self.target)
+
+    def two_ranks(self):
+        if not self.place.mpirun:
+            return []
+        return TWO_RANKS[:1] if self.target.rehearsal else TWO_RANKS
 
     def runs(self):
         """As the pack's manifest lists them; in a checkout, every program that is built, by itself."""
@@ -67,48 +80,33 @@ class Tests:
         self.steps.say(f"{entry['name']}: {'ok' if entry['well'] else 'NOT WELL'}")
         self.save(self.record)
 
-    def run_network(self, network):
-        """Profiled, scheduled, run on one rank and on two through each transport; every operator compared with plain
-        loops, and two ranks bit by bit with one."""
-        case = Case(network, TINY[network], "fp32", self.scratch, self.target)
-        # The least effort: what counts here is whether the values are right.
-        quick = ["--warmup", "1", "--iterations", "3"]
-        rows = [SEQUENTIAL]
-        if self.place.mpirun:
-            transports = TRANSPORTS[:1] if self.target.rehearsal else TRANSPORTS
-            rows += [Row(f"hios-lp, 2 ranks, {name}", "hios-lp", 2, transport=name) for name in transports]
-        ready = {}
+    def run_network(self, case, rows):
+        """Profiled, scheduled and run as a user does; every operator compared with plain loops, and the whole bit by bit
+        with one rank."""
+        profiled, scheduled = {}, {}
         for row in rows:
             # One profile serves all transports; where one does not get that far, the next one tries.
-            if ready.get(row.ranks) != "":
-                ready[row.ranks] = self.ready(case, row)
-            why, report = ready[row.ranks], None
+            if profiled.get(row.ranks) != "":
+                profiled[row.ranks] = self.step(case, f"profile for {row.name}", self.profile_command(case, row))
+            why, report = profiled[row.ranks], None
+            if not why and scheduled.get(row.algorithm) != "":
+                command = case.schedule_command(self.place.programs, row)
+                scheduled[row.algorithm] = self.step(case, f"schedule {row.algorithm}", command)
+            why = why or scheduled[row.algorithm]
             if not why:
-                outcome = self.steps.run(f"{case.name}: {row.name}, verified",
-                                         with_flags(case.run_command(self.place, row, 0, self.smcuda,
-                                                                     ["--verify=operators"]), quick),
-                                         NETWORK_LIMIT_S)
+                command = case.run_command(self.place, row, 0, self.smcuda, ["--verify=operators"])
+                why = self.step(case, f"{row.name}, verified", with_flags(command, LEAST))
                 report = case.report(row, 0)
-                why = outcome.why
-            verified = (report or {}).get("verified") or {}
-            entry = {"name": f"{case.name}: {row.name}", "well": not why and bool(verified.get("passed")),
-                     "bitwise": verified.get("bitwise"), "max_abs": verified.get("max_abs"),
-                     "operators": verified.get("operators")}
-            if report and report.get("transfer_paths"):
-                entry["paths"] = report["transfer_paths"]["by_pair"]
-            self.add("networks", {**entry, **({"why": why} if why else {})})
+            self.add("networks", verified(f"{case.name}: {row.name}", report, why))
 
-    def ready(self, case, row):
-        """'' when the row's schedule is there, else why it is not."""
-        profile = with_flags(case.profile_command(self.place, row.ranks, row.transport, self.smcuda),
-                             ["--warmup", "1", "--iterations", "3"])
-        if row.ranks == 1:
-            profile = with_flags(profile, ["--stages", "none"])
-        for name, command in (("profile", profile), ("schedule", case.schedule_command(self.place.programs, row))):
-            outcome = self.steps.run(f"{case.name}: {name} for {row.name}", command, NETWORK_LIMIT_S)
-            if not outcome.passed:
-                return f"no {name}: {outcome.why}"
-        return ""
+    def profile_command(self, case, row):
+        command = with_flags(case.profile_command(self.place, row.ranks, row.transport, self.smcuda), LEAST)
+        return with_flags(command, ["--time-limit", "5"]) if row.ranks == 1 else command
+
+    def step(self, case, name, command):
+        """'' when it worked, else why not."""
+        outcome = self.steps.run(f"{case.name}: {name}", command, NETWORK_LIMIT_S)
+        return "" if outcome.passed else f"no {name.split(',')[0]}: {outcome.why}"
 
     def run_checker(self, tool):
         """compute-sanitizer over some tests of every suite; some machines do not let it near the GPU."""
@@ -127,6 +125,16 @@ class Tests:
         tally = gtest_runs.Tally()
         gtest_runs.read_output(outcome.out, tally)
         self.add("checkers", {"name": name, **checked(outcome, tally, len(tests))})
+
+
+def verified(name, report, why):
+    """What a run with --verify found. Well only where values were compared."""
+    found = (report or {}).get("verified") or {}
+    entry = {"name": name, "well": not why and bool(found.get("passed")),
+             **{key: found.get(key) for key in ("bitwise", "max_abs", "operators")}}
+    if (report or {}).get("transfer_paths"):
+        entry["paths"] = report["transfer_paths"]["by_pair"]
+    return {**entry, **({"why": why} if why else {})}
 
 
 def checked(outcome, tally, asked):

@@ -1,10 +1,31 @@
 """bench/gpu/tests_part.py: what compute-sanitizer's words mean, and which tests it gets."""
 
 import unittest
+from pathlib import Path
 
 import tests_part
+from bench_case import IOS, SEQUENTIAL
 from gtest_runs import Tally
+from place import Place
 from steps import Outcome
+from support import FolderTest, flag
+from target import Target
+
+
+class FakeSteps:
+    """Answers each command as `answer(words)` says: '' when it worked, else why not."""
+
+    def __init__(self, answer):
+        self.answer, self.commands = answer, []
+
+    def run(self, name, command, limit_s):
+        words = list(map(str, command))
+        self.commands.append(words)
+        why = self.answer(words)
+        return Outcome(name, 1 if why else 0, 0.1, why=why)
+
+    def say(self, text):
+        pass
 
 
 def checked(out, status=0, passed=("A.b",)):
@@ -29,6 +50,48 @@ class CheckedTest(unittest.TestCase):
     def test_nothing_looked_at_is_nothing_found(self):
         self.assertFalse(checked("", passed=())["well"])
         self.assertFalse(checked("========= ERROR SUMMARY: 0 errors\n", passed=())["well"])
+
+
+class VerifiedTest(unittest.TestCase):
+    def test_only_compared_values_are_well(self):
+        report = {"verified": {"passed": True, "bitwise": True, "max_abs": 0.5, "operators": 50},
+                  "transfer_paths": {"by_pair": [["-", "ipc"], ["ipc", "-"]]}}
+        found = tests_part.verified("x", report, "")
+        self.assertTrue(found["well"])
+        self.assertEqual(found["paths"][0][1], "ipc")
+        self.assertFalse(tests_part.verified("x", {}, "")["well"])
+        self.assertFalse(tests_part.verified("x", {"verified": {"passed": False}}, "")["well"])
+        self.assertFalse(tests_part.verified("x", report, "status 1: off by one")["well"], "an old report does not count")
+
+
+class NetworkTest(FolderTest):
+    """The order of steps, against programs that do what `broken` says."""
+
+    def run_network(self, broken=lambda words: ""):
+        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        self.steps, self.saved = FakeSteps(broken), []
+        tests = tests_part.Tests(place, Target(), self.steps, self.folder, self.saved.append)
+        tests.run_network(tests.case("squeezenet", 64), [SEQUENTIAL, IOS, *tests.two_ranks()])
+        return tests.record["networks"]
+
+    def programs(self):
+        return [next(Path(word).name for word in words if "/programs/" in word) for words in self.steps.commands]
+
+    def test_one_profile_a_number_of_ranks_and_one_schedule_an_algorithm(self):
+        self.run_network()
+        self.assertEqual(self.programs().count("hios-profile"), 2)
+        self.assertEqual(self.programs().count("hios-schedule"), 3)
+        self.assertEqual(self.programs().count("hios-run"), 5)
+
+    def test_the_next_transport_tries_where_one_does_not_get_that_far(self):
+        self.run_network(lambda words: "no" if flag(words, "--transport") == "ipc" else "")
+        profiles = [words for words, name in zip(self.steps.commands, self.programs()) if name == "hios-profile"]
+        self.assertEqual([flag(words, "--transport") for words in profiles], [None, "ipc", "cuda-aware"])
+
+    def test_a_row_without_a_profile_says_so(self):
+        entries = self.run_network(lambda words: "broken" if words[0] == "/mpirun" else "")
+        self.assertIn("no profile for hios-lp", entries[-1]["why"])
+        self.assertEqual(len(entries), 5)
 
 
 class ChoiceTest(unittest.TestCase):
