@@ -5,7 +5,13 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-has() { "$1" -c "import importlib.util, sys; sys.exit(sys.version_info < (3, 11) or not all(map(importlib.util.find_spec, sys.argv[1:])))" "${@:2}" >/dev/null 2>&1; }
+# has PYTHON [MODULE]: it starts, is new enough, and would find the module.
+has() {
+  "$1" - "${@:2}" >/dev/null 2>&1 <<'PYTHON'
+import importlib.util, sys
+sys.exit(sys.version_info < (3, 11) or not all(map(importlib.util.find_spec, sys.argv[1:])))
+PYTHON
+}
 
 python=
 candidates=(python3 python /usr/bin/python3 /usr/local/bin/python3 /opt/*/bin/python3 /opt/*/.venv/bin/python3)

@@ -77,8 +77,9 @@ work=$PWD/build/openmpi-source
 mkdir -p "$work"
 
 # Debian's archive as this machine's apt knows it: the mirror of its own suite.
+remedy="give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
 fetch() {
-  command -v apt-get >/dev/null || fail "there is no apt-get here: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+  command -v apt-get >/dev/null || fail "there is no apt-get here: $remedy"
   local apt="$work/apt" keyring=/usr/share/keyrings/debian-archive-keyring.gpg option=
   [ -f "$keyring" ] && option="[signed-by=$keyring] "
   rm -rf "$apt"
@@ -86,14 +87,14 @@ fetch() {
   apt-get indextargets --format '$(ORIGIN)|$(COMPONENT)|$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     sed -n "s%^Debian|main|%deb-src $option%p" | sort -u >"$apt/sources.list"
   [ -s "$apt/sources.list" ] ||
-    fail "apt knows no Debian archive here: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+    fail "apt knows no Debian archive here: $remedy"
   local own=(-o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
     -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User= -q=2)
   say "fetching Debian's source package openmpi $version"
   apt-get "${own[@]}" update
   local release
   release=$(apt-cache "${own[@]}" showsrc --only-source openmpi | sed -n "s/^Version: \($version-.*\)/\1/p" | head -1)
-  [ -n "$release" ] || fail "apt's Debian archive has no openmpi $version: give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
+  [ -n "$release" ] || fail "apt's Debian archive has no openmpi $version: $remedy"
   (cd "$work" && apt-get "${own[@]}" source --download-only --only-source "openmpi=$release" >/dev/null)
   rm -rf "$apt"
 }

@@ -63,7 +63,8 @@ export LD_LIBRARY_PATH="$toolkit/lib64:$toolkit/lib${LD_LIBRARY_PATH:+:$LD_LIBRA
 log=$build/pack.log
 launchers=()
 if command -v ccache >/dev/null; then
-  launchers=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
+  launchers=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
 fi
 cmake --preset cuda -B "$build" -DHIOS_WERROR=ON -DHIOS_CPU=OFF -DHIOS_TESTS=ON \
   -DCMAKE_CUDA_ARCHITECTURES="$architectures" \

@@ -59,7 +59,8 @@ class Case:
         """Stages of several groups are measured for ios only, on the rank that runs it; without `stages` not at all."""
         target = self.target
         command = [place.programs / "hios-profile", *self.flags(), *target.compute(self.math),
-                   "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks), "--force", "-q"]
+                   "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks),
+                   "--force", "-q"]
         if ranks == 1:
             wanted = ["--stages", "ios", "--time-limit", target.stage_seconds] if stages else ["--stages", "none"]
             return command + ["--streams", target.streams, *wanted]

@@ -39,8 +39,8 @@ def difference(programs, name):
     """The largest over all outputs, and how large these are."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
-        subprocess.run([programs / "hios-schedule", "--model", name, "--height", str(TINY[name]), "--export-model", file],
-                       check=True)
+        subprocess.run([programs / "hios-schedule", "--model", name, "--height", str(TINY[name]),
+                        "--export-model", file], check=True)
         subprocess.run([programs / "model_values", file, folder], check=True)
         model = model_file.read_model(file)
         network = torch_network.build(model).eval()

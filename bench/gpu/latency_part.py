@@ -112,7 +112,8 @@ class Latency:
         if not self.has_torch:
             return []
         try:
-            exported = self.steps.run(f"{case.name}: export", case.export_command(self.place.programs), SCHEDULE_LIMIT_S)
+            command = case.export_command(self.place.programs)
+            exported = self.steps.run(f"{case.name}: export", command, SCHEDULE_LIMIT_S)
             if not exported.passed:
                 raise WorkerError(f"no model file: {exported.why}")
             self.torch_info = self.torch_info or self.worker.ask({"do": "describe"}, self.limit(TORCH_LOAD_LIMIT_S))
@@ -146,7 +147,8 @@ class Latency:
         if self.steps.deadline.left() < ENOUGH_S:
             self.steps.note(f"{COMPILED}: not begun, the part's time is up")
             return
-        all_workers = [(case, Worker(self.place.torch_environment(), self.scratch / f"torch-{case.network}-{case.math}.log"))
+        environment = self.place.torch_environment()
+        all_workers = [(case, Worker(environment, self.scratch / f"torch-{case.network}-{case.math}.log"))
                        for case in cases if case.file("model").exists()]
         waiting = all_workers
         self.steps.say(f"{COMPILED}: {len(waiting)} networks at once, at most {COMPILE_LIMIT_S} s")

@@ -48,9 +48,10 @@ def arguments(argv=None):
                         help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--output", type=Path, metavar="DIR",
                         help="folder of <gpu>.json and <gpu>.md, which grow (bench/results)")
-    parser.add_argument("--networks", type=words(targets.NETWORKS), default=list(targets.NETWORKS), metavar="NAME[,NAME]")
-    parser.add_argument("--sizes", type=words(targets.SIZE_WORDS), default=list(targets.SIZE_WORDS), metavar="WORD[,WORD]",
-                        help=f"of the latency part, in this order: {', '.join(targets.SIZE_WORDS)}")
+    parser.add_argument("--networks", type=words(targets.NETWORKS), default=list(targets.NETWORKS),
+                        metavar="NAME[,NAME]")
+    parser.add_argument("--sizes", type=words(targets.SIZE_WORDS), default=list(targets.SIZE_WORDS),
+                        metavar="WORD[,WORD]", help=f"of the latency part, in this order: {', '.join(targets.SIZE_WORDS)}")
     parser.add_argument("--math", type=words(MATHS), default=["fp32"], metavar="NAME[,NAME]",
                         help="arithmetic of the latency part: fp32 (the main table), tf32, fp16")
     parser.add_argument("--quick", action="store_true", help="default sizes, fewer iterations, no torch.compile")
@@ -185,8 +186,8 @@ def prepared(args):
     place = places.find_place(ROOT, args.programs)
     missing = [name for name in places.NEEDED if name not in place.libraries]
     if missing:
-        raise Refusal(f"{' and '.join(missing)} not found, beside Python's packages, in /usr/local/cuda or by the loader: "
-                      "name the folder in LD_LIBRARY_PATH")
+        raise Refusal(f"{' and '.join(missing)} not found, beside Python's packages, in /usr/local/cuda or by the "
+                      "loader: name the folder in LD_LIBRARY_PATH")
     found = {"gpu": "rehearsal"} if args.rehearse else probe_gpu(place)
     if "why" in found:
         raise Refusal(f"no GPU to measure: {found['why']}; --rehearse goes through everything on the CPU")

@@ -6,6 +6,7 @@ from target import NETWORKS
 
 ROW_ORDER = ("sequential, no graphs", "sequential", "ios", "torch eager", "torch graphs", "torch.compile",
              "hios-lp, 2 ranks, ipc", "hios-lp, 2 ranks, cuda-aware", "hios-lp, 2 ranks, staged")
+RAW_COPIES = {"d2d": "raw copy on the device", "h2d": "raw host to device", "d2h": "raw device to host"}
 NAMED = 8  # tests by name on the page; the results file has all
 SHOWN_BYTES = tuple(1 << power for power in (10, 14, 18, 20, 22, 24, 26, 28))
 
@@ -90,12 +91,14 @@ def latency_table(rows):
         error = f"{100 * row['prediction_error']:+.1f} %" if "prediction_error" in row else ""
         lines.append([name, ms["samples"], *(milliseconds(ms[key]) for key in ("best_quarter", "median", "p95")), gain,
                       predicted, error, change(row), ""])
-    return table(["row", "N", "best 1/4", "median", "p95", "vs seq", "predicted", "error", "change", ""], lines) + gains(named)
+    columns = ["row", "N", "best 1/4", "median", "p95", "vs seq", "predicted", "error", "change", ""]
+    return table(columns, lines) + gains(named)
 
 
 def gains(named):
     """What CUDA graphs bring."""
-    both = [named.get(name, {}).get("latency_ms", {}).get("best_quarter") for name in ("sequential, no graphs", "sequential")]
+    both = [named.get(name, {}).get("latency_ms", {}).get("best_quarter")
+            for name in ("sequential, no graphs", "sequential")]
     return f"\n\nCUDA graphs: {both[0] / both[1]:.2f}x on `sequential`." if all(both) else ""
 
 
@@ -111,7 +114,7 @@ def transfer_section(part):
     if not part:
         return ""
     columns, curves = [], []
-    for kind, words in (("d2d", "raw copy on the device"), ("h2d", "raw host to device"), ("d2h", "raw device to host")):
+    for kind, words in RAW_COPIES.items():
         points = part.get("raw", {}).get(kind, [])
         if points:
             columns.append(words)
@@ -124,8 +127,8 @@ def transfer_section(part):
             "quarter of 20; a raw copy's is that of one among many in a row, by the GPU's clock."]
     sizes = [size for size in SHOWN_BYTES if any(size in curve for curve in curves)]
     if sizes:
-        text.append(table(["bytes", *columns], [[size_word(size), *(gigabytes(size, curve.get(size)) for curve in curves)]
-                                                for size in sizes]))
+        lines = [[size_word(size), *(gigabytes(size, curve.get(size)) for curve in curves)] for size in sizes]
+        text.append(table(["bytes", *columns], lines))
         text.append(share_table(part, sizes))
     for name, why in part.get("failed", {}).items():
         text.append(f"{name}: failed: {one_line(why)}")
@@ -138,12 +141,14 @@ def share_table(part, sizes):
     for name, path in part.get("paths", {}).items():
         for clock, words in (("device_ms", "copies in a row"), ("waited_ms", "one copy and the wait")):
             found = dict(shares(part, name, clock))
-            lines.append([f"{name}, of {words}", *(f"{100 * found[size]:.0f} %" if size in found else "-" for size in sizes)])
+            lines.append([f"{name}, of {words}",
+                          *(f"{100 * found[size]:.0f} %" if size in found else "-" for size in sizes)])
         before = {point["bytes"]: point["ms"] for point in path.get("previous", {}).get("points", [])}
         now = {point["bytes"]: point["ms"] for point in path["points"]}
         if before:
-            lines.append([f"{name}, change of its time", *(f"{100 * (now[size] / before[size] - 1):+.0f} %"
-                                                           if size in now and size in before else "-" for size in sizes)])
+            both = now.keys() & before.keys()
+            lines.append([f"{name}, change of its time",
+                          *(f"{100 * (now[size] / before[size] - 1):+.0f} %" if size in both else "-" for size in sizes)])
     return "Share of a raw device copy's speed:\n\n" + table(["path", *map(size_word, sizes)], lines)
 
 

@@ -100,7 +100,9 @@ class Steps:
             for file in (out, err):
                 file.seek(0)
                 texts.append(file.read())
-        status = process.returncode if process.returncode is None or process.returncode >= 0 else 128 - process.returncode
+        status = process.returncode
+        if status is not None and status < 0:
+            status = 128 - status
         why = ""
         if timed_out:
             why = f"ended by us after {limit_s:.0f} s"

@@ -114,7 +114,8 @@ class Tests:
         program = self.place.programs / "hios_gpu_tests"
         name = f"compute-sanitizer {tool}"
         if not checker or not program.exists():
-            self.add("checkers", {"name": name, "well": False, "why": f"{'hios_gpu_tests' if checker else 'compute-sanitizer'} is not here"})
+            missing = "hios_gpu_tests" if checker else "compute-sanitizer"
+            self.add("checkers", {"name": name, "well": False, "why": f"{missing} is not here"})
             return
         listed = self.steps.run(f"{name}: list", [program, "--gtest_list_tests"], 60)
         tests = some_of_each(gtest_runs.parse_list(listed.out))

@@ -126,7 +126,8 @@ def serve(baseline, requests, answers):
         try:
             answer = {"ok": getattr(baseline, request["do"])(request)}
         except Exception as error:  # PyTorch raises of all kinds; whoever asked decides what it means
-            answer = {"error": f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"}
+            first_line = (str(error).strip().splitlines() or [""])[0]
+            answer = {"error": f"{type(error).__name__}: {first_line}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
