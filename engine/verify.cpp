@@ -21,6 +21,18 @@ double distance(float value, float expected) {
 
 }  // namespace
 
+Tolerance default_tolerance(Math math) {
+  switch (math) {
+    case Math::kTf32:
+      return {.atol = 1e-2, .rtol = 1e-2};
+    case Math::kFp16:
+      return {.atol = 1e-2, .rtol = 1e-2};
+    case Math::kFp32:
+      break;
+  }
+  return {};
+}
+
 Comparison compare(std::span<const float> values, std::span<const float> expected,
                    const Tolerance& tolerance) {
   if (values.size() != expected.size()) {
@@ -51,7 +63,8 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
   outputs_.resize(graph.size());
   elements_.resize(graph.size());
   const Shape& input_shape = model.tensor(model.input()).shape;
-  const auto input = backend.allocate(input_shape.size_bytes(), "the model's input");
+  const auto input =
+      backend.allocate(input_shape.size_bytes(backend.element_bytes()), "the model's input");
   std::vector<float> values(static_cast<std::size_t>(input_shape.elements()));
   source.input(model, values);
   write_floats(backend, input->data(), values);
@@ -63,7 +76,8 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
     const OperatorLayers& layers = coarse.layers(op);
     const Shape& shape = model.tensor(layers.output).shape;
     elements_[op.index()] = static_cast<std::size_t>(shape.elements());
-    outputs_[op.index()] = backend.allocate(shape.size_bytes(), graph.op(op).name);
+    outputs_[op.index()] =
+        backend.allocate(shape.size_bytes(backend.element_bytes()), graph.op(op).name);
 
     std::vector<const std::byte*> inputs;
     for (const TensorId id : layers.inputs) {

@@ -54,9 +54,9 @@ TEST(ConvolutionKey, ADepthwiseOneByItselfHasNone) {
 
 /// `ranges` sums of `terms` tensors of as many channels as their index says, plus one.
 CombineForm combine_form(std::size_t ranges, std::size_t terms) {
-  static const std::vector<float> somewhere(1 << 10);
+  static const std::vector<std::byte> somewhere(1 << 10);
   CombineForm form;
-  const float* next = somewhere.data();
+  const std::byte* next = somewhere.data();
   for (std::size_t range = 0; range < ranges; ++range) {
     auto& sources = form.ranges.emplace_back();
     const Shape shape{1, static_cast<std::int64_t>(range) + 1, 2, 2};
@@ -71,7 +71,8 @@ TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
     SCOPED_TRACE(std::to_string(ranges) + " ranges of " + std::to_string(terms));
     const CombineForm form = combine_form(ranges, terms);
     const auto channels = static_cast<std::int64_t>(ranges * (ranges + 1) / 2);
-    const auto tasks = cuda::combine_tasks(form, {1, channels, 2, 2}, nullptr);
+    const auto tasks =
+        cuda::combine_tasks(form, {1, channels, 2, 2}, cuda::Element::kFloat, nullptr);
     std::size_t seen = 0;
     int first_channel = 0;
     for (const CombineTask& task : tasks) {

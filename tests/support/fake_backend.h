@@ -20,6 +20,8 @@ class FakeBackend : public Backend {
 
   /// An operator that `unsupported` refuses; one that throws when it runs.
   std::string refused, failing;
+  /// What it computes in; fp16 makes its tensors' elements two bytes.
+  Math arithmetic = Math::kFp32;
   /// Whether it calls `poll` between operators.
   bool polls = true;
   /// Called when an operator runs, before it does.
@@ -34,6 +36,7 @@ class FakeBackend : public Backend {
   std::string_view name() const override { return "fake"; }
   std::string_view kind() const override { return "cpu"; }
   int threads() const override { return threads_; }
+  Math math() const override { return arithmetic; }
   Json describe() const override { return {{"library", "none"}}; }
   std::optional<std::string> unsupported(const Operation& operation) const override;
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
