@@ -130,6 +130,16 @@ void FakeSource::input(const Model&, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(i);
 }
 
+Math arithmetic_of(const CoarseGraph& coarse) {
+  return coarse.element_bytes == kFp32Bytes ? Math::kFp32 : Math::kFp16;
+}
+
+std::vector<float> as_floats(std::span<const std::byte> tensor, Math math) {
+  FakeBackend host;
+  host.arithmetic = math;
+  return read_floats(host, tensor.data(), tensor.size() / host.element_bytes());
+}
+
 std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
                                                    Backend& backend, TensorSource& source) {
   const Shape& shape = model.tensor(model.input()).shape;

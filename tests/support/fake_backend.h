@@ -65,6 +65,11 @@ class FakeSource final : public TensorSource {
   void input(const Model&, std::span<float> out) override;
 };
 
+/// The arithmetic that a graph's tensors are for: fp32, or fp16 where elements are of two bytes.
+Math arithmetic_of(const CoarseGraph& coarse);
+/// What a tensor's bytes are as floats.
+std::vector<float> as_floats(std::span<const std::byte> tensor, Math math);
+
 /// Every operator's output, by OpId, each in memory of its own, one after the other.
 std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
                                                    Backend& backend, TensorSource& source);
