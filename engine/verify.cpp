@@ -21,16 +21,12 @@ double distance(float value, float expected) {
 
 }  // namespace
 
+// Measured: the largest errors of the reference backend in fp16 and tf32 against itself in fp32, over
+// every operator of the four networks, are 0.023 and 0.018 (NASNet-A; values have about unit
+// variance; docs/arithmetic.md has the table). It rounds as rarely as it can, hardware in more
+// places: so twice as much.
 Tolerance default_tolerance(Math math) {
-  switch (math) {
-    case Math::kTf32:
-      return {.atol = 5e-2, .rtol = 2e-2};
-    case Math::kFp16:
-      return {.atol = 5e-2, .rtol = 2e-2};
-    case Math::kFp32:
-      break;
-  }
-  return {};
+  return math == Math::kFp32 ? Tolerance{} : Tolerance{.atol = 5e-2, .rtol = 2e-2};
 }
 
 Comparison compare(std::span<const float> values, std::span<const float> expected,
