@@ -21,12 +21,22 @@ double distance(float value, float expected) {
 
 }  // namespace
 
-// Measured: the largest errors of the reference backend in fp16 and tf32 against itself in fp32, over
-// every operator of the four networks, are 0.023 and 0.018 (NASNet-A; values have about unit
-// variance; docs/arithmetic.md has the table). It rounds as rarely as it can, hardware in more
-// places: so twice as much.
+// Measured over every operator of the four networks (docs/arithmetic.md has the table), whose
+// values have about unit variance: the reference backend in fp16 is off by 0.023 at most from
+// itself in fp32. It rounds as rarely as it can, and hardware in more places: so twice as much. In
+// tf32 it is off by 0.025 where operands are rounded, as it does, and by 0.66 where their low bits
+// are cut off, as hardware may: that shrinks every product a little, all the way down a deep
+// network.
 Tolerance default_tolerance(Math math) {
-  return math == Math::kFp32 ? Tolerance{} : Tolerance{.atol = 5e-2, .rtol = 2e-2};
+  switch (math) {
+    case Math::kTf32:
+      return {.atol = 2e-1, .rtol = 1e-1};
+    case Math::kFp16:
+      return {.atol = 5e-2, .rtol = 2e-2};
+    case Math::kFp32:
+      break;
+  }
+  return {};
 }
 
 Comparison compare(std::span<const float> values, std::span<const float> expected,
