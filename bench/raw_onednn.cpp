@@ -112,8 +112,8 @@ void Network::place_tensors() {
       last = std::max(last, reader.index());
     }
     const bool kept = !tensor.producer || model_.consumers(TensorId(i)).empty();
-    lifetimes.push_back({tensor.shape.size_bytes(), tensor.producer ? tensor.producer->index() : 0,
-                         kept ? end : last});
+    lifetimes.push_back({tensor.shape.size_bytes(hios::kFp32Bytes),
+                         tensor.producer ? tensor.producer->index() : 0, kept ? end : last});
   }
   const hios::ArenaLayout layout = hios::place_in_arena(lifetimes);
   for (const hios::Bytes offset : layout.offsets) offsets_.push_back(offset / sizeof(float));

@@ -57,7 +57,8 @@ po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
   group.add_options()("transport", value("NAME"),
                       "tensors between GPUs by: auto (default), ipc, cuda-aware or staged");
-  group.add_options()("math", value("NAME"), "fp32 or tf32 (profile: fp32; run: the schedule's)");
+  group.add_options()("math", value("NAME"),
+                      "arithmetic: fp32, tf32 or fp16 (profile: fp32; run: the schedule's)");
   group.add_options()("cuda-graphs", value("on|off"),
                       "record what runs between transfers as CUDA graphs (on)");
   group.add_options()("devices-per-node", value("N"),
@@ -89,9 +90,17 @@ DeviceOptions read_device_options(const Flags& flags, const std::vector<std::str
 }
 
 void require_math(const BackendEntry& backend, std::string_view math) {
-  if (math == kMathNames[0] || backend.kind == kDeviceKind) return;
-  throw InputError("the " + std::string(backend.name) + " backend computes in fp32 only, not in " +
-                   std::string(math) + ": leave --math out, or choose --backend cuda");
+  const Math wanted = math_named(math);
+  if (backend.has(wanted)) return;
+  std::string has, others;
+  for (const Math one : backend.maths) {
+    has += (has.empty() ? "" : ", ") + std::string(to_string(one));
+  }
+  for (const BackendEntry& other : backends()) {
+    if (other.make && other.has(wanted)) others += " or --backend " + std::string(other.name);
+  }
+  throw InputError("the " + std::string(backend.name) + " backend computes in " + has +
+                   ", not in " + std::string(math) + ": choose --math " + has + others);
 }
 
 std::vector<int> device_indices(const std::vector<std::string>& host_of,

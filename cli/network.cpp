@@ -43,8 +43,8 @@ Model load_model(const std::string& name, const Size& size, const ReadLimits& li
   return model_from_json(JsonView(json, name), size.batch, size.height, size.width);
 }
 
-Network make_network(const std::string& name, Model model) {
-  CoarseGraph coarse = coarsen(model);
+Network make_network(const std::string& name, Model model, Bytes element_bytes) {
+  CoarseGraph coarse = coarsen(model, element_bytes);
   std::string flags = "--model " + name + " --batch " + std::to_string(model.batch()) +
                       " --height " + std::to_string(model.height()) + " --width " +
                       std::to_string(model.width());
@@ -66,9 +66,9 @@ std::string Network::digest() const {
   return Digest().add(coarse.graph.digest()).add(to_json(model).dump()).hex();
 }
 
-Network load_network(const Flags& flags, const ReadLimits& limits) {
+Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes) {
   const std::string name = flags.text("model");
-  return make_network(name, load_model(name, size_flags(flags), limits));
+  return make_network(name, load_model(name, size_flags(flags), limits), element_bytes);
 }
 
 Network load_network(const Flags& flags, const ReadLimits& limits, const ScheduleHead& head) {
@@ -77,7 +77,7 @@ Network load_network(const Flags& flags, const ReadLimits& limits, const Schedul
     size = {head.batch, head.height, head.width};
   }
   const std::string name = flags.text("model");
-  return make_network(name, load_model(name, size, limits));
+  return make_network(name, load_model(name, size, limits), Platform(head.devices).element_bytes());
 }
 
 std::string describe(const Model& model) {

@@ -28,10 +28,11 @@ struct Network {
 };
 
 /// What the user asked for, with the built-in's default size where none was given. A name that is
-/// no built-in is a file (`hios-model`).
-Network load_network(const Flags& flags, const ReadLimits& limits);
+/// no built-in is a file (`hios-model`). `element_bytes`: of tensors on the devices it is for.
+Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes);
 
-/// The same name, at the size that a schedule was made for where the flags do not say.
+/// The same name, for the devices of a schedule, at the size that it was made for where the flags
+/// do not say.
 Network load_network(const Flags& flags, const ReadLimits& limits, const ScheduleHead& head);
 
 /// "inception_v3 1x3x299x299".

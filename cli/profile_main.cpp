@@ -67,18 +67,20 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
   if (text == "none") return;
   if (text.find_first_of("./") != std::string::npos) {
     const Json json = read_json(text, job.common.limits);
-    const ScheduleFile file = schedule_from_json(JsonView(json, text), job.network.coarse.graph);
-    const auto findings = validate(job.network.coarse.graph, Platform(file.devices), file.schedule);
-    if (!findings.empty()) throw InputError(finding_line(text, findings.front()));
-    for (const Device& device : file.devices) {
+    const JsonView root(json, text);
+    const std::vector<Device> devices = schedule_head(root).devices;
+    for (const Device& device : devices) {
       if (device.threads == job.threads && device.streams <= job.streams &&
-          device.math == job.math && file.devices.size() == ranks)
+          device.math == job.math && devices.size() == ranks)
         continue;
-      throw InputError(text + ": $.devices: made for " + std::to_string(file.devices.size()) +
+      throw InputError(text + ": $.devices: made for " + std::to_string(devices.size()) +
                        " ranks x " + std::to_string(device.threads) + " threads x " +
                        std::to_string(device.streams) + " streams, " + device.math +
                        ": measure its stages with the same -np, --threads, --streams and --math");
     }
+    const ScheduleFile file = schedule_from_json(root, job.network.coarse.graph);
+    const auto findings = validate(job.network.coarse.graph, Platform(file.devices), file.schedule);
+    if (!findings.empty()) throw InputError(finding_line(text, findings.front()));
     job.schedule = file.schedule;
     return;
   }
@@ -100,7 +102,8 @@ int read_threads(const Flags& flags, const BackendEntry& backend) {
 Job read_job(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   Common common = read_common(flags, !first);
-  Job job(common, load_network(flags, common.limits));
+  const std::string math = parse_math(flags.optional_text("math").value_or(kMathNames[0]));
+  Job job(common, load_network(flags, common.limits, element_bytes(math)));
   job.protocol = read_protocol(flags);
   check_distinct_files(flags);
   job.output = flags.text("output");
@@ -114,7 +117,7 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   }
   job.devices = read_device_options(flags, job.backends);
   const BackendEntry& backend = find_backend(job.backends.front());
-  job.math = job.devices.math.value_or(job.math);
+  job.math = math;
   require_math(backend, job.math);
   job.threads = read_threads(flags, backend);
   job.streams = static_cast<int>(flags.integer("streams", 1, 4096));

@@ -1,5 +1,7 @@
 #include "cli/run_inputs.h"
 
+#include <algorithm>
+
 #include "cli/finding_line.h"
 #include "hios/digest.h"
 #include "hios/error.h"
@@ -17,10 +19,10 @@ po::options_description run_flags() {
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
                       "compare with the reference backend, and bit by bit with one rank; "
                       "=operators: every operator");
-  group.add_options()("atol", value("X")->default_value("1e-3"),
-                      "|value - reference| allowed, in the values' own unit ...");
-  group.add_options()("rtol", value("X")->default_value("1e-3"),
-                      "... plus this share of the expected value");
+  group.add_options()("atol", value("X"),
+                      "|value - reference| allowed, in the values' own unit (fp32: 1e-3, else by "
+                      "the arithmetic) ...");
+  group.add_options()("rtol", value("X"), "... plus this share of the expected value (the same)");
   group.add_options()("max-error", value("PERCENT"),
                       "fail (exit 1) where the prediction is further off");
   group.add_options()("trace", value("FILE"),
@@ -37,6 +39,23 @@ Verify read_verify(const Flags& flags) {
   if (*word == "outputs") return Verify::kOutputs;
   if (*word == "operators") return Verify::kOperators;
   throw InputError("--verify takes nothing or =operators, not '" + *word + "'");
+}
+
+/// A network that passes through several arithmetics has the errors of the roughest.
+Math roughest_math(const Platform& platform) {
+  const auto rank = [](const Device& device) {
+    return default_tolerance(math_named(device.math)).atol;
+  };
+  const auto devices = platform.devices();
+  const auto found = std::max_element(devices.begin(), devices.end(),
+                                      [&](auto& a, auto& b) { return rank(a) < rank(b); });
+  return math_named(found->math);
+}
+
+Tolerance read_tolerance(const Flags& flags, Math math) {
+  const Tolerance usual = default_tolerance(math);
+  return {flags.given("atol") ? flags.number("atol", 0, 1e30) : usual.atol,
+          flags.given("rtol") ? flags.number("rtol", 0, 1e30) : usual.rtol};
 }
 
 std::vector<double> read_percentiles(const Flags& flags) {
@@ -117,7 +136,8 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   job.protocol = read_protocol(flags);
   job.percentiles = read_percentiles(flags);
   job.verify = read_verify(flags);
-  job.tolerance = {flags.number("atol", 0, 1e30), flags.number("rtol", 0, 1e30)};
+  job.math = roughest_math(job.platform);
+  job.tolerance = read_tolerance(flags, job.math);
   if (flags.given("max-error")) job.max_error = flags.number("max-error", 0, 1e6);
   if (job.max_error && !job.profile && !job.schedule.has_prediction) {
     throw InputError("--max-error judges a prediction, and " + file +

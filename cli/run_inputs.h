@@ -37,6 +37,7 @@ struct RunJob {
   std::vector<int> threads;           ///< by rank
   DeviceOptions devices;
   Verify verify = Verify::kNo;
+  Math math = Math::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
   std::optional<double> max_error;  ///< of the prediction, in percent
   double timeout_s = 60;

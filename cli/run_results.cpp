@@ -142,6 +142,7 @@ ReportVerification report_verification(const RunJob& job, const Verified& verifi
   report.operators = verified.operators;
   report.max_abs = verified.worst.max_abs;
   report.max_rel = verified.worst.max_rel;
+  report.math = to_string(job.math);
   report.atol = job.tolerance.atol;
   report.rtol = job.tolerance.rtol;
   report.outside = verified.worst.outside;
@@ -183,16 +184,20 @@ Report make_report(const Flags& flags, const RunJob& job, const mpi::Transport& 
 
 namespace {
 
-std::string verification_text(const Verified& verified) {
-  char text[256];
+std::string verification_text(const RunJob& job, const Verified& verified) {
+  char text[320];
   std::snprintf(text, sizeof text,
-                "%zu %s compared: largest error %.3g (relative %.3g) in %s, %s; %s",
+                "%zu %s compared: largest error %.3g (relative %.3g) in %s, %s (%s: %.3g + %.3g of "
+                "the value); %s",
                 verified.operators, verified.operators == 1 ? "operator" : "operators",
                 verified.worst.max_abs, verified.worst.max_rel, verified.worst_operator.c_str(),
                 verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
-                !verified.compared_bits ? "not compared with one rank, as backends differ by rank"
-                : verified.bitwise()    ? "bit for bit what one rank computes"
-                                        : "NOT WHAT ONE RANK COMPUTES");
+                kMathNames[static_cast<std::size_t>(job.math)], job.tolerance.atol,
+                job.tolerance.rtol,
+                !verified.compared_bits
+                    ? "not compared with one rank, as backends or arithmetics differ by rank"
+                : verified.bitwise() ? "bit for bit what one rank computes"
+                                     : "NOT WHAT ONE RANK COMPUTES");
   return text;
 }
 
@@ -262,9 +267,9 @@ int print_results(const RunJob& job, const Report& report, const RunResults& res
   }
   int status = 0;
   if (results.verified) {
-    show(verification_text(*results.verified) + "\n");
+    show(verification_text(job, *results.verified) + "\n");
     if (!results.verified->passed() || !results.verified->bitwise()) {
-      log::error("verification failed: " + verification_text(*results.verified));
+      log::error("verification failed: " + verification_text(job, *results.verified));
       status = static_cast<int>(ExitCode::kCheckFailed);
     }
   }

@@ -27,9 +27,13 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
-bool alike(const std::vector<std::string>& backends) {
-  return std::all_of(backends.begin(), backends.end(),
-                     [&](const std::string& name) { return name == backends.front(); });
+/// Whether all ranks compute in one way, so that one rank could compute the same.
+bool alike(const RunJob& job) {
+  const auto devices = job.platform.devices();
+  return std::all_of(job.backends.begin(), job.backends.end(),
+                     [&](const std::string& name) { return name == job.backends.front(); }) &&
+         std::all_of(devices.begin(), devices.end(),
+                     [&](const Device& device) { return device.math == devices.front().math; });
 }
 
 std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, TensorSource& source,
@@ -40,7 +44,7 @@ std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, Ten
                             std::vector<int>(coarse.graph.size(), 1), source,
                             "computing the reference");
   std::optional<OneRankRun> alone;
-  if (alike(job.backends)) {
+  if (alike(job)) {
     alone.emplace(coarse, job.network.model, backend,
                   threads_of_operators(coarse.graph, job.schedule), source,
                   "computing on one rank");
@@ -128,7 +132,7 @@ Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backe
   if (!ops.empty()) mine = compare_here(job, backend, source, ops, *checked);
   if (whole) whole->close();
   Verified verified = combine(gather(transport, mine));
-  verified.compared_bits = alike(job.backends);
+  verified.compared_bits = alike(job);
   return verified;
 }
 

@@ -14,7 +14,7 @@ struct Verified {
   std::string worst_operator;  ///< where the largest absolute error stands
   std::string first_outside;   ///< the first operator beyond the tolerance, in topological order
   std::string first_unequal;   ///< the first whose bits are not those of one rank
-  bool compared_bits = true;   ///< no: backends differ by rank, so no one rank computes alike
+  bool compared_bits = true;   ///< no: backends or arithmetics differ, so no one rank is alike
   std::size_t operators = 0;   ///< compared
   bool passed() const { return worst.outside == 0; }
   bool bitwise() const { return first_unequal.empty(); }
@@ -22,7 +22,7 @@ struct Verified {
 
 /// Compares what this run computed with the reference backend (within the tolerance) and with one
 /// rank that gives each operator the same number of threads (bit by bit, where all ranks have the
-/// same backend): the graph's outputs as
+/// same backend and arithmetic): the graph's outputs as
 /// `executor` left them, or, with Verify::kOperators, every operator of a further run that keeps
 /// all tensors. Collective; every rank gets the same answer.
 Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backend,

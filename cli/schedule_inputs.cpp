@@ -50,13 +50,17 @@ void require_one_source(const Flags& flags) {
 Problem::Problem(const Flags& flags, const Common& common, const Work& work,
                  const std::optional<Platform>& devices) {
   platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
+  if (devices && devices->element_bytes() != platform_.element_bytes()) {
+    throw InputError(
+        "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
+  }
   if (flags.given("random")) {
     const RandomDag parameters = random_parameters(flags, common.seed);
     require_memory({parameters.operators, parameters.edges_at_most(), platform_.size()}, work, 0);
     graph_ = random_dag(parameters);
   } else {
     if (flags.given("model")) {
-      network_ = load_network(flags, common.limits);
+      network_ = load_network(flags, common.limits, platform_.element_bytes());
     } else {
       const std::string file = flags.text("graph");
       const Json json = read_input(file, common.limits);
@@ -114,7 +118,8 @@ po::options_description problem_flags() {
   group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
   group.add_options()("streams", value("S")->default_value("1"),
                       "the most groups of operators at once on a device");
-  group.add_options()("math", value("NAME"), "of the devices: fp32 (default), or tf32 on GPUs");
+  group.add_options()("math", value("NAME"),
+                      "arithmetic of the devices: fp32 (default), tf32 or fp16");
   group.add_options()("platform", value("FILE"), "a hios-platform file instead of the five above");
   return group;
 }

@@ -36,6 +36,12 @@ class ReadThrough final : public Chill {
 
 }  // namespace
 
+Bytes Backend::element_bytes() const { return hios::element_bytes(to_string(math())); }
+
+bool BackendEntry::has(Math math) const {
+  return std::find(maths.begin(), maths.end(), math) != maths.end();
+}
+
 void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from_host, size_bytes);
 }
@@ -51,7 +57,9 @@ std::unique_ptr<Chill> Backend::bind_chill(std::span<const std::byte> stretch, c
 Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
 
 Math math_named(std::string_view name) {
-  return parse_math(name) == to_string(Math::kTf32) ? Math::kTf32 : Math::kFp32;
+  const std::string known = parse_math(name);
+  return static_cast<Math>(std::find(kMathNames.begin(), kMathNames.end(), known) -
+                           kMathNames.begin());
 }
 
 std::string_view to_string(Math math) { return kMathNames[static_cast<std::size_t>(math)]; }

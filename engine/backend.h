@@ -18,6 +18,17 @@
 /// What a device can do for the engine. One folder and one row of backends.cpp each.
 namespace hios {
 
+/// A device's arithmetic; all accumulate in fp32 at least.
+enum class Math {
+  kFp32,
+  kTf32,  ///< inputs and weights of convolutions rounded to 10 bits of mantissa
+  kFp16,  ///< tensors and weights are halves
+};
+
+/// By its name in files and flags (hios/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
+
 /// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
 /// device's cores among its groups; the first groups get the remainder.
 struct Lane {
@@ -95,6 +106,9 @@ class Backend {
   virtual std::string_view name() const = 0;  ///< "reference", "cpu"
   virtual std::string_view kind() const = 0;  ///< the kind of device it is: "cpu", "gpu"
   virtual int threads() const = 0;
+  /// The arithmetic it was made for, and with it what the elements of buffers are.
+  virtual Math math() const { return Math::kFp32; }
+  Bytes element_bytes() const;  ///< 4, fp32; or 2, halves (IEEE 754, as the machine orders bytes)
   /// Library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
   virtual Json describe() const = 0;
 
@@ -112,7 +126,7 @@ class Backend {
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
-  /// Binds an operation to its buffers (NHWC fp32, one input pointer for each of
+  /// Binds an operation to its buffers (NHWC, elements by math(), one input pointer for each of
   /// `layers->inputs`, in order). Weights are drawn from `source` and may be shared with other
   /// bound operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
   /// overlaps no input.
@@ -153,16 +167,6 @@ class Backend {
   virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
 };
 
-/// Arithmetic of convolutions; all accumulate in fp32.
-enum class Math {
-  kFp32,
-  kTf32,  ///< inputs of products rounded to 10 bits of mantissa
-};
-
-/// By its name in files and flags (hios/platform.h).
-Math math_named(std::string_view name);
-std::string_view to_string(Math math);
-
 /// What a backend is made with. A backend ignores what is not its own.
 struct BackendOptions {
   int threads = 1;
@@ -171,9 +175,9 @@ struct BackendOptions {
   /// What the program's environment says that times depend on, for describe(): nothing else reads
   /// it.
   Json environment = Json::object();
+  Math math = Math::kFp32;  ///< REQUIRES: BackendEntry::has()
   // Of devices beside the CPU:
   int device_index = 0;       ///< as the driver numbers those that this rank may see
-  Math math = Math::kFp32;    ///< backends without a choice compute in fp32
   bool graphs = true;         ///< record() records
   bool deterministic = true;  ///< only algorithms that give the same bits each time
   /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
@@ -188,6 +192,8 @@ struct BackendEntry {
   std::string_view kind;
   std::unique_ptr<Backend> (*make)(const BackendOptions&);  ///< nullptr: not in this build
   std::string_view missing;                                 ///< why not, and the remedy
+  std::span<const Math> maths;                              ///< the arithmetics it has
+  bool has(Math math) const;
 };
 
 /// In order of preference for "auto" (the first that this build has).

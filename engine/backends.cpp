@@ -27,16 +27,21 @@ constexpr auto kMakeCuda = &cuda::make_backend;
 constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr;
 #endif
 
+constexpr std::array kOnlyFp32 = {Math::kFp32};
+constexpr std::array kAllMaths = {Math::kFp32, Math::kTf32, Math::kFp16};
+
 /// Every backend there is, also those that this build lacks. The order is that of "auto".
 constexpr std::array kBackends = {
     BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
                  "oneDNN was left out (HIOS_CPU=OFF); install libdnnl-dev and configure with "
-                 "-DHIOS_CPU=ON, or use --backend reference"},
+                 "-DHIOS_CPU=ON, or use --backend reference",
+                 kOnlyFp32},
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
-                 &reference::make_backend, ""},
+                 &reference::make_backend, "", kAllMaths},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", kMakeCuda,
                  "CUDA was left out (HIOS_CUDA=OFF); build with cmake --preset cuda where CUDA 13 "
-                 "and cuDNN 9 are installed, or use --backend cpu"},
+                 "and cuDNN 9 are installed, or use --backend cpu",
+                 kAllMaths},
 };
 
 std::string known_names() {

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "engine/bind.h"
@@ -93,7 +94,7 @@ void Executor::State::allocate(TensorSource& source) {
   arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank);
   fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
   const Shape& shape = model.tensor(model.input()).shape;
-  input = backend.allocate(shape.size_bytes(), "the model's input on " + rank);
+  input = backend.allocate(coarse.size_bytes(shape), "the model's input on " + rank);
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   source.input(model, values);
   write_floats(backend, input->data(), values);
@@ -226,6 +227,11 @@ std::string Executor::State::words(std::size_t place) const {
 Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
                    Backend& backend, mpi::Transport& transport, TensorSource& source)
     : state_(std::make_unique<State>(coarse, model, plan, backend, transport)) {
+  if (coarse.element_bytes != backend.element_bytes()) {
+    throw std::logic_error("the graph's elements are of " + std::to_string(coarse.element_bytes) +
+                           " bytes, the " + std::string(backend.name()) + " backend's of " +
+                           std::to_string(backend.element_bytes()));
+  }
   state_->allocate(source);
   state_->bind(source);
   state_->open_channel();
@@ -260,7 +266,7 @@ double Executor::overhead_ms() const { return state_->overhead_ms; }
 
 std::vector<float> Executor::output(OpId op) const {
   return read_floats(state_->backend, state_->place(op),
-                     state_->plan.slot(op).size_bytes / sizeof(float));
+                     state_->plan.slot(op).size_bytes / state_->coarse.element_bytes);
 }
 
 void Executor::close() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/half.h"
+
 namespace hios {
 
 void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
@@ -13,12 +15,23 @@ void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
 }
 
 void write_floats(Backend& backend, std::byte* to, const std::vector<float>& values) {
-  backend.write(to, values.data(), values.size() * sizeof(float));
+  if (backend.math() != Math::kFp16) {
+    backend.write(to, values.data(), values.size() * sizeof(float));
+    return;
+  }
+  const std::vector<Half> halves = to_halves(values);
+  backend.write(to, halves.data(), halves.size() * sizeof(Half));
 }
 
 std::vector<float> read_floats(Backend& backend, const std::byte* from, std::size_t count) {
   std::vector<float> values(count);
-  backend.read(values.data(), from, count * sizeof(float));
+  if (backend.math() != Math::kFp16) {
+    backend.read(values.data(), from, count * sizeof(float));
+    return values;
+  }
+  std::vector<Half> halves(count);
+  backend.read(halves.data(), from, count * sizeof(Half));
+  for (std::size_t i = 0; i < count; ++i) values[i] = to_float(halves[i]);
   return values;
 }
 

@@ -20,7 +20,7 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
   MemoryEstimate need;
   if (plan.slots.empty()) return need;
   need.tensors = plan.arena_bytes;
-  need.input = model.tensor(model.input()).shape.size_bytes();
+  need.input = coarse.size_bytes(model.tensor(model.input()).shape);
   for (const Slot& slot : plan.slots) {
     if (!slot.received) need.parameters += coarse.graph.op(slot.op).parameter_bytes;
   }

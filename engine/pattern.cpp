@@ -113,7 +113,7 @@ std::optional<Source> SourceReader::next(TensorId id) {
     throw std::logic_error("the inputs of " + operation_.name +
                            " are not listed in the order in which its layers read them");
   }
-  return Source{reinterpret_cast<const float*>(inputs_[input]), operation_.model->tensor(id).shape};
+  return Source{inputs_[input], operation_.model->tensor(id).shape};
 }
 
 std::vector<OperatorLayers> parts_of(const Operation& operation) {

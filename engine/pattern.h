@@ -13,8 +13,10 @@ namespace hios {
 
 /// A tensor outside the operation, as the caller has bound it.
 struct Source {
-  const float* data = nullptr;
+  const std::byte* data = nullptr;
   Shape shape;
+  /// REQUIRES: elements are fp32.
+  const float* floats() const { return reinterpret_cast<const float*>(data); }
 };
 
 /// Sum of the terms, relu, depthwise convolution, convolution, relu: in this order, all but the

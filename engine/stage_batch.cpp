@@ -132,12 +132,13 @@ void StageBatch::State::allocate(std::span<const Stage> stages) {
   }
   tensors = backend.allocate(most, "the tensors of the measured stages");
 
-  Bytes largest = 0;
+  std::int64_t largest = 0;
   for (const Tensor& tensor : model.tensors()) {
-    largest = std::max(largest, tensor.shape.size_bytes());
+    largest = std::max(largest, tensor.shape.elements());
   }
-  fixed = backend.allocate(largest, "the inputs of the measured stages");
-  std::vector<float> values(largest / sizeof(float));
+  std::vector<float> values(static_cast<std::size_t>(largest));
+  fixed =
+      backend.allocate(values.size() * coarse.element_bytes, "the inputs of the measured stages");
   Random random(0);
   for (float& value : values) {
     value = static_cast<float>(random.uniform(-std::sqrt(3.0), std::sqrt(3.0)));  // unit variance

@@ -16,6 +16,10 @@ struct Tolerance {
   double rtol = 1e-3;
 };
 
+/// What a run in this arithmetic may differ from the fp32 reference, unless the user says
+/// otherwise.
+Tolerance default_tolerance(Math math);
+
 struct Comparison {
   double max_abs = 0;       ///< infinite where a NaN or a lone infinity is among the values
   double max_rel = 0;       ///< over elements with |expected| > atol

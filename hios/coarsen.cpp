@@ -198,18 +198,19 @@ std::string_view kind_of(const OperatorLayers& op, const Model& model) {
   return "pool";
 }
 
-Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number) {
+Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
+                Bytes element_bytes) {
   Operator result;
   result.name = std::string(kind_of(op, model)) + '_' + std::to_string(number);
   result.signature = signature_of(op, model);
   result.block = model.layer(op.layers.back()).block;
-  result.memory_bytes = model.tensor(op.output).shape.size_bytes();
+  result.memory_bytes = model.tensor(op.output).shape.size_bytes(element_bytes);
   std::int64_t values = 0;
   for (const LayerId id : op.layers) {
     const Layer& layer = model.layer(id);
     values += parameters(layer.kind, model.input_shapes(layer));
   }
-  result.parameter_bytes = static_cast<Bytes>(values) * sizeof(float);
+  result.parameter_bytes = static_cast<Bytes>(values) * element_bytes;
   return result;
 }
 
@@ -217,8 +218,9 @@ Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number
 
 std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_of[id.index()]; }
 
-CoarseGraph coarsen(const Model& model) {
+CoarseGraph coarsen(const Model& model, Bytes element_bytes) {
   CoarseGraph coarse;
+  coarse.element_bytes = element_bytes;
   coarse.producer_of.resize(model.tensors().size());
   std::vector<Operator> operators;
   std::vector<Edge> edges;
@@ -228,10 +230,10 @@ CoarseGraph coarsen(const Model& model) {
     for (const LayerId layer : op.layers) {
       coarse.producer_of[model.layer(layer).output.index()] = id;
     }
-    operators.push_back(vertex(op, model, id.index() + 1));
+    operators.push_back(vertex(op, model, id.index() + 1, element_bytes));
     for (const TensorId input : op.inputs) {
       const auto from = coarse.producer(input);
-      if (from) edges.push_back({*from, id, model.tensor(input).shape.size_bytes(), {}});
+      if (from) edges.push_back({*from, id, coarse.size_bytes(model.tensor(input).shape), {}});
     }
     coarse.operators.push_back(std::move(op));
   }

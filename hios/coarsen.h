@@ -26,8 +26,10 @@ struct CoarseGraph {
   /// The operator that produces a tensor; empty for the model's input.
   std::optional<OpId> producer(TensorId id) const;
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
+  Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
   std::vector<std::optional<OpId>> producer_of;  ///< by TensorId
+  Bytes element_bytes = kFp32Bytes;              ///< of all tensors and weights
 };
 
 /// Makes operators from layers (FACTS, "Counting operators as the papers do"):
@@ -36,7 +38,8 @@ struct CoarseGraph {
 ///  - a pool; a relu on its own; a sum, a concat, a concat of sums.
 /// The model's input is no operator, and its edge no dependency. An edge per input value, with
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
-/// topological order, and carry signature, output bytes and parameter bytes.
-CoarseGraph coarsen(const Model& model);
+/// topological order, and carry signature, output bytes and parameter bytes: as many an element as
+/// given, which is the platform's word (Platform::element_bytes).
+CoarseGraph coarsen(const Model& model, Bytes element_bytes = kFp32Bytes);
 
 }  // namespace hios

@@ -37,6 +37,17 @@ void check_link(const Link& link, const std::string& which) {
   }
 }
 
+/// Throws where not all devices keep elements of one size.
+void check_elements(const std::vector<Device>& devices) {
+  for (const Device& device : devices) {
+    const Device& first = devices.front();
+    if (element_bytes(device.math) == element_bytes(first.math)) continue;
+    throw InputError("platform: '" + first.name + "' computes in " + first.math + " and '" +
+                     device.name + "' in " + device.math +
+                     ", whose tensors are not of one size; give all devices fp16, or none");
+  }
+}
+
 }  // namespace
 
 Platform::Platform(std::vector<Device> devices,
@@ -44,6 +55,7 @@ Platform::Platform(std::vector<Device> devices,
                    std::optional<Link> default_link)
     : devices_(std::move(devices)), links_(std::move(links)), default_link_(default_link) {
   by_name_ = sorted_by_name(devices_);
+  check_elements(devices_);
   if (default_link_) check_link(*default_link_, "the default link");
   for (const auto& [from, to, link] : links_) {
     if (from.index() >= size() || to.index() >= size()) {
@@ -69,6 +81,12 @@ std::string parse_math(std::string_view text) {
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
   throw InputError("no arithmetic is called '" + std::string(text) + "'; there are " + known);
+}
+
+Bytes element_bytes(std::string_view math) { return math == "fp16" ? 2 : kFp32Bytes; }
+
+Bytes Platform::element_bytes() const {
+  return devices_.empty() ? kFp32Bytes : hios::element_bytes(devices_.front().math);
 }
 
 Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,

@@ -11,14 +11,19 @@
 
 #include "hios/ids.h"
 #include "hios/json_io.h"
+#include "hios/tensor.h"
 
 namespace hios {
 
 /// Arithmetic of a device, by the names that files and flags use: fp32 is the default and goes
-/// without saying; tf32 rounds the inputs of products to 10 bits of mantissa.
-inline constexpr std::array kMathNames = {"fp32", "tf32"};
+/// without saying; tf32 rounds the inputs of products to 10 bits of mantissa; fp16 keeps tensors
+/// and weights as halves and adds up in fp32.
+inline constexpr std::array kMathNames = {"fp32", "tf32", "fp16"};
 /// The name itself. Throws InputError that lists the names.
 std::string parse_math(std::string_view text);
+/// What an element of a tensor takes under an arithmetic: the one place that says so.
+/// REQUIRES: parse_math() knows it.
+Bytes element_bytes(std::string_view math);
 
 struct Device {
   std::string name;        ///< unique: "cpu0"
@@ -27,7 +32,7 @@ struct Device {
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
-  std::string math = kMathNames[0];  ///< of its products; part of the key into profiles
+  std::string math = kMathNames[0];  ///< its arithmetic; part of the key into profiles
   bool operator==(const Device&) const = default;
 };
 
@@ -45,7 +50,8 @@ class Platform {
  public:
   Platform() = default;
   /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
-  /// that is not there, given twice, or without bandwidth.
+  /// that is not there, given twice, or without bandwidth; devices whose tensors' elements differ
+  /// in size (fp16 beside fp32), since tensors travel as they lie.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {});
@@ -55,6 +61,8 @@ class Platform {
                               std::string_view math = kMathNames[0]);
 
   std::size_t size() const { return devices_.size(); }
+  /// Of a tensor's element on every device.
+  Bytes element_bytes() const;
   std::span<const Device> devices() const { return devices_; }
   const Device& device(DeviceId id) const { return devices_[id.index()]; }
   /// The link from one device to another, else the default link, else nothing. A link given in one

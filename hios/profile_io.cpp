@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hios/error.h"
+#include "hios/platform.h"
 #include "hios/profile.h"
 
 namespace hios {
@@ -99,7 +100,7 @@ Configuration read_configuration(const JsonView& view) {
   configuration.backend = reader.required("backend").string();
   configuration.kind = reader.required("kind").string();
   configuration.threads = static_cast<int>(reader.required("threads").integer(0, kMaxThreads));
-  configuration.math = reader.required("math").string();
+  configuration.math = read_math(reader.required("math"));
   configuration.ranks = static_cast<std::size_t>(reader.required("ranks").integer(1, kMaxRanks));
   if (const auto machine = reader.optional("machine")) configuration.machine = read_facts(*machine);
   if (const auto protocol = reader.optional("protocol")) {

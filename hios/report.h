@@ -40,6 +40,7 @@ struct ReportVerification {
   std::size_t operators = 0;    ///< whose outputs were compared
   double max_abs = 0;           ///< not finite where a NaN was found; then written as null
   double max_rel = 0;           ///< the same
+  std::string math = "fp32";    ///< the roughest arithmetic of a rank, which the tolerance is for
   double atol = 0, rtol = 0;    ///< the tolerance
   std::size_t outside = 0;      ///< values beyond it
   std::string worst_operator;   ///< where max_abs stands; empty: nowhere

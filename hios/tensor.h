@@ -7,8 +7,11 @@
 
 namespace hios {
 
+inline constexpr Bytes kFp32Bytes = 4;  ///< of an element, unless the arithmetic says otherwise
+
 /// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
-/// values lie in NHWC order, channels fastest, densely, as fp32.
+/// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic
+/// says (hios/platform.h).
 struct Shape {
   std::int64_t n = 0;
   std::int64_t c = 0;
@@ -16,7 +19,9 @@ struct Shape {
   std::int64_t w = 0;
 
   std::int64_t elements() const { return n * c * h * w; }
-  Bytes size_bytes() const { return static_cast<Bytes>(elements()) * sizeof(float); }
+  Bytes size_bytes(Bytes element_bytes) const {
+    return static_cast<Bytes>(elements()) * element_bytes;
+  }
   /// "1x64x35x35" (N, C, H, W).
   std::string to_string() const;
   bool operator==(const Shape&) const = default;

@@ -27,7 +27,7 @@ class CombineOperator final : public BoundOperator {
     std::size_t first_channel = 0;
     for (const std::vector<Source>& terms : form.ranges) {
       Range& range = ranges_.emplace_back();
-      for (const Source& term : terms) range.terms.push_back(term.data);
+      for (const Source& term : terms) range.terms.push_back(term.floats());
       range.first_channel = first_channel;
       range.channels = static_cast<std::size_t>(terms.front().shape.c);
       first_channel += range.channels;

@@ -40,7 +40,7 @@ class ConvolutionOperator final : public BoundOperator {
       : primitive_(binding, *chain.convolution,
                    {chain.terms.front().shape, binding.output_shape(),
                     std::get<Conv>(chain.convolution->kind).stride, chain.relu_after}),
-        input_(chain.terms.front().data),
+        input_(chain.terms.front().floats()),
         output_(binding.output),
         scratch_(binding.scratch) {
     scratch_.reserve(primitive_.scratch_bytes());

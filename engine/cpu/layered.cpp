@@ -32,8 +32,7 @@ LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::by
     std::vector<const std::byte*> part_inputs;
     for (const TensorId id : part.inputs) {
       const auto source = reader.next(id);
-      part_inputs.push_back(source ? reinterpret_cast<const std::byte*>(source->data)
-                                   : places_.at(id));
+      part_inputs.push_back(source ? source->data : places_.at(id));
     }
     for (const LayerId id : part.layers) reader.made(model.layer(id).output);
     const Operation part_operation{&model, &part, operation.name, operation.signature};
@@ -48,7 +47,7 @@ LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::by
 /// The operation's output, or a new buffer.
 float* LayeredOperator::place_for(const Binding& binding, TensorId id) {
   if (id == binding.operation.layers->output) return binding.output;
-  const std::size_t size = binding.operation.model->tensor(id).shape.size_bytes();
+  const std::size_t size = binding.operation.model->tensor(id).shape.size_bytes(kFp32Bytes);
   buffers_.push_back(aligned_bytes(size));
   places_[id] = buffers_.back().get();
   return reinterpret_cast<float*>(buffers_.back().get());

@@ -12,7 +12,7 @@ class PoolOperator final : public BoundOperator {
  public:
   PoolOperator(const Binding& binding, const PoolForm& form)
       : threads_(binding.lane.threads),
-        input_(form.input.data),
+        input_(form.input.floats()),
         shape_(binding.output_shape()),
         window_(window_of(form.input.shape, shape_, form.pool.kernel, form.pool.stride,
                           form.pool.padding)),
@@ -49,7 +49,7 @@ class GlobalAverageOperator final : public BoundOperator {
  public:
   GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
       : threads_(binding.lane.threads),
-        input_(form.input.data),
+        input_(form.input.floats()),
         shape_(form.input.shape),
         output_(binding.output) {}
 

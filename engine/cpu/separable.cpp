@@ -82,7 +82,7 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
       output_(binding.output),
       floor_(chain.relu_before ? 0.0f : kNoFloor),
       scratch_(binding.scratch) {
-  for (const Source& term : chain.terms) terms_.push_back(term.data);
+  for (const Source& term : chain.terms) terms_.push_back(term.floats());
   middle_ = {input_.n, input_.c, output_shape_.h, output_shape_.w};
   const Conv& front =
       std::get<Conv>((chain.depthwise != nullptr ? chain.depthwise : chain.convolution)->kind);
@@ -121,11 +121,12 @@ void SeparableOperator::plan_blocks() {
 
 void SeparableOperator::reserve_scratch() {
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  sums_offset_ = aligned(block_shape(middle_.c, block_rows_).size_bytes());
+  sums_offset_ = aligned(block_shape(middle_.c, block_rows_).size_bytes(kFp32Bytes));
   dnnl_offset_ = sums_offset_;
   if (window_ && terms_.size() > 1) {
     const std::int64_t rows = (block_rows_ - 1) * stride_.h + window_->kernel_height;
-    dnnl_offset_ += aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes());
+    dnnl_offset_ +=
+        aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(kFp32Bytes));
   }
   const std::size_t last = last_pointwise_ ? last_pointwise_->scratch_bytes() : 0;
   scratch_.reserve(dnnl_offset_ + std::max(pointwise_->scratch_bytes(), last));

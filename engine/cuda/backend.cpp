@@ -37,6 +37,7 @@ class CudaBackend final : public Backend {
   std::string_view name() const override { return "cuda"; }
   std::string_view kind() const override { return "gpu"; }
   int threads() const override { return 0; }
+  Math math() const override { return math_; }
   Json describe() const override;
 
   std::optional<std::string> unsupported(const Operation& operation) const override {
@@ -98,7 +99,7 @@ CudaBackend::CudaBackend(const BackendOptions& options)
       graphs_(options.graphs),
       deterministic_(options.deterministic),
       lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
-      weights_(streams_),
+      weights_(streams_, element_of(options.math)),
       choices_(options.algorithms, options.deterministic),
       device_(gpu_, streams_, shared_) {
   HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");
@@ -106,7 +107,7 @@ CudaBackend::CudaBackend(const BackendOptions& options)
 
 Json CudaBackend::describe() const {
   Json description = cuda::describe(gpu_);
-  description["math"] = math_ == Math::kFp32 ? "fp32" : "tf32";
+  description["math"] = to_string(math_);
   description["cuda_graphs"] = graphs_;
   description["deterministic"] = deterministic_;
   return description;
@@ -144,10 +145,8 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const Lane& lane,
                                                  TensorSource& source) {
-  const Binding binding{operation, reinterpret_cast<float*>(output),
-                        source,    tools(streams_.group(lane.stream)),
-                        choices_,  weights_,
-                        math_};
+  const Binding binding{operation, output,   source, tools(streams_.group(lane.stream)),
+                        choices_,  weights_, math_};
   return bind_operator(binding, inputs);
 }
 

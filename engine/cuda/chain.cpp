@@ -36,8 +36,8 @@ class ChainOperator final : public BoundOperator {
 
   std::string doing_;
   StreamState& stream_;
-  const float* input_;  // null: the sums
-  float* output_;
+  const void* input_;  // null: the sums
+  void* output_;
   std::vector<CombineTask> combine_;
   bool has_depthwise_ = false, depthwise_is_last_ = false;
   DepthwiseTask depthwise_;
@@ -53,14 +53,15 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
       output_(binding.output) {
   const Model& model = *binding.operation.model;
   const Shape& input = chain.terms.front().shape;
+  const Bytes element_bytes = size_of(binding.element());
   if (sums(chain)) {
-    combine_ = combine_tasks({{chain.terms}, chain.relu_before}, input, nullptr);
-    sums_at_ = take(input.size_bytes());
+    combine_ = combine_tasks({{chain.terms}, chain.relu_before}, input, binding.element(), nullptr);
+    sums_at_ = take(input.size_bytes(element_bytes));
   }
   if (chain.depthwise != nullptr) {
     const Shape& middle = model.tensor(chain.depthwise->output).shape;
     add_depthwise(binding, chain, *chain.depthwise, middle, false);
-    middle_at_ = take(middle.size_bytes());
+    middle_at_ = take(middle.size_bytes(element_bytes));
     add_dense(binding, chain);
   } else if (is_depthwise(model, *chain.convolution)) {
     add_depthwise(binding, chain, *chain.convolution, binding.output_shape(), chain.relu_after);
@@ -75,6 +76,7 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
                                   const Layer& layer, const Shape& output, bool relu_after) {
   const Conv& conv = std::get<Conv>(layer.kind);
   depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
+  depthwise_.element = binding.element();
   depthwise_.window =
       window_of(chain.terms.front().shape, output, conv.kernel, conv.stride, conv.padding);
   depthwise_.weights = depthwise_weights_->weight_values();
@@ -94,8 +96,8 @@ void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& ch
 
 void ChainOperator::run() {
   std::byte* const scratch = stream_.scratch().data();
-  const auto place = [&](Bytes at) { return reinterpret_cast<float*>(scratch + at); };
-  const float* input = input_;
+  const auto place = [&](Bytes at) { return scratch + at; };
+  const void* input = input_;
   if (!combine_.empty()) {
     for (CombineTask& task : combine_) {
       task.output = place(sums_at_);

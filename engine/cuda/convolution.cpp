@@ -46,7 +46,7 @@ std::string ConvolutionProblem::key() const {
   if (relu_before) text << " relu-before";
   if (bias) text << " b";
   if (relu_after) text << " relu";
-  text << (math == Math::kFp32 ? " fp32" : " tf32");
+  text << ' ' << to_string(math);
   return text.str();
 }
 
@@ -74,25 +74,25 @@ std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
 
 Bytes ReluFirst::workspace_bytes() const {
   if (!problem_.relu_before) return 0;
-  const Bytes size_bytes = problem_.input_values() * sizeof(float);
+  const Bytes size_bytes = problem_.input_values() * size_of(problem_.element());
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-const float* ReluFirst::queue(const float* input, std::byte* workspace, cudaStream_t stream,
-                              std::string_view doing) const {
+const void* ReluFirst::queue(const void* input, std::byte* workspace, cudaStream_t stream,
+                             std::string_view doing) const {
   if (!problem_.relu_before) return input;
   const Window& window = problem_.window;
-  auto* const output = reinterpret_cast<float*>(workspace);
-  HIOS_CUDA(finish({.partials = input,
+  HIOS_CUDA(finish({.element = problem_.element(),
+                    .partials = input,
                     .count = 1,
                     .bias = nullptr,
-                    .output = output,
+                    .output = workspace,
                     .pixels = window.images * window.height * window.width,
                     .channels = window.channels,
                     .relu = true},
                    stream),
             doing);
-  return output;
+  return workspace;
 }
 
 std::vector<std::string> words_of(const std::string& name) {

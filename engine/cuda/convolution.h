@@ -13,6 +13,11 @@
 /// Convolutions that are not depthwise: several ways to compute each, under one interface.
 namespace hios::cuda {
 
+/// What tensors and weights are of.
+constexpr Element element_of(Math math) {
+  return math == Math::kFp16 ? Element::kHalf : Element::kFloat;
+}
+
 /// What is to be computed: relu?, convolution, bias?, relu?.
 struct ConvolutionProblem {
   Window window;
@@ -20,6 +25,7 @@ struct ConvolutionProblem {
   bool bias = false, relu_before = false, relu_after = false;
   Math math = Math::kFp32;
 
+  Element element() const { return element_of(math); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
   int pixels() const { return window.images * window.out_height * window.out_width; }
   std::size_t input_values() const;
@@ -29,12 +35,13 @@ struct ConvolutionProblem {
   std::string key() const;
 };
 
-/// The operands of one convolution: NHWC, weights as UploadedWeights describes, no bias: null.
+/// The operands of one convolution, all of the problem's element: NHWC, weights as UploadedWeights
+/// describes, no bias: null.
 struct ConvolutionOperands {
-  const float* input;
-  const float* weights;
-  const float* bias;
-  float* output;
+  const void* input;
+  const void* weights;
+  const void* bias;
+  void* output;
 };
 
 /// One way to compute one problem on one stream.
@@ -84,8 +91,8 @@ class ReluFirst {
   explicit ReluFirst(const ConvolutionProblem& problem) : problem_(problem) {}
   Bytes workspace_bytes() const;
   /// The input to go on with.
-  const float* queue(const float* input, std::byte* workspace, cudaStream_t stream,
-                     std::string_view doing) const;
+  const void* queue(const void* input, std::byte* workspace, cudaStream_t stream,
+                    std::string_view doing) const;
 
  private:
   ConvolutionProblem problem_;

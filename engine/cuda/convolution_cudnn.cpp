@@ -1,11 +1,12 @@
 // cuDNN's convolutions as a family of algorithms: "cudnn ALGORITHM MATH fused|plain".
 //
-// By the legacy calls, not the graph API: for fp32 NHWC they name a handful of algorithms, say of
+// By the legacy calls, not the graph API: for NHWC they name a handful of algorithms, say of
 // each whether it is deterministic and what workspace it wants, and an algorithm is one number that
 // all ranks can agree on; the graph API's execution plans are a serialised text that is bound to
 // one library build. What the graph API would add are fused kernels, which for fp32 without tensor
 // cores are few; bias and relu are fused here where cudnnConvolutionBiasActivationForward takes
 // them, and otherwise cost one pass of ours.
+#include <algorithm>
 #include <array>
 
 #include "engine/cuda/convolution.h"
@@ -29,9 +30,9 @@ class CudnnConvolution final : public ConvolutionAlgorithm {
              std::string_view doing) override;
 
  private:
-  void queue_fused(const float* input, const ConvolutionOperands& operands, std::byte* workspace,
+  void queue_fused(const void* input, const ConvolutionOperands& operands, std::byte* workspace,
                    std::string_view doing);
-  void queue_plain(const float* input, const ConvolutionOperands& operands, std::byte* workspace,
+  void queue_plain(const void* input, const ConvolutionOperands& operands, std::byte* workspace,
                    std::string_view doing);
 
   ConvolutionProblem problem_;
@@ -56,22 +57,25 @@ struct Descriptors {
 
 constexpr const char* kDescribing = "describing a convolution";
 
-TensorDescriptor nhwc(int images, int height, int width, int channels) {
+TensorDescriptor nhwc(cudnnDataType_t type, int images, int height, int width, int channels) {
   auto descriptor = make<TensorDescriptor>(kDescribing, cudnnCreateTensorDescriptor);
-  HIOS_CUDA(cudnnSetTensor4dDescriptor(descriptor.get(), CUDNN_TENSOR_NHWC, CUDNN_DATA_FLOAT,
-                                       images, channels, height, width),
+  HIOS_CUDA(cudnnSetTensor4dDescriptor(descriptor.get(), CUDNN_TENSOR_NHWC, type, images, channels,
+                                       height, width),
             kDescribing);
   return descriptor;
 }
 
 Descriptors describe(const ConvolutionProblem& problem, cudnnMathType_t math) {
   const Window& window = problem.window;
+  const cudnnDataType_t type =
+      problem.element() == Element::kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
   Descriptors result;
-  result.input = nhwc(window.images, window.height, window.width, window.channels);
-  result.output = nhwc(window.images, window.out_height, window.out_width, window.out_channels);
-  result.bias = nhwc(1, 1, 1, window.out_channels);
+  result.input = nhwc(type, window.images, window.height, window.width, window.channels);
+  result.output =
+      nhwc(type, window.images, window.out_height, window.out_width, window.out_channels);
+  result.bias = nhwc(type, 1, 1, 1, window.out_channels);
   result.filter = make<FilterDescriptor>(kDescribing, cudnnCreateFilterDescriptor);
-  HIOS_CUDA(cudnnSetFilter4dDescriptor(result.filter.get(), CUDNN_DATA_FLOAT, CUDNN_TENSOR_NHWC,
+  HIOS_CUDA(cudnnSetFilter4dDescriptor(result.filter.get(), type, CUDNN_TENSOR_NHWC,
                                        window.out_channels, window.channels / problem.groups,
                                        window.kernel_h, window.kernel_w),
             kDescribing);
@@ -115,7 +119,7 @@ CudnnConvolution::CudnnConvolution(const ConvolutionProblem& problem, const Conv
 
 void CudnnConvolution::queue(const ConvolutionOperands& operands, std::byte* workspace,
                              std::string_view doing) {
-  const float* input = relu_first_.queue(operands.input, workspace, stream_, doing);
+  const void* input = relu_first_.queue(operands.input, workspace, stream_, doing);
   workspace += relu_first_.workspace_bytes();
   if (fused_) {
     queue_fused(input, operands, workspace, doing);
@@ -124,7 +128,7 @@ void CudnnConvolution::queue(const ConvolutionOperands& operands, std::byte* wor
   }
 }
 
-void CudnnConvolution::queue_fused(const float* input, const ConvolutionOperands& operands,
+void CudnnConvolution::queue_fused(const void* input, const ConvolutionOperands& operands,
                                    std::byte* workspace, std::string_view doing) {
   const float one = 1.0f, zero = 0.0f;
   HIOS_CUDA(
@@ -135,7 +139,7 @@ void CudnnConvolution::queue_fused(const float* input, const ConvolutionOperands
       doing);
 }
 
-void CudnnConvolution::queue_plain(const float* input, const ConvolutionOperands& operands,
+void CudnnConvolution::queue_plain(const void* input, const ConvolutionOperands& operands,
                                    std::byte* workspace, std::string_view doing) {
   const float one = 1.0f, zero = 0.0f;
   HIOS_CUDA(cudnnConvolutionForward(cudnn_, &one, input_.get(), input, filter_.get(),
@@ -143,7 +147,8 @@ void CudnnConvolution::queue_plain(const float* input, const ConvolutionOperands
                                     own_bytes_, &zero, output_.get(), operands.output),
             doing);
   if (operands.bias == nullptr && !problem_.relu_after) return;
-  HIOS_CUDA(finish({.partials = operands.output,
+  HIOS_CUDA(finish({.element = problem_.element(),
+                    .partials = operands.output,
                     .count = 1,
                     .bias = operands.bias,
                     .output = operands.output,
@@ -154,11 +159,28 @@ void CudnnConvolution::queue_plain(const float* input, const ConvolutionOperands
             doing);
 }
 
+/// What to ask cuDNN's heuristic with. In fp32 the default would let it round to TF32.
+cudnnMathType_t usual_math(Math math) {
+  return math == Math::kFp32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+}
+
+/// The kinds of arithmetic in which an algorithm that cuDNN proposes is to be tried. For halves it
+/// proposes tensor cores or not; the other is then worth a trial, too.
+std::vector<cudnnMathType_t> maths_to_try(Math math, cudnnMathType_t proposed) {
+  switch (math) {
+    case Math::kFp32:
+      if (proposed != CUDNN_FMA_MATH && proposed != CUDNN_DEFAULT_MATH) return {};
+      return {CUDNN_FMA_MATH};
+    case Math::kTf32:
+      return {proposed};
+    default:
+      return {CUDNN_TENSOR_OP_MATH, CUDNN_DEFAULT_MATH};
+  }
+}
+
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
-  const bool tensor_cores = problem.math == Math::kTf32;
-  const Descriptors descriptors =
-      describe(problem, tensor_cores ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH);
+  const Descriptors descriptors = describe(problem, usual_math(problem.math));
   std::array<cudnnConvolutionFwdAlgoPerf_t, 2 * CUDNN_CONVOLUTION_FWD_ALGO_COUNT> found;
   int count = 0;
   if (cudnnGetConvolutionForwardAlgorithm_v7(
@@ -168,18 +190,19 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
     return {};  // there are other families
   }
   std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
   for (int i = 0; i < count; ++i) {
     const cudnnConvolutionFwdAlgoPerf_t& one = found[static_cast<std::size_t>(i)];
     if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMaxWorkspaceBytes) continue;
     if (deterministic && one.determinism != CUDNN_DETERMINISTIC) continue;
-    if (!tensor_cores && one.mathType != CUDNN_FMA_MATH && one.mathType != CUDNN_DEFAULT_MATH) {
-      continue;
+    for (const cudnnMathType_t math : maths_to_try(problem.math, one.mathType)) {
+      const std::string name =
+          "cudnn " + std::to_string(one.algo) + " " + std::to_string(math) + " ";
+      add(name + "plain");
+      if (problem.bias) add(name + "fused");
     }
-    // In fp32 the default would let cuDNN round to TF32.
-    const cudnnMathType_t math = tensor_cores ? one.mathType : CUDNN_FMA_MATH;
-    const std::string name = "cudnn " + std::to_string(one.algo) + " " + std::to_string(math) + " ";
-    names.push_back(name + "plain");
-    if (problem.bias) names.push_back(name + "fused");
   }
   return names;
 }

@@ -32,27 +32,33 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
             kDescribing);
 }
 
-LtLayout columns(int rows, int count) {
-  return make<LtLayout>(kDescribing, cublasLtMatrixLayoutCreate, CUDA_R_32F,
+cudaDataType_t data_type(const ConvolutionProblem& problem) {
+  return problem.element() == Element::kHalf ? CUDA_R_16F : CUDA_R_32F;
+}
+
+LtLayout columns(cudaDataType_t type, int rows, int count) {
+  return make<LtLayout>(kDescribing, cublasLtMatrixLayoutCreate, type,
                         static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(count),
                         static_cast<std::int64_t>(rows));
 }
 
 Product describe(const ConvolutionProblem& problem) {
-  const bool tensor_cores = problem.math == Math::kTf32;
+  const bool rounds_to_tf32 = problem.math == Math::kTf32;
+  const cudaDataType_t type = data_type(problem);
   const Window& window = problem.window;
   Product result;
   result.operation = make<LtMatmulDescriptor>(
       kDescribing, cublasLtMatmulDescCreate,
-      tensor_cores ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
+      rounds_to_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
   set(result.operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   const cublasLtEpilogue_t epilogue =
       problem.bias ? (problem.relu_after ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
                    : (problem.relu_after ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
   set(result.operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-  result.weights = columns(window.channels, window.out_channels);
-  result.input = columns(window.channels, problem.pixels());
-  result.output = columns(window.out_channels, problem.pixels());
+  if (problem.bias) set(result.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
+  result.weights = columns(type, window.channels, window.out_channels);
+  result.input = columns(type, window.channels, problem.pixels());
+  result.output = columns(type, window.out_channels, problem.pixels());
   return result;
 }
 
@@ -77,7 +83,7 @@ class LtConvolution final : public ConvolutionAlgorithm {
 
   void queue(const ConvolutionOperands& operands, std::byte* workspace,
              std::string_view doing) override {
-    const float* input = relu_first_.queue(operands.input, workspace, stream_, doing);
+    const void* input = relu_first_.queue(operands.input, workspace, stream_, doing);
     workspace += relu_first_.workspace_bytes();
     if (operands.bias != nullptr) {
       set(product_.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
@@ -110,6 +116,8 @@ void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttri
 /// one that is left out, promises turns but not their order.
 constexpr std::uint32_t kOrderedReductions =
     CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+/// Those that keep them in fp32: in fp16 the other two would round each part to a half.
+constexpr std::uint32_t kFp32Reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
@@ -117,7 +125,9 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
   const Product product = describe(problem);
   const auto preference = make<LtPreference>(kDescribing, cublasLtMatmulPreferenceCreate);
   prefer(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMaxWorkspaceBytes);
-  if (deterministic) {
+  if (problem.element() == Element::kHalf) {
+    prefer(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, kFp32Reductions);
+  } else if (deterministic) {
     prefer(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, kOrderedReductions);
   }
   for (const auto attribute :

@@ -25,6 +25,7 @@ class OwnConvolution final : public ConvolutionAlgorithm {
  public:
   OwnConvolution(const ConvolutionProblem& problem, int tile, int split, cudaStream_t stream)
       : tile_(tile), stream_(stream) {
+    task_.element = problem.element();
     task_.window = problem.window;
     task_.groups = problem.groups;
     task_.relu_before = problem.relu_before;

@@ -17,16 +17,16 @@ class LayeredOperator final : public BoundOperator {
       std::vector<const std::byte*> part_inputs;
       for (const TensorId id : part.inputs) {
         const auto source = reader.next(id);
-        part_inputs.push_back(source ? reinterpret_cast<const std::byte*>(source->data)
-                                     : buffers_.at(id)->data());
+        part_inputs.push_back(source ? source->data : buffers_.at(id)->data());
       }
       for (const LayerId id : part.layers) reader.made(model.layer(id).output);
-      float* output = binding.output;
+      std::byte* output = binding.output;
       if (part.output != operation.layers->output) {
         auto& buffer = buffers_[part.output];
-        buffer = std::make_unique<DeviceBlock>(model.tensor(part.output).shape.size_bytes(),
-                                               "a layer inside " + operation.name);
-        output = reinterpret_cast<float*>(buffer->data());
+        buffer = std::make_unique<DeviceBlock>(
+            model.tensor(part.output).shape.size_bytes(size_of(binding.element())),
+            "a layer inside " + operation.name);
+        output = buffer->data();
       }
       const Operation part_operation{&model, &part, operation.name, operation.signature};
       parts_.push_back(bind_operator({part_operation, output, binding.source, binding.tools,

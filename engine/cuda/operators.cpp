@@ -15,6 +15,7 @@ class PoolOperator final : public BoundOperator {
  public:
   PoolOperator(const Binding& binding, const PoolForm& form)
       : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
+    task_.element = binding.element();
     task_.window = window_of(form.input.shape, binding.output_shape(), form.pool.kernel,
                              form.pool.stride, form.pool.padding);
     task_.input = form.input.data;
@@ -34,8 +35,8 @@ class GlobalAverageOperator final : public BoundOperator {
   GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
       : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
     const Shape& shape = form.input.shape;
-    task_ = {form.input.data, binding.output, to_int(shape.n), to_int(shape.h * shape.w),
-             to_int(shape.c)};
+    task_ = {binding.element(), form.input.data,           binding.output,
+             to_int(shape.n),   to_int(shape.h * shape.w), to_int(shape.c)};
   }
   void run() override { HIOS_CUDA(global_mean(task_, stream_), doing_); }
 
@@ -50,7 +51,7 @@ class CombineOperator final : public BoundOperator {
   CombineOperator(const Binding& binding, const CombineForm& form)
       : doing_(doing_text(binding.operation)),
         stream_(binding.tools.stream.stream()),
-        tasks_(combine_tasks(form, binding.output_shape(), binding.output)) {}
+        tasks_(combine_tasks(form, binding.output_shape(), binding.element(), binding.output)) {}
   void run() override {
     for (const CombineTask& task : tasks_) HIOS_CUDA(combine(task, stream_), doing_);
   }
@@ -103,7 +104,8 @@ std::optional<std::string> refusal(const Operation& operation) {
   return {};
 }
 
-std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output, float* to) {
+std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
+                                       Element element, void* to) {
   std::vector<CombineTask> tasks;
   int first_channel = 0;
   for (const std::vector<Source>& terms : form.ranges) {
@@ -111,6 +113,7 @@ std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& out
     if (tasks.empty() || tasks.back().ranges == CombineTask::kMaxRanges ||
         tasks.back().first_term[tasks.back().ranges] + count > CombineTask::kMaxTerms) {
       CombineTask& task = tasks.emplace_back();
+      task.element = element;
       task.first_term[0] = 0;
       task.pixels = to_int(output.n * output.h * output.w);
       task.out_channels = to_int(output.c);

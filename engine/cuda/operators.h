@@ -16,13 +16,14 @@ namespace hios::cuda {
 /// `source`, which serve the making only.
 struct Binding {
   const Operation& operation;
-  float* output;
+  std::byte* output;
   TensorSource& source;
   ConvolutionTools tools;
   Choices& choices;
   WeightsCache& weights;
   Math math;
 
+  Element element() const { return element_of(math); }
   const Shape& output_shape() const {
     return operation.model->tensor(operation.layers->output).shape;
   }
@@ -54,7 +55,8 @@ Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
                  const Extent& stride, const Extent& padding);
 
 /// Launches of CombineTask for a form. REQUIRES: no more terms in a range than a task holds.
-std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output, float* to);
+std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
+                                       Element element, void* to);
 
 /// "running conv_7 (…)": how errors of an operator begin.
 std::string doing_text(const Operation& operation);

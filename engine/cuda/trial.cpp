@@ -14,29 +14,37 @@ constexpr int kRows = 4;  // the first is not counted
 
 constexpr const char* kDoing = "trying an algorithm";
 
-Bytes bytes_of(std::size_t values) { return values * sizeof(float); }
+Bytes bytes_of(std::size_t values, const ConvolutionProblem& problem) {
+  return values * size_of(problem.element());
+}
+
+/// Small positive numbers, were all bytes this one: zeros would draw less power than what is to
+/// come, and halves must not add up to infinity.
+int filling(const ConvolutionProblem& problem) {
+  return problem.element() == Element::kHalf ? 0x24 : 0x3c;
+}
 
 }  // namespace
 
 Trial::Trial(const ConvolutionProblem& problem, const ConvolutionTools& tools)
     : stream_(tools.stream.stream()),
-      input_(bytes_of(problem.input_values()), "a trial's input"),
-      weights_(bytes_of(problem.weight_values()), "a trial's weights"),
-      bias_(bytes_of(static_cast<std::size_t>(problem.window.out_channels)), "a trial's bias"),
-      output_(bytes_of(problem.output_values()), "a trial's output"),
+      input_(bytes_of(problem.input_values(), problem), "a trial's input"),
+      weights_(bytes_of(problem.weight_values(), problem), "a trial's weights"),
+      bias_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem),
+            "a trial's bias"),
+      output_(bytes_of(problem.output_values(), problem), "a trial's output"),
       has_bias_(problem.bias),
       before_(make_timed_event()),
       after_(make_timed_event()) {
-  // Small positive numbers: zeros would draw less power than what is to come.
   for (DeviceBlock* const block : {&input_, &weights_, &bias_}) {
-    HIOS_CUDA(cudaMemsetAsync(block->data(), 0x3c, block->size_bytes(), stream_), kDoing);
+    HIOS_CUDA(cudaMemsetAsync(block->data(), filling(problem), block->size_bytes(), stream_),
+              kDoing);
   }
 }
 
 void Trial::queue(ConvolutionAlgorithm& algorithm) {
-  const auto values = [](DeviceBlock& block) { return reinterpret_cast<float*>(block.data()); };
   algorithm.queue(
-      {values(input_), values(weights_), has_bias_ ? values(bias_) : nullptr, values(output_)},
+      {input_.data(), weights_.data(), has_bias_ ? bias_.data() : nullptr, output_.data()},
       workspace_->data(), kDoing);
 }
 

@@ -1,7 +1,6 @@
 #include "engine/cuda/weights.h"
 
-#include <vector>
-
+#include "engine/half.h"
 #include "engine/pattern.h"
 
 namespace hios::cuda {
@@ -24,6 +23,18 @@ std::vector<float> reordered(const std::vector<float>& onnx, std::size_t outputs
 
 }  // namespace
 
+std::unique_ptr<DeviceBlock> WeightsCache::upload(const std::vector<float>& values,
+                                                  const std::string& what) {
+  const Bytes size_bytes = values.size() * size_of(element_);
+  auto block = std::make_unique<DeviceBlock>(size_bytes, what);
+  if (element_ == Element::kHalf) {
+    streams_.copy(block->data(), to_halves(values).data(), size_bytes);
+  } else {
+    streams_.copy(block->data(), values.data(), size_bytes);
+  }
+  return block;
+}
+
 std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, const Layer& layer,
                                                          TensorSource& source) {
   std::weak_ptr<const UploadedWeights>& known = known_[{&source, &model, layer.name}];
@@ -34,21 +45,15 @@ std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, con
   const auto inputs =
       static_cast<std::size_t>(model.tensor(layer.inputs.front()).shape.c / conv.groups);
   const auto taps = static_cast<std::size_t>(conv.kernel.h * conv.kernel.w);
-  const auto upload = [&](const std::vector<float>& values, const char* what) {
-    const Bytes size_bytes = values.size() * sizeof(float);
-    auto block = std::make_unique<DeviceBlock>(size_bytes, what + layer.name);
-    streams_.copy(block->data(), values.data(), size_bytes);
-    return block;
-  };
   auto uploaded = std::make_shared<UploadedWeights>();
   std::vector<float> values(outputs * inputs * taps);
   source.weights(model, layer, values);
   values = reordered(values, outputs, inputs, taps, is_depthwise(model, layer));
-  uploaded->weights = upload(values, "the weights of ");
+  uploaded->weights = upload(values, "the weights of " + layer.name);
   if (conv.bias) {
     values.resize(outputs);
     source.bias(model, layer, values);
-    uploaded->bias = upload(values, "the bias of ");
+    uploaded->bias = upload(values, "the bias of " + layer.name);
   }
   known = uploaded;
   return uploaded;

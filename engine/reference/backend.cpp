@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "engine/half.h"
 #include "engine/reference/kernels.h"
 #include "hios/error.h"
 
@@ -54,6 +56,24 @@ struct Step {
   float* bound_output = nullptr;  ///< null: the scratch
   std::size_t scratch_offset = 0;
   Shape output_shape;
+  std::optional<std::size_t> rounded;  ///< tf32, Conv: the scratch for its rounded input
+};
+
+/// A tensor that lies outside as halves and in the scratch as fp32.
+template <class Pointer>
+struct Crossing {
+  Pointer outside;
+  std::size_t scratch_offset;
+  std::size_t elements;
+};
+using Widening = Crossing<const Half*>;
+using Narrowing = Crossing<Half*>;
+
+/// What an operator does, one after the other.
+struct Steps {
+  std::vector<Widening> inputs;  ///< fp16 only
+  std::vector<Step> layers;
+  std::optional<Narrowing> output;  ///< fp16 only
 };
 
 void run_layer(const Step& step, std::span<const Input> in, const Output& out) {
@@ -73,26 +93,41 @@ void run_layer(const Step& step, std::span<const Input> in, const Output& out) {
 
 class ReferenceOperator final : public BoundOperator {
  public:
-  ReferenceOperator(std::vector<Step> steps, std::vector<float>& scratch)
+  ReferenceOperator(Steps steps, std::vector<float>& scratch)
       : steps_(std::move(steps)), scratch_(scratch) {
     std::size_t most = 0;
-    for (const Step& step : steps_) most = std::max(most, step.inputs.size());
+    for (const Step& step : steps_.layers) most = std::max(most, step.inputs.size());
     inputs_.resize(most);
   }
 
   void run() override {
-    for (const Step& step : steps_) {
-      for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-        const Place& place = step.inputs[i];
-        inputs_[i] = {place.bound ? place.bound : &scratch_[place.scratch_offset], place.shape};
-      }
-      float* output = step.bound_output ? step.bound_output : &scratch_[step.scratch_offset];
-      run_layer(step, std::span(inputs_).first(step.inputs.size()), {output, step.output_shape});
+    for (const Widening& input : steps_.inputs) {
+      std::transform(input.outside, input.outside + input.elements, &scratch_[input.scratch_offset],
+                     to_float);
     }
+    for (const Step& step : steps_.layers) run_step(step);
+    if (!steps_.output) return;
+    const float* const from = &scratch_[steps_.output->scratch_offset];
+    std::transform(from, from + steps_.output->elements, steps_.output->outside, to_half);
   }
 
  private:
-  std::vector<Step> steps_;
+  void run_step(const Step& step) {
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      const Place& place = step.inputs[i];
+      inputs_[i] = {place.bound ? place.bound : &scratch_[place.scratch_offset], place.shape};
+    }
+    if (step.rounded) {
+      float* const rounded = &scratch_[*step.rounded];
+      std::transform(inputs_[0].data, inputs_[0].data + inputs_[0].shape.elements(), rounded,
+                     round_to_tf32);
+      inputs_[0].data = rounded;
+    }
+    float* output = step.bound_output ? step.bound_output : &scratch_[step.scratch_offset];
+    run_layer(step, std::span(inputs_).first(step.inputs.size()), {output, step.output_shape});
+  }
+
+  Steps steps_;
   std::vector<Input> inputs_;  // of the step that runs
   std::vector<float>& scratch_;
 };
@@ -100,60 +135,93 @@ class ReferenceOperator final : public BoundOperator {
 /// Lays the layers of an operator out one by one.
 class StepBuilder {
  public:
-  StepBuilder(const Operation& operation, std::span<const std::byte* const> inputs, float* output)
+  StepBuilder(const Operation& operation, std::span<const std::byte* const> inputs,
+              std::byte* output, Math math)
       : model_(*operation.model),
         output_(operation.layers->output),
         bound_inputs_(inputs),
-        bound_output_(output) {}
+        bound_output_(output),
+        math_(math) {}
 
   Step& add(const Layer& layer) {
-    Step& step = steps_.emplace_back();
+    Step& step = steps_.layers.emplace_back();
     step.kind = layer.kind;
     for (const TensorId id : layer.inputs) step.inputs.push_back(input(id));
     step.output_shape = model_.tensor(layer.output).shape;
+    if (math_ == Math::kTf32 && std::holds_alternative<Conv>(layer.kind)) {
+      step.rounded = take(step.inputs.front().shape);
+    }
+    if (layer.output == output_ && math_ != Math::kFp16) {
+      step.bound_output = reinterpret_cast<float*>(bound_output_);
+      return step;
+    }
+    step.scratch_offset = take(step.output_shape);
+    scratch_offsets_.emplace(layer.output, step.scratch_offset);
     if (layer.output == output_) {
-      step.bound_output = bound_output_;
-    } else {
-      step.scratch_offset = scratch_size_;
-      scratch_offsets_.emplace(layer.output, scratch_size_);
-      scratch_size_ += static_cast<std::size_t>(step.output_shape.elements());
+      steps_.output = {reinterpret_cast<Half*>(bound_output_), step.scratch_offset,
+                       static_cast<std::size_t>(step.output_shape.elements())};
     }
     return step;
   }
 
   std::size_t scratch_size() const { return scratch_size_; }  ///< in floats
-  std::vector<Step> take() { return std::move(steps_); }
+  Steps finish() { return std::move(steps_); }
 
  private:
+  std::size_t take(const Shape& shape) {
+    return std::exchange(scratch_size_, scratch_size_ + static_cast<std::size_t>(shape.elements()));
+  }
+
   /// An earlier layer's output, else the next of the operator's inputs.
   Place input(TensorId id) {
     Place place{.shape = model_.tensor(id).shape};
     if (const auto made = scratch_offsets_.find(id); made != scratch_offsets_.end()) {
       place.scratch_offset = made->second;
-    } else {
-      place.bound = reinterpret_cast<const float*>(bound_inputs_[next_input_++]);
+      return place;
     }
+    const std::byte* const bound = bound_inputs_[next_input_++];
+    if (math_ != Math::kFp16) {
+      place.bound = reinterpret_cast<const float*>(bound);
+      return place;
+    }
+    place.scratch_offset = take(place.shape);
+    steps_.inputs.push_back({reinterpret_cast<const Half*>(bound), place.scratch_offset,
+                             static_cast<std::size_t>(place.shape.elements())});
     return place;
   }
 
   const Model& model_;
   TensorId output_;
   std::span<const std::byte* const> bound_inputs_;
-  float* bound_output_;
-  std::vector<Step> steps_;
+  std::byte* bound_output_;
+  Math math_;
+  Steps steps_;
   std::map<TensorId, std::size_t> scratch_offsets_;
   std::size_t next_input_ = 0, scratch_size_ = 0;
 };
 
+/// As a device would upload them.
+void round_weights(Math math, std::vector<float>& weights, std::vector<float>& bias) {
+  if (math == Math::kTf32) std::ranges::transform(weights, weights.begin(), round_to_tf32);
+  if (math != Math::kFp16) return;
+  std::ranges::transform(weights, weights.begin(), round_to_half);
+  std::ranges::transform(bias, bias.begin(), round_to_half);
+}
+
 class ReferenceBackend final : public Backend {
  public:
-  explicit ReferenceBackend(const BackendOptions& options) : threads_(options.threads) {}
+  explicit ReferenceBackend(const BackendOptions& options)
+      : threads_(options.threads), math_(options.math) {}
 
   std::string_view name() const override { return "reference"; }
   std::string_view kind() const override { return "cpu"; }
   int threads() const override { return threads_; }
+  Math math() const override { return math_; }
   Json describe() const override {
-    return {{"library", "plain loops"}, {"accumulation", "double"}, {"layout", "NHWC"}};
+    return {{"library", "plain loops"},
+            {"accumulation", "double"},
+            {"layout", "NHWC"},
+            {"math", to_string(math_)}};
   }
 
   /// The kinds of layers are a closed set, and there is a loop for each.
@@ -177,6 +245,7 @@ class ReferenceBackend final : public Backend {
                                                 TensorSource& source);
 
   int threads_;
+  Math math_;
   std::vector<float> scratch_;  // of the operator that runs; as large as the neediest
   std::map<WeightsKey, std::weak_ptr<const PackedConv>> weights_;
 };
@@ -191,7 +260,7 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
                            std::to_string(inputs.size()));
   }
   try {
-    StepBuilder builder(operation, inputs, reinterpret_cast<float*>(output));
+    StepBuilder builder(operation, inputs, output, math_);
     for (const LayerId id : operation.layers->layers) {
       const Layer& layer = operation.model->layer(id);
       Step& step = builder.add(layer);
@@ -200,7 +269,7 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
       }
     }
     if (scratch_.size() < builder.scratch_size()) scratch_.resize(builder.scratch_size());
-    return std::make_unique<ReferenceOperator>(builder.take(), scratch_);
+    return std::make_unique<ReferenceOperator>(builder.finish(), scratch_);
   } catch (const std::bad_alloc&) {
     throw RunError("reference backend: no memory for the weights and scratch of " + operation.name);
   }
@@ -221,6 +290,7 @@ std::shared_ptr<const PackedConv> ReferenceBackend::packed_conv(const Model& mod
   std::vector<float> bias(static_cast<std::size_t>(conv.bias ? conv.out_channels : 0));
   source.weights(model, layer, weights);
   if (conv.bias) source.bias(model, layer, bias);
+  round_weights(math_, weights, bias);
   auto packed = std::make_shared<const PackedConv>(conv, in_channels, weights, bias);
   known = packed;
   return packed;

@@ -36,9 +36,10 @@ Summary summarize(const Model& model) {
   summary.parameters = model.parameters();
 
   const auto consider = [&](const Tensor& tensor) {
-    if (tensor.shape.size_bytes() <= summary.largest_tensor_bytes) return;
+    const Bytes size_bytes = tensor.shape.size_bytes(coarse.element_bytes);
+    if (size_bytes <= summary.largest_tensor_bytes) return;
     summary.largest_tensor = tensor.name;
-    summary.largest_tensor_bytes = tensor.shape.size_bytes();
+    summary.largest_tensor_bytes = size_bytes;
   };
   consider(model.tensor(model.input()));
   for (const OperatorLayers& op : coarse.operators) consider(model.tensor(op.output));

@@ -230,7 +230,8 @@ TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
       {{"--devices-per-node", "1"}, "--devices-per-node is about GPUs"},
       {{"--allow-nondeterministic"}, "--allow-nondeterministic is about GPUs"},
       {{"--math", "tf32"}, "made for fp32, and --math says tf32"},
-      {{"--math", "fp8"}, "there are fp32, tf32"},
+      {{"--math", "fp8"}, "there are fp32, tf32, fp16"},
+      {{"--atol", "-1"}, "--atol"},
       {{"--backend", "reference,reference"}, "--backend"},
       {{"--json", place_.file("graph.json")}, "--force"},
       {{"--json", schedule_, "--force"}, "name the same file"},
@@ -265,13 +266,19 @@ TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
 }
 #endif
 
+#ifdef HIOS_HAVE_CPU
+constexpr const char* kNotByTheCpu = "the cpu backend computes in fp32, not in tf32";
+#else
+constexpr const char* kNotByTheCpu = "backend 'cpu' is not in this build";
+#endif
+
 // What this build or machine lacks is said in one line before anything runs; where it lacks
 // nothing, the GPU is there.
 TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
   const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
                         "--output", place_.file("p.json"), "--iterations", "1"};
   const std::vector<std::pair<Words, const char*>> cases = {
-      {{"--math", "tf32", "--backend", "reference"}, "computes in fp32 only"},
+      {{"--math", "tf32", "--backend", "cpu"}, kNotByTheCpu},
       {{"--transport", "staged"}, "--transport is about GPUs"},
       {{"--backend", "cuda", "--threads", "2"}, "cuda"},
   };
@@ -287,8 +294,9 @@ TEST_F(BadInput, AScheduleInAnotherArithmeticIsRefused) {
   Json schedule = read(schedule_);
   schedule["devices"][0]["math"] = "tf32";
   place_.write("tf32.json", schedule.dump());
-  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("tf32.json")}),
-                 "computes in fp32 only");
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("tf32.json"),
+                              "--backend", "cpu"}),
+                 kNotByTheCpu);
 }
 
 TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {

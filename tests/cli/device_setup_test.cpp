@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "hios/error.h"
 #include "support/complaint.h"
 
@@ -51,13 +53,22 @@ TEST(DeviceOptions, ArithmeticIsKnownByName) {
   expect_complaint(complaint_of([] {
                      options_of({"--math", "fp8"}, {"reference"});
                    }),
-                   "there are fp32, tf32");
+                   "there are fp32, tf32, fp16");
   EXPECT_EQ(math_named("fp32"), Math::kFp32);
   EXPECT_EQ(math_named("tf32"), Math::kTf32);
   EXPECT_EQ(to_string(Math::kTf32), "tf32");
-  require_math(find_backend("reference"), "fp32");
-  expect_complaint(complaint_of([] { require_math(find_backend("reference"), "tf32"); }),
-                   "the reference backend computes in fp32 only");
+}
+
+TEST(RequireMath, SaysWhatTheBackendHasAndWhichHasTheOther) {
+  for (const char* math : {"fp32", "tf32", "fp16"}) require_math(find_backend("reference"), math);
+  constexpr std::array kTwo = {Math::kFp32, Math::kTf32};
+  BackendEntry narrow{};
+  narrow.name = "narrow";
+  narrow.maths = kTwo;
+  require_math(narrow, "tf32");
+  expect_complaint(complaint_of([&] { require_math(narrow, "fp16"); }),
+                   "the narrow backend computes in fp32, tf32, not in fp16: choose --math fp32, "
+                   "tf32 or --backend reference");
 }
 
 }  // namespace

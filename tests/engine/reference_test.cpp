@@ -234,11 +234,11 @@ TEST(ReferenceBackend, BuffersAreAlignedAndRefusalsSayHowMuch) {
 struct Bound {
   Bound(Backend& backend, const OperationCase& c, float value, TensorSource& source) {
     for (const TensorId id : c.layers.inputs) {
-      inputs.push_back(backend.allocate(c.model.tensor(id).shape.size_bytes(), "input"));
+      inputs.push_back(backend.allocate(c.model.tensor(id).shape.size_bytes(kFp32Bytes), "input"));
       std::ranges::fill(floats(*inputs.back()), value);
       pointers.push_back(inputs.back()->data());
     }
-    output = backend.allocate(c.output_shape().size_bytes(), "output");
+    output = backend.allocate(c.output_shape().size_bytes(kFp32Bytes), "output");
     op = backend.bind(c.operation(), pointers, output->data(), lanes(1, 1)[0], source);
   }
   static std::span<float> floats(Buffer& buffer) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/bind.h"
+#include "engine/host_copies.h"
 
 namespace hios::test {
 namespace {
@@ -28,11 +29,11 @@ BoundNetwork::BoundNetwork(const CoarseGraph& coarse, const Model& model, Backen
   const Shape& shape = model.tensor(model.input()).shape;
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   source.input(model, values);
-  input_ = backend.allocate(shape.size_bytes(), "the input");
-  backend.write(input_->data(), values.data(), shape.size_bytes());
+  input_ = backend.allocate(coarse.size_bytes(shape), "the input");
+  write_floats(backend, input_->data(), values);
   for (const OperatorLayers& layers : coarse.operators) {
     outputs_.push_back(
-        backend.allocate(model.tensor(layers.output).shape.size_bytes(), "an output"));
+        backend.allocate(coarse.size_bytes(model.tensor(layers.output).shape), "an output"));
   }
   bind(streams, source);
   recording_ = backend.record([&] { queue(); });
@@ -88,9 +89,7 @@ void BoundNetwork::run(int times) {
 std::vector<float> BoundNetwork::output(OpId op) {
   Buffer& buffer = *outputs_[op.index()];
   const Shape& shape = model_.tensor(coarse_.layers(op).output).shape;
-  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  backend_.read(values.data(), buffer.data(), shape.size_bytes());
-  return values;
+  return read_floats(backend_, buffer.data(), static_cast<std::size_t>(shape.elements()));
 }
 
 std::vector<float> BoundNetwork::outputs() {

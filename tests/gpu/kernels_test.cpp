@@ -16,18 +16,28 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
+BackendOptions options_in(Math math) {
+  BackendOptions options;
+  options.math = math;
+  return options;
+}
+
+/// The reference in the same arithmetic.
 void expect_as_reference(Backend& backend, const test::OperationCase& operation_case) {
-  const auto expected = test::run_operation(*reference::make_backend({}), operation_case, 1, kSeed);
-  const Comparison comparison = compare(test::run_operation(backend, operation_case, 1, kSeed),
-                                        expected, {.atol = 2e-4, .rtol = 2e-4});
+  const bool halves = backend.math() == Math::kFp16;
+  const auto expected = test::run_operation(*reference::make_backend(options_in(backend.math())),
+                                            operation_case, 1, kSeed);
+  const Comparison comparison =
+      compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
+              halves ? Tolerance{2e-2, 2e-2} : Tolerance{2e-4, 2e-4});
   EXPECT_EQ(comparison.outside, 0u)
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
 
 /// All candidates for a case, each by itself.
-void expect_every_candidate_right(const test::OperationCase& operation_case) {
+void expect_every_candidate_right(const test::OperationCase& operation_case, Math math) {
   const Operation operation = operation_case.operation();
-  const auto chooser = cuda::make_backend({});
+  const auto chooser = cuda::make_backend(options_in(math));
   const Json chosen = chooser->choices(operation);
   ASSERT_EQ(chosen.size(), 1u);
   const std::string key = chosen.begin().key();
@@ -38,12 +48,12 @@ void expect_every_candidate_right(const test::OperationCase& operation_case) {
   const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
   const Form form = form_of(operation, nowhere);
   const auto problem = cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                                        operation_case.output_shape(), Math::kFp32);
+                                        operation_case.output_shape(), math);
   const cuda::ConvolutionTools tools{gpu, stream, lt.get()};
   std::size_t ran = 0;
   for (const std::string& name : cuda::convolution_candidates(*problem, tools, true)) {
     SCOPED_TRACE(name);
-    BackendOptions options;
+    BackendOptions options = options_in(math);
     options.algorithms = {{key, name}};
     const auto backend = cuda::make_backend(options);
     try {
@@ -68,28 +78,42 @@ test::OperationCase conv_case(const std::string& name, const Shape& input, const
   });
 }
 
-TEST(Candidates, OfADeepPointwiseConvolutionAreAllRight) {
+class Candidates : public testing::TestWithParam<Math> {};
+
+TEST_P(Candidates, OfADeepPointwiseConvolutionAreAllRight) {
   expect_every_candidate_right(
-      conv_case("pointwise", {1, 768, 8, 8}, Conv{192, {1, 1}, {1, 1}, {0, 0}}, false, true));
+      conv_case("pointwise", {1, 768, 8, 8}, Conv{192, {1, 1}, {1, 1}, {0, 0}}, false, true),
+      GetParam());
 }
 
-TEST(Candidates, WithAReluInFrontAreAllRight) {
+TEST_P(Candidates, WithAReluInFrontAreAllRight) {
   expect_every_candidate_right(
-      conv_case("relu_first", {1, 96, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true));
+      conv_case("relu_first", {1, 96, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true),
+      GetParam());
 }
 
-TEST(Candidates, OfOddChannelsAreAllRight) {
+TEST_P(Candidates, OfOddChannelsAreAllRight) {
   expect_every_candidate_right(
-      conv_case("odd", {2, 13, 19, 17}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false));
+      conv_case("odd", {2, 13, 19, 17}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false),
+      GetParam());
 }
 
-TEST(Candidates, OfGroupsWithoutBiasAreAllRight) {
-  expect_every_candidate_right(conv_case("groups", {1, 64, 14, 14},
-                                         Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true));
+TEST_P(Candidates, OfGroupsWithoutBiasAreAllRight) {
+  expect_every_candidate_right(
+      conv_case("groups", {1, 64, 14, 14}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true),
+      GetParam());
 }
 
-TEST(Depthwise, IsRightForEverySizeAndStep) {
-  const auto backend = cuda::make_backend({});
+std::string name_of(const testing::TestParamInfo<Math>& info) {
+  return std::string(to_string(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Candidates, testing::Values(Math::kFp32, Math::kFp16), name_of);
+
+class Depthwise : public testing::TestWithParam<Math> {};
+
+TEST_P(Depthwise, IsRightForEverySizeAndStep) {
+  const auto backend = cuda::make_backend(options_in(GetParam()));
   for (const std::int64_t size : {2, 3, 5, 7}) {
     for (const std::int64_t step : {1, 2, 3}) {
       // Few pixels; many, so that threads take several; channels that are no multiple of four.
@@ -103,8 +127,8 @@ TEST(Depthwise, IsRightForEverySizeAndStep) {
   }
 }
 
-TEST(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
-  const auto backend = cuda::make_backend({});
+TEST_P(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
+  const auto backend = cuda::make_backend(options_in(GetParam()));
   const Conv conv{512, {5, 5}, {1, 1}, {2, 2}, 512};
   const auto few = conv_case("few", {1, 512, 12, 40}, conv, true, false);
   const auto many = conv_case("few", {8, 512, 12, 40}, conv, true, false);
@@ -117,6 +141,8 @@ TEST(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
   from_many.resize(from_few.size());
   EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
 }
+
+INSTANTIATE_TEST_SUITE_P(In, Depthwise, testing::Values(Math::kFp32, Math::kFp16), name_of);
 
 }  // namespace
 }  // namespace hios

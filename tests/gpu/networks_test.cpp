@@ -2,11 +2,14 @@
 // not.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "engine/cuda/backend.h"
 #include "engine/reference/backend.h"
 #include "engine/verify.h"
 #include "gpu/bound_network.h"
 #include "hios/models/models.h"
+#include "hios/platform.h"
 
 namespace hios {
 namespace {
@@ -18,17 +21,28 @@ struct SmallNetwork {
   std::int64_t size;  ///< height and width
 };
 
-class GpuNetwork : public testing::TestWithParam<SmallNetwork> {
+class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Math>> {
  protected:
   GpuNetwork()
-      : model(models::find(GetParam().name)->build(1, GetParam().size, GetParam().size)),
-        coarse(coarsen(model)) {}
+      : network(std::get<SmallNetwork>(GetParam())),
+        math(std::get<Math>(GetParam())),
+        model(models::find(network.name)->build(1, network.size, network.size)),
+        coarse(coarsen(model, element_bytes(to_string(math)))) {}
+
+  BackendOptions options() const {
+    BackendOptions result;
+    result.math = math;
+    return result;
+  }
 
   std::vector<float> outputs(Backend& backend, std::size_t streams) {
+    return outputs(backend, streams, coarse);
+  }
+  std::vector<float> outputs(Backend& backend, std::size_t streams, const CoarseGraph& graph) {
     SeededSource source(kSeed);
-    test::BoundNetwork network(coarse, model, backend, source, streams);
-    network.run(2);
-    return network.outputs();
+    test::BoundNetwork bound(graph, model, backend, source, streams);
+    bound.run(2);
+    return bound.outputs();
   }
   Json choices(Backend& backend) const {
     Json all = Json::object();
@@ -40,36 +54,44 @@ class GpuNetwork : public testing::TestWithParam<SmallNetwork> {
     return all;
   }
 
+  const SmallNetwork network;
+  const Math math;
   const Model model;
   const CoarseGraph coarse;
 };
 
+/// Against fp32, as hios-run --verify=operators does.
 TEST_P(GpuNetwork, AgreesWithTheReferenceOnEveryOperator) {
   const auto reference = reference::make_backend({});
-  const auto gpu = cuda::make_backend({});
+  const auto gpu = cuda::make_backend(options());
   const Comparison comparison =
-      compare(outputs(*gpu, 1), outputs(*reference, 1), {.atol = 1e-3, .rtol = 1e-3});
+      compare(outputs(*gpu, 1), outputs(*reference, 1, coarsen(model)), default_tolerance(math));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
+  RecordProperty("largest_difference", std::to_string(comparison.max_abs));
 }
 
 TEST_P(GpuNetwork, GivesTheSameBitsOnAnyStreamsRecordedOrNot) {
-  const auto first = cuda::make_backend({});
+  const auto first = cuda::make_backend(options());
   const std::vector<float> expected = outputs(*first, 1);
   EXPECT_TRUE(compare(outputs(*first, 8), expected, {}).bitwise) << "eight streams";
-  BackendOptions options;
-  options.graphs = false;
-  options.algorithms = choices(*first);
-  const auto queued = cuda::make_backend(options);
+  BackendOptions without_graphs = options();
+  without_graphs.graphs = false;
+  without_graphs.algorithms = choices(*first);
+  const auto queued = cuda::make_backend(without_graphs);
   EXPECT_TRUE(compare(outputs(*queued, 1), expected, {}).bitwise) << "without graphs";
   EXPECT_TRUE(compare(outputs(*queued, 3), expected, {}).bitwise) << "without graphs, 3 streams";
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, GpuNetwork,
-                         testing::Values(SmallNetwork{"inception_v3", 139},
-                                         SmallNetwork{"nasnet_large", 64},
-                                         SmallNetwork{"squeezenet", 97},
-                                         SmallNetwork{"randwire_large", 64}),
-                         [](const auto& parameter) { return std::string(parameter.param.name); });
+                         testing::Combine(testing::Values(SmallNetwork{"inception_v3", 139},
+                                                          SmallNetwork{"nasnet_large", 64},
+                                                          SmallNetwork{"squeezenet", 97},
+                                                          SmallNetwork{"randwire_large", 64}),
+                                          testing::Values(Math::kFp32, Math::kTf32, Math::kFp16)),
+                         [](const auto& parameter) {
+                           return std::string(std::get<SmallNetwork>(parameter.param).name) + "_" +
+                                  std::string(to_string(std::get<Math>(parameter.param)));
+                         });
 
 TEST(GpuMemory, DoesNotGrowInAThousandIterations) {
   const Model model = models::find("squeezenet")->build(1, 97, 97);

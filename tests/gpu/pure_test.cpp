@@ -15,12 +15,13 @@ namespace {
 
 using cuda::CombineTask;
 
-std::optional<cuda::ConvolutionProblem> problem(const test::OperationCase& operation_case) {
+std::optional<cuda::ConvolutionProblem> problem(const test::OperationCase& operation_case,
+                                                Math math = Math::kFp32) {
   const Operation operation = operation_case.operation();
   const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
   const Form form = form_of(operation, nowhere);
   return cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                          operation_case.output_shape(), Math::kFp32);
+                          operation_case.output_shape(), math);
 }
 
 TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
@@ -31,6 +32,22 @@ TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
       });
   EXPECT_EQ(problem(relu_conv_relu)->key(),
             "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp32");
+  EXPECT_EQ(problem(relu_conv_relu, Math::kFp16)->key(),
+            "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp16");
+  EXPECT_TRUE(problem(relu_conv_relu, Math::kTf32)->key().ends_with(" tf32"));
+}
+
+TEST(ReluFirst, TakesRoomForTheInputsElements) {
+  const auto relu_conv = test::make_operation(
+      "two", {1, 8, 16, 16}, {}, [](ModelBuilder& b, std::span<const TensorId> x) {
+        b.conv("conv", b.relu("before", x[0]), Conv{4, {1, 1}, {1, 1}, {0, 0}});
+      });
+  const auto bytes = [&](Math math) {
+    return cuda::ReluFirst(*problem(relu_conv, math)).workspace_bytes();
+  };
+  EXPECT_EQ(bytes(Math::kFp32), 8u * 16 * 16 * 4);
+  EXPECT_EQ(bytes(Math::kTf32), 8u * 16 * 16 * 4);
+  EXPECT_EQ(bytes(Math::kFp16), 8u * 16 * 16 * 2);
 }
 
 TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {
@@ -54,9 +71,9 @@ TEST(ConvolutionKey, ADepthwiseOneByItselfHasNone) {
 
 /// `ranges` sums of `terms` tensors of as many channels as their index says, plus one.
 CombineForm combine_form(std::size_t ranges, std::size_t terms) {
-  static const std::vector<float> somewhere(1 << 10);
+  static const std::vector<std::byte> somewhere(1 << 10);
   CombineForm form;
-  const float* next = somewhere.data();
+  const std::byte* next = somewhere.data();
   for (std::size_t range = 0; range < ranges; ++range) {
     auto& sources = form.ranges.emplace_back();
     const Shape shape{1, static_cast<std::int64_t>(range) + 1, 2, 2};
@@ -71,10 +88,12 @@ TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
     SCOPED_TRACE(std::to_string(ranges) + " ranges of " + std::to_string(terms));
     const CombineForm form = combine_form(ranges, terms);
     const auto channels = static_cast<std::int64_t>(ranges * (ranges + 1) / 2);
-    const auto tasks = cuda::combine_tasks(form, {1, channels, 2, 2}, nullptr);
+    const auto tasks =
+        cuda::combine_tasks(form, {1, channels, 2, 2}, cuda::Element::kHalf, nullptr);
     std::size_t seen = 0;
     int first_channel = 0;
     for (const CombineTask& task : tasks) {
+      EXPECT_EQ(task.element, cuda::Element::kHalf);
       ASSERT_LE(task.ranges, CombineTask::kMaxRanges);
       ASSERT_LE(task.first_term[task.ranges], CombineTask::kMaxTerms);
       for (int range = 0; range < task.ranges; ++range, ++seen) {

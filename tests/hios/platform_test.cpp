@@ -125,7 +125,24 @@ TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
   EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, "tf32").device(kB).math, "tf32");
   expect_complaint(
       complaint_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
-      "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32");
+      "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32, fp16");
+}
+
+TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
+  EXPECT_EQ(element_bytes("fp32"), 4u);
+  EXPECT_EQ(element_bytes("tf32"), 4u);
+  EXPECT_EQ(element_bytes("fp16"), 2u);
+  EXPECT_EQ(Platform().element_bytes(), 4u);
+  EXPECT_EQ(Platform::homogeneous(3, "gpu", 0, 1, "fp16").element_bytes(), 2u);
+  EXPECT_EQ(read(file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"},
+                              {"name": "b", "kind": "cpu"})"))
+                .element_bytes(),
+            4u);
+  expect_complaint(complaint_of([&] {
+                     read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp16"},
+                                       {"name": "b", "kind": "cpu"})"));
+                   }),
+                   "'a' computes in fp16 and 'b' in fp32, whose tensors are not of one size");
 }
 
 TEST(PlatformIo, PlacesEveryComplaint) {

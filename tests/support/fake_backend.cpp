@@ -4,6 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "engine/half.h"
+#include "engine/host_copies.h"
 #include "hios/digest.h"
 
 namespace hios::test {
@@ -44,9 +46,12 @@ class FakeOperator final : public BoundOperator {
       }
     }
     Random random(seed, name_);
-    for (std::size_t i = 0; i + sizeof(float) <= output_.size(); i += sizeof(float)) {
+    const Bytes element = owner_.element_bytes();
+    for (std::size_t i = 0; i + element <= output_.size(); i += element) {
       const auto value = static_cast<float>(random.uniform(-1, 1));
-      std::memcpy(output_.data() + i, &value, sizeof value);
+      const Half half = to_half(value);
+      std::memcpy(output_.data() + i,
+                  element == sizeof half ? static_cast<const void*>(&half) : &value, element);
     }
   }
 
@@ -84,7 +89,7 @@ std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
                                                  std::byte* output, const Lane& lane,
                                                  TensorSource&) {
   const auto size = [&](TensorId tensor) {
-    return operation.model->tensor(tensor).shape.size_bytes();
+    return operation.model->tensor(tensor).shape.size_bytes(element_bytes());
   };
   std::vector<std::span<const std::byte>> spans;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -125,13 +130,23 @@ void FakeSource::input(const Model&, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(i);
 }
 
+Math arithmetic_of(const CoarseGraph& coarse) {
+  return coarse.element_bytes == kFp32Bytes ? Math::kFp32 : Math::kFp16;
+}
+
+std::vector<float> as_floats(std::span<const std::byte> tensor, Math math) {
+  FakeBackend host;
+  host.arithmetic = math;
+  return read_floats(host, tensor.data(), tensor.size() / host.element_bytes());
+}
+
 std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
                                                    Backend& backend, TensorSource& source) {
   const Shape& shape = model.tensor(model.input()).shape;
-  const auto input = backend.allocate(shape.size_bytes(), "the input alone");
+  const auto input = backend.allocate(coarse.size_bytes(shape), "the input alone");
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   source.input(model, values);
-  backend.write(input->data(), values.data(), shape.size_bytes());
+  write_floats(backend, input->data(), values);
   std::vector<std::unique_ptr<Buffer>> outputs(coarse.graph.size());
   std::vector<std::vector<std::byte>> results(coarse.graph.size());
   const std::vector<Lane> all_cores = lanes(1, backend.threads());

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/host_copies.h"
 #include "hios/random.h"
 
 namespace hios::test {
@@ -200,12 +201,8 @@ std::vector<OperationCase> all_cases() {
   return list.take();
 }
 
-void write(Backend& backend, Buffer& buffer, const std::vector<float>& values) {
-  backend.write(buffer.data(), values.data(), values.size() * sizeof(float));
-}
-
-constexpr std::size_t kGuard = 64;  ///< floats before and after the output
-constexpr float kGuardValue = -12345.5f;
+constexpr std::size_t kGuard = 64;        ///< elements before and after the output
+constexpr float kGuardValue = -12344.0f;  // a half, too
 
 }  // namespace
 
@@ -244,26 +241,27 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
       if (values.size() != static_cast<std::size_t>(model.tensor(id).shape.elements())) {
         throw std::runtime_error(operation_case.name + ": an input of the wrong size");
       }
-      buffer = backend.allocate(values.size() * sizeof(float), "a test's input");
-      write(backend, *buffer, values);
+      buffer = backend.allocate(values.size() * backend.element_bytes(), "a test's input");
+      write_floats(backend, buffer->data(), values);
     }
     pointers.push_back(buffer->data());
   }
 
   const auto elements = static_cast<std::size_t>(operation_case.output_shape().elements());
-  const auto output =
-      backend.allocate((elements + 2 * kGuard) * sizeof(float), "a test's guarded output");
+  const auto output = backend.allocate((elements + 2 * kGuard) * backend.element_bytes(),
+                                       "a test's guarded output");
   std::vector<float> guarded(elements + 2 * kGuard, kGuardValue);
   std::fill_n(guarded.begin() + kGuard, elements, std::numeric_limits<float>::quiet_NaN());
-  write(backend, *output, guarded);
+  write_floats(backend, output->data(), guarded);
 
   const std::vector<Lane> lane = lanes(1, threads);
-  const auto bound = backend.bind(operation_case.operation(), pointers,
-                                  output->data() + kGuard * sizeof(float), lane[0], source);
+  const auto bound =
+      backend.bind(operation_case.operation(), pointers,
+                   output->data() + kGuard * backend.element_bytes(), lane[0], source);
   const BoundGroup group{bound.get()};
   backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
   backend.synchronize();
-  backend.read(guarded.data(), output->data(), guarded.size() * sizeof(float));
+  guarded = read_floats(backend, output->data(), guarded.size());
 
   const auto untouched = [](float value) { return value == kGuardValue; };
   const std::span all(guarded);

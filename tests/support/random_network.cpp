@@ -24,7 +24,7 @@ std::vector<TensorId> random_inputs(const std::vector<TensorId>& known, Random& 
 
 }  // namespace
 
-RandomNetwork random_network(std::size_t operators, std::uint64_t seed) {
+RandomNetwork random_network(std::size_t operators, std::uint64_t seed, Bytes element_bytes) {
   Random random(seed, "network");
   const auto extent = static_cast<std::int64_t>(1 + random.below(4));
   ModelBuilder builder("random_" + std::to_string(seed), {1, 3, extent, extent});
@@ -52,19 +52,20 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed) {
     producer_of.push_back(OpId(i));
     for (const TensorId input : layers.inputs) {
       const auto from = producer_of[input.index()];
-      if (from) edges.push_back({*from, OpId(i), builder.shape(input).size_bytes(), {}});
+      if (from)
+        edges.push_back({*from, OpId(i), builder.shape(input).size_bytes(element_bytes), {}});
     }
     Operator op;
     op.name = name;
     op.signature = "conv " + builder.shape(x).to_string() + " to " + std::to_string(channels);
-    op.memory_bytes = builder.shape(layers.output).size_bytes();
+    op.memory_bytes = builder.shape(layers.output).size_bytes(element_bytes);
     described.push_back(op);
     known.push_back(layers.output);
     all_layers.push_back(std::move(layers));
   }
   Graph graph("random", std::move(described), std::move(edges));
   return {std::move(builder).build(),
-          {std::move(graph), std::move(all_layers), std::move(producer_of)}};
+          {std::move(graph), std::move(all_layers), std::move(producer_of), element_bytes}};
 }
 
 // Stages are made one after the other for random devices out of operators that are ready: all that

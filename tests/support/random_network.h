@@ -13,7 +13,8 @@ struct RandomNetwork {
   Model model;
   CoarseGraph coarse;
 };
-RandomNetwork random_network(std::size_t operators, std::uint64_t seed);
+RandomNetwork random_network(std::size_t operators, std::uint64_t seed,
+                             Bytes element_bytes = kFp32Bytes);
 
 /// A random valid schedule: any assignment to devices, stages of up to `max_groups` groups of up to
 /// three operators. Every valid schedule of that size can come out.

@@ -25,8 +25,8 @@ cudaError_t read_through(const std::byte* data, std::size_t size_bytes, cudaStre
   if (count == 0) return cudaSuccess;
   const unsigned enough = 2048, wanted = blocks_for(static_cast<long long>(count));
   const dim3 grid(wanted > enough ? enough : wanted);
-  read_kernel<<<grid, kThreads, 0, stream>>>(reinterpret_cast<const float4*>(data), count);
-  return cudaGetLastError();
+  return queue_kernel(read_kernel, grid, kThreads, stream, reinterpret_cast<const float4*>(data),
+                      count);
 }
 
 cudaError_t load_chill() { return load_kernel(read_kernel); }

@@ -5,7 +5,7 @@
 namespace hios::cuda {
 namespace {
 
-template <int vector>
+template <class T, int vector>
 __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask task) {
   const int range = static_cast<int>(blockIdx.y);
   const int channels = task.channels[range], columns = channels / vector;
@@ -15,31 +15,47 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask tas
   const int from = pixel * channels + channel;
 
   const int first = task.first_term[range], last = task.first_term[range + 1];
-  Values<vector> sum = load<vector>(task.terms[first] + from);
-  for (int term = first + 1; term < last; ++term) add(sum, load<vector>(task.terms[term] + from));
+  const auto values = [&](int term) {
+    return load<vector>(static_cast<const T*>(task.terms[term]) + from);
+  };
+  Values<vector> sum = values(first);
+  for (int term = first + 1; term < last; ++term) add(sum, values(term));
   if (task.relu) relu(sum);
-  store(task.output + static_cast<long long>(pixel) * task.out_channels +
+  store(static_cast<T*>(task.output) + static_cast<long long>(pixel) * task.out_channels +
             task.first_channel[range] + channel,
         sum);
 }
 
-template <int vector>
+// What partials are of, and what the bias and the output are of.
+template <class From, class T, int vector>
 __global__ void __launch_bounds__(kThreads) finish_kernel(const FinishTask task) {
   const int columns = task.channels / vector;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   const int values = task.pixels * columns;
   if (index >= values) return;
   const long long step = static_cast<long long>(task.pixels) * task.channels;
+  const auto* partials = static_cast<const From*>(task.partials) + index * vector;
   // Not through the read-only path: the output may be what is read.
   Values<vector> sum;
 #pragma unroll
-  for (int i = 0; i < vector; ++i) sum.v[i] = task.partials[index * vector + i];
+  for (int i = 0; i < vector; ++i) sum.v[i] = static_cast<float>(partials[i]);
   for (int part = 1; part < task.count; ++part) {
-    add(sum, load<vector>(task.partials + part * step + index * vector));
+    add(sum, load<vector>(partials + part * step));
   }
-  if (task.bias != nullptr) add(sum, load<vector>(task.bias + index % columns * vector));
+  if (task.bias != nullptr) {
+    add(sum, load<vector>(static_cast<const T*>(task.bias) + index % columns * vector));
+  }
   if (task.relu) relu(sum);
-  store(task.output + index * vector, sum);
+  store(static_cast<T*>(task.output) + index * vector, sum);
+}
+
+template <class From, class T>
+cudaError_t launch_finish(const FinishTask& task, cudaStream_t stream) {
+  const long long values = static_cast<long long>(task.pixels) * task.channels;
+  return task.channels % 4 == 0
+             ? queue_kernel(finish_kernel<From, T, 4>, blocks_for(values / 4), kThreads, stream,
+                            task)
+             : queue_kernel(finish_kernel<From, T, 1>, blocks_for(values), kThreads, stream, task);
 }
 
 bool fours(int channels) { return channels % 4 == 0; }
@@ -55,27 +71,29 @@ cudaError_t combine(const CombineTask& task, cudaStream_t stream) {
   }
   const long long values = static_cast<long long>(task.pixels) * widest;
   const auto ranges = static_cast<unsigned>(task.ranges);
-  if (vectors) {
-    combine_kernel<4><<<dim3(blocks_for(values / 4), ranges), kThreads, 0, stream>>>(task);
-  } else {
-    combine_kernel<1><<<dim3(blocks_for(values), ranges), kThreads, 0, stream>>>(task);
-  }
-  return cudaGetLastError();
+  return with_element(task.element, [&](auto element) {
+    using T = decltype(element);
+    return vectors ? queue_kernel(combine_kernel<T, 4>, dim3(blocks_for(values / 4), ranges),
+                                  kThreads, stream, task)
+                   : queue_kernel(combine_kernel<T, 1>, dim3(blocks_for(values), ranges), kThreads,
+                                  stream, task);
+  });
 }
 
 cudaError_t finish(const FinishTask& task, cudaStream_t stream) {
-  const long long values = static_cast<long long>(task.pixels) * task.channels;
-  if (fours(task.channels)) {
-    finish_kernel<4><<<blocks_for(values / 4), kThreads, 0, stream>>>(task);
-  } else {
-    finish_kernel<1><<<blocks_for(values), kThreads, 0, stream>>>(task);
-  }
-  return cudaGetLastError();
+  if (task.element == Element::kFloat) return launch_finish<float, float>(task, stream);
+  return task.count > 1 ? launch_finish<float, __half>(task, stream)
+                        : launch_finish<__half, __half>(task, stream);
 }
 
 cudaError_t load_combine() {
-  return first_error({load_kernel(combine_kernel<1>), load_kernel(combine_kernel<4>),
-                      load_kernel(finish_kernel<1>), load_kernel(finish_kernel<4>)});
+  return first_error(
+      {load_kernel(combine_kernel<float, 1>), load_kernel(combine_kernel<float, 4>),
+       load_kernel(combine_kernel<__half, 1>), load_kernel(combine_kernel<__half, 4>),
+       load_kernel(finish_kernel<float, float, 1>), load_kernel(finish_kernel<float, float, 4>),
+       load_kernel(finish_kernel<float, __half, 1>), load_kernel(finish_kernel<float, __half, 4>),
+       load_kernel(finish_kernel<__half, __half, 1>),
+       load_kernel(finish_kernel<__half, __half, 4>)});
 }
 
 cudaError_t load_kernels() {

@@ -2,9 +2,11 @@
 
 #include <initializer_list>
 
+#include <cuda_fp16.h>
+
 #include "engine/cuda/kernels/kernels.h"
 
-/// What the kernels share: one value or four at a time, by the same code.
+/// What the kernels share: one value or four at a time, floats or halves, by the same code.
 namespace hios::cuda {
 
 template <int count>
@@ -29,6 +31,25 @@ __device__ __forceinline__ Values<count> load(const float* from) {
 }
 
 template <int count>
+__device__ __forceinline__ Values<count> load(const __half* from) {
+  Values<count> result;
+  if constexpr (count == 4) {
+    const uint2 eight_bytes = __ldg(reinterpret_cast<const uint2*>(from));
+    __half four[4];
+    memcpy(four, &eight_bytes, sizeof(four));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) result.v[i] = __half2float(four[i]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; ++i) result.v[i] = __half2float(__ldg(from + i));
+  }
+  return result;
+}
+
+__device__ __forceinline__ void store_one(float* to, float value) { *to = value; }
+__device__ __forceinline__ void store_one(__half* to, float value) { *to = __float2half_rn(value); }
+
+template <int count>
 __device__ __forceinline__ void store(float* to, const Values<count>& values) {
   if constexpr (count == 4) {
     *reinterpret_cast<float4*>(to) =
@@ -36,6 +57,21 @@ __device__ __forceinline__ void store(float* to, const Values<count>& values) {
   } else {
 #pragma unroll
     for (int i = 0; i < count; ++i) to[i] = values.v[i];
+  }
+}
+
+template <int count>
+__device__ __forceinline__ void store(__half* to, const Values<count>& values) {
+  if constexpr (count == 4) {
+    __half four[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) four[i] = __float2half_rn(values.v[i]);
+    uint2 eight_bytes;
+    memcpy(&eight_bytes, four, sizeof(four));
+    *reinterpret_cast<uint2*>(to) = eight_bytes;
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; ++i) store_one(to + i, values.v[i]);
   }
 }
 
@@ -63,6 +99,25 @@ constexpr int kThreads = 128;
 
 inline unsigned blocks_for(long long threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
+/// Calls `launch` with a value of the element's type, whose type is what matters.
+template <class Launch>
+cudaError_t with_element(Element element, Launch launch) {
+  return element == Element::kHalf ? launch(__half{}) : launch(float{});
+}
+
+/// Every launch goes through here: the one line that only a CUDA compiler reads, in whose place the
+/// tests run a kernel's threads on the host (tests/support/emulated_cuda).
+template <class... Parameters, class... Arguments>
+cudaError_t queue_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                         const Arguments&... arguments) {
+#ifdef __CUDACC__
+  kernel<<<grid, block, 0, stream>>>(arguments...);
+  return cudaGetLastError();
+#else
+  return emulated_launch(grid, block, stream, [&] { kernel(arguments...); });
+#endif
 }
 
 template <class Kernel>

@@ -31,7 +31,7 @@ __device__ __forceinline__ Corner corner_of(const Window& window, int pixel, int
 }
 
 /// The window's values at depth k (and the next ones): zero outside the image, or past the end.
-template <int vector, bool pointwise>
+template <class T, int vector, bool pointwise>
 __device__ __forceinline__ Values<vector> window_values(const ConvolutionTask& task,
                                                         const Corner& corner, int k, int end,
                                                         int group_channels, int first_channel) {
@@ -47,8 +47,8 @@ __device__ __forceinline__ Values<vector> window_values(const ConvolutionTask& t
     if (y < 0 || y >= window.height || x < 0 || x >= window.width) return filled<vector>(0.0f);
   }
   const long long pixel = static_cast<long long>(y) * window.width + x;
-  Values<vector> values =
-      load<vector>(task.input + corner.image + pixel * window.channels + first_channel + channel);
+  Values<vector> values = load<vector>(static_cast<const T*>(task.input) + corner.image +
+                                       pixel * window.channels + first_channel + channel);
   if (task.relu_before) relu(values);
   return values;
 }
@@ -64,7 +64,7 @@ struct Shape {
   static_assert(tile_m * kChunks % kBlock == 0 && tile_n * kChunks % kBlock == 0);
 };
 
-template <int tile_m, int tile_n, int rows, int vector, bool pointwise>
+template <class T, int tile_m, int tile_n, int rows, int vector, bool pointwise>
 __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>::kBlock)
     convolution_kernel(const ConvolutionTask task) {
   using Is = Shape<tile_m, tile_n, rows, vector, pointwise>;
@@ -100,15 +100,15 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
   const auto fetch = [&](int k) {
 #pragma unroll
     for (int i = 0; i < Is::kLoadsM; ++i) {
-      next_left[i] = window_values<vector, pointwise>(task, corners[i], k + chunk, end,
-                                                      group_channels, group * group_channels);
+      next_left[i] = window_values<T, vector, pointwise>(task, corners[i], k + chunk, end,
+                                                         group_channels, group * group_channels);
     }
 #pragma unroll
     for (int i = 0; i < Is::kLoadsN; ++i) {
       const int output = first_output + (thread + i * Is::kBlock) / Is::kChunks;
       const bool there = output < group_outputs && k + chunk < end;
       next_right[i] =
-          there ? load<vector>(task.weights +
+          there ? load<vector>(static_cast<const T*>(task.weights) +
                                static_cast<long long>(group * group_outputs + output) * depth + k +
                                chunk)
                 : filled<vector>(0.0f);
@@ -168,9 +168,9 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
   }
 
   const bool last = task.split == 1;  // no one adds anything behind us
-  float* output = last
-                      ? task.output
-                      : task.partials + static_cast<long long>(part) * pixels * window.out_channels;
+  auto* const output = static_cast<T*>(task.output);
+  const auto* const bias = static_cast<const T*>(task.bias);
+  const long long part_at = static_cast<long long>(part) * pixels * window.out_channels;
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
     const int pixel = first_pixel + my_row + r;
@@ -179,15 +179,20 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
       const int in_group = first_output + my_column + c;
       if (pixel >= pixels || in_group >= group_outputs) continue;
       const int channel = group * group_outputs + in_group;
+      const long long at = static_cast<long long>(pixel) * window.out_channels + channel;
       float value = sums[r][c];
-      if (last && task.bias != nullptr) value += __ldg(task.bias + channel);
-      if (last && task.relu_after) value = fmaxf(value, 0.0f);
-      output[static_cast<long long>(pixel) * window.out_channels + channel] = value;
+      if (!last) {
+        task.partials[part_at + at] = value;
+        continue;
+      }
+      if (bias != nullptr) value += load<1>(bias + channel).v[0];
+      if (task.relu_after) value = fmaxf(value, 0.0f);
+      store_one(output + at, value);
     }
   }
 }
 
-template <int index, int rows, int vector, bool pointwise>
+template <class T, int index, int rows, int vector, bool pointwise>
 cudaError_t launch(const ConvolutionTask& task, cudaStream_t stream) {
   constexpr Tile kTile = kTiles[index];
   using Is = Shape<kTile.pixels, kTile.channels, rows, vector, pointwise>;
@@ -197,24 +202,23 @@ cudaError_t launch(const ConvolutionTask& task, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>((pixels + kTile.pixels - 1) / kTile.pixels),
                   static_cast<unsigned>((outputs + kTile.channels - 1) / kTile.channels),
                   static_cast<unsigned>(task.groups * task.split));
-  convolution_kernel<kTile.pixels, kTile.channels, rows, vector, pointwise>
-      <<<grid, Is::kBlock, 0, stream>>>(task);
-  return cudaGetLastError();
+  return queue_kernel(convolution_kernel<T, kTile.pixels, kTile.channels, rows, vector, pointwise>,
+                      grid, Is::kBlock, stream, task);
 }
 
-template <int vector, bool pointwise>
+template <class T, int vector, bool pointwise>
 cudaError_t launch_tile(const ConvolutionTask& task, int tile, cudaStream_t stream) {
   switch (tile) {
     case 0:
-      return launch<0, 16, vector, pointwise>(task, stream);
+      return launch<T, 0, 16, vector, pointwise>(task, stream);
     case 1:
-      return launch<1, 8, vector, pointwise>(task, stream);
+      return launch<T, 1, 8, vector, pointwise>(task, stream);
     case 2:
-      return launch<2, 4, vector, pointwise>(task, stream);
+      return launch<T, 2, 4, vector, pointwise>(task, stream);
     case 3:
-      return launch<3, 4, vector, pointwise>(task, stream);
+      return launch<T, 3, 4, vector, pointwise>(task, stream);
     default:
-      return launch<4, 4, vector, pointwise>(task, stream);
+      return launch<T, 4, 4, vector, pointwise>(task, stream);
   }
 }
 
@@ -225,22 +229,32 @@ bool is_pointwise(const Window& window) {
   return window.kernel_h == 1 && window.kernel_w == 1 && window.pad_h == 0 && window.pad_w == 0;
 }
 
-template <int index, int rows>
+template <class T, int index, int rows>
 cudaError_t load_tile() {
   constexpr int m = kTiles[index].pixels, n = kTiles[index].channels;
-  return first_error({load_kernel(convolution_kernel<m, n, rows, 4, true>),
-                      load_kernel(convolution_kernel<m, n, rows, 4, false>),
-                      load_kernel(convolution_kernel<m, n, rows, 1, false>)});
+  return first_error({load_kernel(convolution_kernel<T, m, n, rows, 4, true>),
+                      load_kernel(convolution_kernel<T, m, n, rows, 4, false>),
+                      load_kernel(convolution_kernel<T, m, n, rows, 1, false>)});
+}
+
+template <class T>
+cudaError_t load_all() {
+  return first_error({load_tile<T, 0, 16>(), load_tile<T, 1, 8>(), load_tile<T, 2, 4>(),
+                      load_tile<T, 3, 4>(), load_tile<T, 4, 4>()});
 }
 
 }  // namespace
 
 cudaError_t convolution(const ConvolutionTask& task, int tile, cudaStream_t stream) {
-  const cudaError_t error = !in_fours(task)             ? launch_tile<1, false>(task, tile, stream)
-                            : is_pointwise(task.window) ? launch_tile<4, true>(task, tile, stream)
-                                                        : launch_tile<4, false>(task, tile, stream);
+  const cudaError_t error = with_element(task.element, [&](auto element) {
+    using T = decltype(element);
+    if (!in_fours(task)) return launch_tile<T, 1, false>(task, tile, stream);
+    return is_pointwise(task.window) ? launch_tile<T, 4, true>(task, tile, stream)
+                                     : launch_tile<T, 4, false>(task, tile, stream);
+  });
   if (error != cudaSuccess || task.split == 1) return error;
-  return finish({.partials = task.partials,
+  return finish({.element = task.element,
+                 .partials = task.partials,
                  .count = task.split,
                  .bias = task.bias,
                  .output = task.output,
@@ -250,9 +264,6 @@ cudaError_t convolution(const ConvolutionTask& task, int tile, cudaStream_t stre
                 stream);
 }
 
-cudaError_t load_convolution() {
-  return first_error({load_tile<0, 16>(), load_tile<1, 8>(), load_tile<2, 4>(), load_tile<3, 4>(),
-                      load_tile<4, 4>()});
-}
+cudaError_t load_convolution() { return first_error({load_all<float>(), load_all<__half>()}); }
 
 }  // namespace hios::cuda

@@ -11,13 +11,15 @@ namespace {
 constexpr long long kEnoughThreads = 132 * 512;
 
 // size, step: of the window, both ways; 0: as the task says, one pixel a thread.
-template <int vector, int size, int step, int pixels>
+template <class T, int vector, int size, int step, int pixels>
 __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
   const Window& window = task.window;
   const int kernel_h = size != 0 ? size : window.kernel_h;
   const int kernel_w = size != 0 ? size : window.kernel_w;
   const int stride_h = step != 0 ? step : window.stride_h;
   const int stride_w = step != 0 ? step : window.stride_w;
+  const auto* input = static_cast<const T*>(task.input);
+  const auto* bias = static_cast<const T*>(task.bias);
   const int columns = window.channels / vector;
   const int runs = (window.out_width + pixels - 1) / pixels;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
@@ -29,18 +31,18 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
   Values<vector> sums[pixels];
 #pragma unroll
   for (int p = 0; p < pixels; ++p) {
-    sums[p] = task.bias != nullptr ? load<vector>(task.bias + channel) : filled<vector>(0.0f);
+    sums[p] = bias != nullptr ? load<vector>(bias + channel) : filled<vector>(0.0f);
   }
   const int left = w * stride_w - window.pad_w;
 #pragma unroll 1
   for (int kh = 0; kh < kernel_h; ++kh) {
     const int y = h * stride_h - window.pad_h + kh;
     if (y < 0 || y >= window.height) continue;
-    const float* line =
-        task.input +
-        static_cast<long long>(image * window.height + y) * window.width * window.channels +
+    const T* line =
+        input + static_cast<long long>(image * window.height + y) * window.width * window.channels +
         channel;
-    const float* weights = task.weights + kh * kernel_w * window.channels + channel;
+    const T* weights =
+        static_cast<const T*>(task.weights) + kh * kernel_w * window.channels + channel;
     const int reach = (pixels - 1) * stride_w + kernel_w;
 #pragma unroll
     for (int i = 0; i < reach; ++i) {
@@ -60,8 +62,8 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
       }
     }
   }
-  float* to = task.output + (static_cast<long long>(row) * window.out_width + w) * window.channels +
-              channel;
+  T* to = static_cast<T*>(task.output) +
+          (static_cast<long long>(row) * window.out_width + w) * window.channels + channel;
 #pragma unroll
   for (int p = 0; p < pixels; ++p) {
     if (w + p >= window.out_width) break;
@@ -70,22 +72,22 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
   }
 }
 
-template <int vector, int size, int step, int pixels>
+template <class T, int vector, int size, int step, int pixels>
 cudaError_t launch(const DepthwiseTask& task, cudaStream_t stream) {
   const Window& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             ((window.out_width + pixels - 1) / pixels) * (window.channels / vector);
-  depthwise_kernel<vector, size, step, pixels><<<blocks_for(threads), kThreads, 0, stream>>>(task);
-  return cudaGetLastError();
+  return queue_kernel(depthwise_kernel<T, vector, size, step, pixels>, blocks_for(threads),
+                      kThreads, stream, task);
 }
 
-template <int size, int step>
+template <class T, int size, int step>
 cudaError_t launch_sized(const DepthwiseTask& task, cudaStream_t stream) {
   const Window& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             ((window.out_width + 3) / 4) * (window.channels / 4);
-  return threads >= kEnoughThreads ? launch<4, size, step, 4>(task, stream)
-                                   : launch<4, size, step, 1>(task, stream);
+  return threads >= kEnoughThreads ? launch<T, 4, size, step, 4>(task, stream)
+                                   : launch<T, 4, size, step, 1>(task, stream);
 }
 
 bool is(const Window& window, int size, int step) {
@@ -93,29 +95,40 @@ bool is(const Window& window, int size, int step) {
          window.stride_w == step;
 }
 
+template <class T>
+cudaError_t launch_any(const DepthwiseTask& task, cudaStream_t stream) {
+  const Window& window = task.window;
+  if (window.channels % 4 != 0) return launch<T, 1, 0, 0, 1>(task, stream);
+  if (is(window, 3, 1)) return launch_sized<T, 3, 1>(task, stream);
+  if (is(window, 3, 2)) return launch_sized<T, 3, 2>(task, stream);
+  if (is(window, 5, 1)) return launch_sized<T, 5, 1>(task, stream);
+  if (is(window, 5, 2)) return launch_sized<T, 5, 2>(task, stream);
+  if (is(window, 7, 1)) return launch_sized<T, 7, 1>(task, stream);
+  if (is(window, 7, 2)) return launch_sized<T, 7, 2>(task, stream);
+  return launch<T, 4, 0, 0, 1>(task, stream);
+}
+
+template <class T, int size, int step>
+cudaError_t load_sized() {
+  return first_error({load_kernel(depthwise_kernel<T, 4, size, step, 1>),
+                      load_kernel(depthwise_kernel<T, 4, size, step, 4>)});
+}
+
+template <class T>
+cudaError_t load_all() {
+  return first_error({load_kernel(depthwise_kernel<T, 1, 0, 0, 1>),
+                      load_kernel(depthwise_kernel<T, 4, 0, 0, 1>), load_sized<T, 3, 1>(),
+                      load_sized<T, 3, 2>(), load_sized<T, 5, 1>(), load_sized<T, 5, 2>(),
+                      load_sized<T, 7, 1>(), load_sized<T, 7, 2>()});
+}
+
 }  // namespace
 
 cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream) {
-  const Window& window = task.window;
-  if (window.channels % 4 != 0) return launch<1, 0, 0, 1>(task, stream);
-  if (is(window, 3, 1)) return launch_sized<3, 1>(task, stream);
-  if (is(window, 3, 2)) return launch_sized<3, 2>(task, stream);
-  if (is(window, 5, 1)) return launch_sized<5, 1>(task, stream);
-  if (is(window, 5, 2)) return launch_sized<5, 2>(task, stream);
-  if (is(window, 7, 1)) return launch_sized<7, 1>(task, stream);
-  if (is(window, 7, 2)) return launch_sized<7, 2>(task, stream);
-  return launch<4, 0, 0, 1>(task, stream);
+  return with_element(task.element,
+                      [&](auto element) { return launch_any<decltype(element)>(task, stream); });
 }
 
-cudaError_t load_depthwise() {
-  return first_error(
-      {load_kernel(depthwise_kernel<1, 0, 0, 1>), load_kernel(depthwise_kernel<4, 0, 0, 1>),
-       load_kernel(depthwise_kernel<4, 3, 1, 1>), load_kernel(depthwise_kernel<4, 3, 1, 4>),
-       load_kernel(depthwise_kernel<4, 3, 2, 1>), load_kernel(depthwise_kernel<4, 3, 2, 4>),
-       load_kernel(depthwise_kernel<4, 5, 1, 1>), load_kernel(depthwise_kernel<4, 5, 1, 4>),
-       load_kernel(depthwise_kernel<4, 5, 2, 1>), load_kernel(depthwise_kernel<4, 5, 2, 4>),
-       load_kernel(depthwise_kernel<4, 7, 1, 1>), load_kernel(depthwise_kernel<4, 7, 1, 4>),
-       load_kernel(depthwise_kernel<4, 7, 2, 1>), load_kernel(depthwise_kernel<4, 7, 2, 4>)});
-}
+cudaError_t load_depthwise() { return first_error({load_all<float>(), load_all<__half>()}); }
 
 }  // namespace hios::cuda

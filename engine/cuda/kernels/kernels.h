@@ -4,10 +4,17 @@
 
 #include <cuda_runtime_api.h>
 
-/// Our own kernels: what a launch takes, and the launches. Tensors are dense NHWC fp32 of less than
-/// 2^31 values. Every sum is made in a fixed order, whatever the launch looks like, so the same
-/// operands give the same bits. A launch only queues; the error is the launch's own.
+/// Our own kernels: what a launch takes, and the launches. Tensors are dense NHWC of less than 2^31
+/// values; all operands of a task are of its element, unless it says otherwise, and lie at
+/// multiples of four elements. Whatever the element, the arithmetic is fp32: halves are widened as
+/// they are read, and the result is rounded once, as it is written. Every sum is made in a fixed
+/// order, whatever the launch looks like, so the same operands give the same bits. A launch only
+/// queues; the error is the launch's own.
 namespace hios::cuda {
+
+/// What a value is in memory.
+enum class Element { kFloat, kHalf };
+constexpr std::size_t size_of(Element element) { return element == Element::kHalf ? 2 : 4; }
 
 /// From a tensor of `height` x `width` x `channels` pixels to one of `out_height` x `out_width` by
 /// a window.
@@ -20,66 +27,72 @@ struct Window {
 /// Sums, relus and concats: channel ranges of the output, each the sum of terms (one: a copy).
 struct CombineTask {
   static constexpr int kMaxTerms = 96, kMaxRanges = 16;
-  const float* terms[kMaxTerms];   ///< of all ranges, one after the other
+  Element element = Element::kFloat;
+  const void* terms[kMaxTerms];    ///< of all ranges, one after the other
   int first_term[kMaxRanges + 1];  ///< of a range; the last: how many there are
   int channels[kMaxRanges];        ///< of a range and of its terms
   int first_channel[kMaxRanges];   ///< of a range in the output
   int ranges = 0;
   int pixels = 0, out_channels = 0;
-  float* output = nullptr;
+  void* output = nullptr;
   bool relu = false;
 };
 cudaError_t combine(const CombineTask& task, cudaStream_t stream);
 
 /// y = relu(Σ_s partials[s] + bias), both optional; partials lie `pixels` x `channels` apart. In
-/// place where there is one and it is `output`.
+/// place where there is one and it is `output`. Several partials are fp32, whatever the element.
 struct FinishTask {
-  const float* partials = nullptr;
+  Element element = Element::kFloat;
+  const void* partials = nullptr;
   int count = 1;
-  const float* bias = nullptr;  ///< null: none
-  float* output = nullptr;
+  const void* bias = nullptr;  ///< null: none
+  void* output = nullptr;
   int pixels = 0, channels = 0;
   bool relu = false;
 };
 cudaError_t finish(const FinishTask& task, cudaStream_t stream);
 
 struct PoolTask {
+  Element element = Element::kFloat;
   Window window;
-  const float* input = nullptr;
-  float* output = nullptr;
+  const void* input = nullptr;
+  void* output = nullptr;
   bool max = false;  ///< else the average of the pixels inside the image
 };
 cudaError_t pool(const PoolTask& task, cudaStream_t stream);
 
 struct MeanTask {
-  const float* input = nullptr;
-  float* output = nullptr;
+  Element element = Element::kFloat;
+  const void* input = nullptr;
+  void* output = nullptr;
   int images = 0, pixels = 0, channels = 0;
 };
 cudaError_t global_mean(const MeanTask& task, cudaStream_t stream);
 
 /// One filter a channel; relus before and behind it.
 struct DepthwiseTask {
+  Element element = Element::kFloat;
   Window window;
-  const float* input = nullptr;
-  const float* weights = nullptr;  ///< [kernel h][kernel w][channel]
-  const float* bias = nullptr;     ///< null: none
-  float* output = nullptr;
+  const void* input = nullptr;
+  const void* weights = nullptr;  ///< [kernel h][kernel w][channel]
+  const void* bias = nullptr;     ///< null: none
+  void* output = nullptr;
   bool relu_before = false, relu_after = false;
 };
 cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream);
 
 /// Any convolution, as a matrix product whose left side is read through the window.
 struct ConvolutionTask {
+  Element element = Element::kFloat;
   Window window;
   int groups = 1;
-  const float* input = nullptr;
-  const float* weights = nullptr;  ///< [out channel][kernel h][kernel w][in channel of the group]
-  const float* bias = nullptr;     ///< null: none
-  float* output = nullptr;
+  const void* input = nullptr;
+  const void* weights = nullptr;  ///< [out channel][kernel h][kernel w][in channel of the group]
+  const void* bias = nullptr;     ///< null: none
+  void* output = nullptr;
   bool relu_before = false, relu_after = false;
   int split = 1;  ///< parts of each sum that are made side by side, and added at the end
-  float* partials = nullptr;  ///< split > 1: that many times the output
+  float* partials = nullptr;  ///< split > 1: that many times the output, in fp32
 };
 /// A block of the output that a thread block makes.
 struct Tile {

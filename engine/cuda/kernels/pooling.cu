@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMeanChannels = 32, kMeanRows = 16;
 
-template <int vector, bool max>
+template <class T, int vector, bool max>
 __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
   const Window& window = task.window;
   const int columns = window.channels / vector;
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
   const int first_w = ::max(left, 0), last_w = ::min(left + window.kernel_w, window.width);
   Values<vector> result = filled<vector>(max ? -INFINITY : 0.0f);
   for (int y = first_h; y < last_h; ++y) {
-    const float* line =
-        task.input +
+    const T* line =
+        static_cast<const T*>(task.input) +
         static_cast<long long>(image * window.height + y) * window.width * window.channels +
         channel;
     for (int x = first_w; x < last_w; ++x) {
@@ -41,9 +41,11 @@ __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
 #pragma unroll
     for (int i = 0; i < vector; ++i) result.v[i] /= taps;
   }
-  store(task.output + static_cast<long long>(pixel) * window.channels + channel, result);
+  store(static_cast<T*>(task.output) + static_cast<long long>(pixel) * window.channels + channel,
+        result);
 }
 
+template <class T>
 __global__ void __launch_bounds__(kMeanChannels* kMeanRows) mean_kernel(const MeanTask task) {
   __shared__ float sums[kMeanRows][kMeanChannels];
   const int x = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
@@ -51,51 +53,55 @@ __global__ void __launch_bounds__(kMeanChannels* kMeanRows) mean_kernel(const Me
   const int image = static_cast<int>(blockIdx.y);
   float sum = 0.0f;
   if (channel < task.channels) {
-    const float* from =
-        task.input + static_cast<long long>(image) * task.pixels * task.channels + channel;
+    const T* from = static_cast<const T*>(task.input) +
+                    static_cast<long long>(image) * task.pixels * task.channels + channel;
 #pragma unroll 4
     for (int pixel = row; pixel < task.pixels; pixel += kMeanRows) {
-      sum += __ldg(from + static_cast<long long>(pixel) * task.channels);
+      sum += load<1>(from + static_cast<long long>(pixel) * task.channels).v[0];
     }
   }
   sums[row][x] = sum;
   __syncthreads();
   if (row != 0 || channel >= task.channels) return;
   for (int other = 1; other < kMeanRows; ++other) sum += sums[other][x];
-  task.output[image * task.channels + channel] = sum / static_cast<float>(task.pixels);
+  store_one(static_cast<T*>(task.output) + image * task.channels + channel,
+            sum / static_cast<float>(task.pixels));
 }
 
-template <int vector>
+template <class T, int vector>
 cudaError_t launch_pool(const PoolTask& task, cudaStream_t stream) {
   const Window& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             window.out_width * (window.channels / vector);
-  if (task.max) {
-    pool_kernel<vector, true><<<blocks_for(threads), kThreads, 0, stream>>>(task);
-  } else {
-    pool_kernel<vector, false><<<blocks_for(threads), kThreads, 0, stream>>>(task);
-  }
-  return cudaGetLastError();
+  return queue_kernel(task.max ? pool_kernel<T, vector, true> : pool_kernel<T, vector, false>,
+                      blocks_for(threads), kThreads, stream, task);
+}
+
+template <class T>
+cudaError_t load_all() {
+  return first_error({load_kernel(pool_kernel<T, 1, true>), load_kernel(pool_kernel<T, 4, true>),
+                      load_kernel(pool_kernel<T, 1, false>), load_kernel(pool_kernel<T, 4, false>),
+                      load_kernel(mean_kernel<T>)});
 }
 
 }  // namespace
 
 cudaError_t pool(const PoolTask& task, cudaStream_t stream) {
-  return task.window.channels % 4 == 0 ? launch_pool<4>(task, stream)
-                                       : launch_pool<1>(task, stream);
+  return with_element(task.element, [&](auto element) {
+    using T = decltype(element);
+    return task.window.channels % 4 == 0 ? launch_pool<T, 4>(task, stream)
+                                         : launch_pool<T, 1>(task, stream);
+  });
 }
 
 cudaError_t global_mean(const MeanTask& task, cudaStream_t stream) {
   const auto columns = static_cast<unsigned>((task.channels + kMeanChannels - 1) / kMeanChannels);
-  mean_kernel<<<dim3(columns, static_cast<unsigned>(task.images)), dim3(kMeanChannels, kMeanRows),
-                0, stream>>>(task);
-  return cudaGetLastError();
+  const dim3 grid(columns, static_cast<unsigned>(task.images)), block(kMeanChannels, kMeanRows);
+  return with_element(task.element, [&](auto element) {
+    return queue_kernel(mean_kernel<decltype(element)>, grid, block, stream, task);
+  });
 }
 
-cudaError_t load_pooling() {
-  return first_error({load_kernel(pool_kernel<1, true>), load_kernel(pool_kernel<4, true>),
-                      load_kernel(pool_kernel<1, false>), load_kernel(pool_kernel<4, false>),
-                      load_kernel(mean_kernel)});
-}
+cudaError_t load_pooling() { return first_error({load_all<float>(), load_all<__half>()}); }
 
 }  // namespace hios::cuda

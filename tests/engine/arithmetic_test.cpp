@@ -1,0 +1,189 @@
+// fp16 and tf32 through plan, executor and verification, by the reference backend: what is rounded,
+// what half the bytes mean, and that N ranks give the bits of one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/executor.h"
+#include "engine/half.h"
+#include "engine/host_copies.h"
+#include "engine/memory_estimate.h"
+#include "engine/stage_batch.h"
+#include "engine/verify.h"
+#include "hios/models/models.h"
+#include "hios/platform.h"
+#include "support/fake_backend.h"
+#include "support/operations.h"
+#include "support/random_network.h"
+#include "support/thread_transport.h"
+
+namespace hios {
+namespace {
+
+using test::random_network;
+using test::RandomNetwork;
+
+std::unique_ptr<Backend> reference_in(Math math) {
+  BackendOptions options;
+  options.math = math;
+  return find_backend("reference").make(options);
+}
+
+class Arithmetic : public testing::TestWithParam<Math> {
+ protected:
+  const Math math = GetParam();
+  const Bytes element = element_bytes(to_string(math));
+};
+
+TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(12, seed, element);
+    const std::size_t ranks = 1 + seed % 4;
+    const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, seed);
+    const auto alone = reference_in(math);
+    SeededSource source(seed);
+    const OneRankRun expected(network.coarse, network.model, *alone,
+                              std::vector<int>(network.coarse.graph.size(), 1), source, "");
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      const RankPlan plan =
+          plan_rank(network.coarse, schedule, transport.rank(), {.keep_all = true});
+      const auto backend = reference_in(math);
+      Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+      executor.run_once();
+      for (const Slot& slot : plan.slots) {
+        EXPECT_TRUE(compare(executor.output(slot.op), expected.output(slot.op), {}).bitwise);
+      }
+    });
+  }
+}
+
+TEST_P(Arithmetic, StaysWithinItsToleranceOfFp32AndIsNotFp32) {
+  const Model model = models::squeezenet(1, 64, 64);
+  const CoarseGraph coarse = coarsen(model, element), fp32 = coarsen(model);
+  const std::vector<int> threads(coarse.graph.size(), 1);
+  SeededSource source(5);
+  const auto rough = reference_in(math), exact = reference_in(Math::kFp32);
+  const OneRankRun run(coarse, model, *rough, threads, source, ""),
+      expected(fp32, model, *exact, threads, source, "");
+  bool same = true;
+  for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
+    const Comparison found =
+        compare(run.output(OpId(i)), expected.output(OpId(i)), default_tolerance(math));
+    EXPECT_EQ(found.outside, 0u) << coarse.graph.op(OpId(i)).name << ": " << found.max_abs;
+    same = same && found.bitwise;
+  }
+  EXPECT_EQ(same, math == Math::kFp32);
+}
+
+TEST_P(Arithmetic, StagesAreMeasuredInIt) {
+  const RandomNetwork network = random_network(8, 2, element);
+  const auto backend = reference_in(math);
+  SeededSource source(1);
+  std::vector<Stage> stages;
+  for (const OpId op : network.coarse.graph.topological()) stages.push_back({{{op}}});
+  StageBatch batch(network.coarse, network.model, *backend, source, stages, 1 << 16);
+  std::vector<double> ms(stages.size(), -1);
+  EXPECT_GE(batch.sweep(ms), 0);
+  for (const double one : ms) EXPECT_GE(one, 0);
+}
+
+std::string name_of(const testing::TestParamInfo<Math>& info) {
+  return std::string(to_string(info.param));
+}
+INSTANTIATE_TEST_SUITE_P(In, Arithmetic, testing::Values(Math::kFp32, Math::kTf32, Math::kFp16),
+                         name_of);
+
+TEST(Fp16, HalvesEveryByteOfAPlan) {
+  const Model model = models::squeezenet(1, 64, 64);
+  const CoarseGraph wide = coarsen(model), narrow = coarsen(model, 2);
+  EXPECT_NE(wide.graph.digest(), narrow.graph.digest());
+  for (std::size_t i = 0; i < wide.graph.size(); ++i) {
+    EXPECT_EQ(wide.graph.op(OpId(i)).memory_bytes, 2 * narrow.graph.op(OpId(i)).memory_bytes);
+    EXPECT_EQ(wide.graph.op(OpId(i)).parameter_bytes, 2 * narrow.graph.op(OpId(i)).parameter_bytes);
+    EXPECT_EQ(wide.graph.op(OpId(i)).signature, narrow.graph.op(OpId(i)).signature);
+  }
+  const Schedule schedule = test::random_schedule(wide.graph, 2, 2, 1);
+  const RankPlan of_floats = plan_rank(wide, schedule, Rank(0), {.keep_all = true}),
+                 of_halves = plan_rank(narrow, schedule, Rank(0), {.keep_all = true});
+  ASSERT_FALSE(of_floats.sends.empty());
+  for (std::size_t i = 0; i < of_floats.sends.size(); ++i) {
+    EXPECT_EQ(of_floats.sends[i].size_bytes, 2 * of_halves.sends[i].size_bytes);
+  }
+  EXPECT_EQ(estimate_memory(narrow, model, of_halves).input, 64u * 64 * 3 * 2);
+  EXPECT_LT(of_halves.arena_bytes, of_floats.arena_bytes * 6 / 10);
+}
+
+TEST(Fp16, RoundsInputsWeightsAndTheResultOnce) {
+  const float a = 1 + 0x1p-11f + 0x1p-20f;  // rounds up to 1 + 2^-10
+  struct OneWeight final : TensorSource {
+    void weights(const Model&, const Layer&, std::span<float> out) override {
+      out[0] = 3 + 0x1p-9f + 0x1p-19f;
+    }
+    void bias(const Model&, const Layer&, std::span<float> out) override { out[0] = 0x1p-12f; }
+    void input(const Model&, std::span<float>) override {}
+  } source;
+  const auto one = test::make_operation("one", {1, 1, 1, 1}, {},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.conv("conv", x[0], Conv{1, {1, 1}, {1, 1}, {0, 0}});
+                                        });
+  const auto result = [&](Math math) {
+    return test::run_operation(*reference_in(math), one, 1, {{a}}, source).front();
+  };
+  const float input = round_to_half(a), weight = round_to_half(3 + 0x1p-9f + 0x1p-19f);
+  ASSERT_NE(input, a);
+  EXPECT_EQ(result(Math::kFp16), round_to_half(input * weight + 0x1p-12f));
+  EXPECT_NE(result(Math::kFp16), input * weight + 0x1p-12f) << "the result is no half";
+  EXPECT_EQ(result(Math::kTf32), input * weight + 0x1p-12f) << "tf32 keeps as many bits";
+  EXPECT_NE(result(Math::kFp32), result(Math::kTf32));
+}
+
+TEST(Fp16, LayersInsideAnOperatorAreNotRounded) {
+  // 2048 + 1 is no half, and neither is half of it; their difference from 2048 would be lost.
+  const auto two = test::make_operation("two", {1, 1, 1, 1}, {1, 1, 1},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.sum("second", {b.sum("first", {x[0], x[1]}), x[2]});
+                                        });
+  SeededSource source(1);
+  EXPECT_EQ(test::run_operation(*reference_in(Math::kFp16), two, 1, {{2048}, {1}, {-2048}}, source),
+            std::vector<float>{1});
+}
+
+TEST(Fp16, CopiesRoundOnTheWayInAndNotOnTheWayOut) {
+  const auto backend = reference_in(Math::kFp16);
+  const auto buffer = backend->allocate(8, "a test");
+  write_floats(*backend, buffer->data(), {1.0f, 1 + 0x1p-12f, 1e6f, -0x1p-24f});
+  EXPECT_EQ(read_floats(*backend, buffer->data(), 4),
+            (std::vector<float>{1.0f, 1.0f, INFINITY, -0x1p-24f}));
+  Half first;
+  std::memcpy(&first, buffer->data(), sizeof first);
+  EXPECT_EQ(first.bits, 0x3c00);
+}
+
+TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
+  const RandomNetwork network = random_network(4, 1);
+  const auto order = network.coarse.graph.topological();
+  const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+  const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = reference_in(Math::kFp16);
+    SeededSource source(1);
+    EXPECT_THROW(Executor(network.coarse, network.model, plan, *backend, transport, source),
+                 std::logic_error);
+  });
+}
+
+TEST(Arithmetics, OfTheBackendsAreKnown) {
+  for (const Math math : {Math::kFp32, Math::kTf32, Math::kFp16}) {
+    EXPECT_EQ(math_named(to_string(math)), math);
+    for (const BackendEntry& entry : backends()) {
+      EXPECT_EQ(entry.has(math), math == Math::kFp32 || entry.name != "cpu") << entry.name;
+    }
+    EXPECT_EQ(reference_in(math)->math(), math);
+    EXPECT_EQ(reference_in(math)->describe()["math"], to_string(math));
+  }
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,154 @@
+// The CUDA backend's own kernels and what binds them, on the host (tests/support/emulated_cuda says
+// what that can show and what not), in fp32 and fp16, against the reference in the same arithmetic.
+#include <gtest/gtest.h>
+
+#include "engine/half.h"
+#include "engine/reference/backend.h"
+#include "engine/verify.h"
+#include "gpu/bound_network.h"
+#include "hios/models/models.h"
+#include "support/emulated_cuda/backend.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+constexpr std::uint64_t kSeed = 11;
+
+using test::EmulatedCudaBackend;
+using test::OperationCase;
+
+std::unique_ptr<Backend> reference_in(Math math) {
+  BackendOptions options;
+  options.math = math;
+  return reference::make_backend(options);
+}
+
+/// fp32: the order of sums. fp16: a half is one in 2^11 off at most; the kernels round a few times
+/// inside an operator where the reference does once, and values reach some 16.
+Tolerance tolerance(Math math) {
+  return math == Math::kFp16 ? Tolerance{8e-3, 4e-3} : Tolerance{2e-4, 2e-4};
+}
+
+void expect_as_reference(Backend& backend, const OperationCase& operation_case) {
+  const auto expected =
+      test::run_operation(*reference_in(backend.math()), operation_case, 1, kSeed);
+  const Comparison comparison = compare(test::run_operation(backend, operation_case, 1, kSeed),
+                                        expected, tolerance(backend.math()));
+  EXPECT_EQ(comparison.outside, 0u)
+      << operation_case.name << ": largest difference " << comparison.max_abs;
+}
+
+class Kernels : public testing::TestWithParam<Math> {};
+
+TEST_P(Kernels, RunEveryOperator) {
+  EmulatedCudaBackend backend(GetParam());
+  for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
+}
+
+OperationCase conv_case(const std::string& name, const Shape& input, const Conv& conv,
+                        bool relu_before, bool relu_after) {
+  return test::make_operation(name, input, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+    const TensorId y = b.conv("conv", relu_before ? b.relu("before", x[0]) : x[0], conv);
+    if (relu_after) b.relu("after", y);
+  });
+}
+
+TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
+  const OperationCase cases[] = {
+      conv_case("deep", {1, 256, 5, 7}, Conv{72, {1, 1}, {1, 1}, {0, 0}}, false, true),
+      conv_case("relus", {1, 48, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true),
+      conv_case("odd", {2, 13, 11, 9}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false),
+      conv_case("groups", {1, 64, 7, 7}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true)};
+  for (const OperationCase& one : cases) {
+    const Operation operation = one.operation();
+    const std::vector<const std::byte*> nowhere(one.layers.inputs.size(), nullptr);
+    const auto problem =
+        cuda::problem_of(one.model, std::get<ConvolutionChain>(form_of(operation, nowhere)),
+                         one.output_shape(), GetParam());
+    const auto names = cuda::convolution_candidates(
+        *problem, EmulatedCudaBackend(GetParam()).tools(), /*deterministic=*/true);
+    EXPECT_GT(names.size(), std::size(cuda::kTiles)) << "no split among them";
+    for (const std::string& name : names) {
+      SCOPED_TRACE(one.name + ": " + name);
+      EmulatedCudaBackend backend(GetParam(), {{problem->key(), name}});
+      expect_as_reference(backend, one);
+    }
+  }
+}
+
+TEST_P(Kernels, AreRightForEveryDepthwiseSizeAndStep) {
+  EmulatedCudaBackend backend(GetParam());
+  for (const std::int64_t size : {2, 3, 5, 7}) {
+    for (const std::int64_t step : {1, 2, 3}) {
+      for (const Shape& shape : {Shape{1, 40, 9, 11}, Shape{2, 19, 13, 9}}) {
+        const Conv conv{shape.c, {size, size}, {step, step}, {size / 2, size / 2}, shape.c};
+        expect_as_reference(backend, conv_case("depthwise_" + std::to_string(size) + "_" +
+                                                   std::to_string(step) + "_" + shape.to_string(),
+                                               shape, conv, true, true));
+      }
+    }
+  }
+}
+
+/// Enough pixels for threads that make several of them: the same bits as with few.
+TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
+  EmulatedCudaBackend backend(GetParam());
+  const Conv conv{512, {3, 3}, {1, 1}, {1, 1}, 512};
+  const auto few = conv_case("few", {1, 512, 6, 46}, conv, true, false);
+  const auto many = conv_case("few", {8, 512, 6, 46}, conv, true, false);
+  SeededSource source(kSeed);
+  const auto inputs = test::random_inputs(many, kSeed);
+  auto first_image = inputs;
+  first_image[0].resize(first_image[0].size() / 8);
+  const auto from_few = test::run_operation(backend, few, 1, first_image, source);
+  auto from_many = test::run_operation(backend, many, 1, inputs, source);
+  from_many.resize(from_few.size());
+  EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
+}
+
+TEST_P(Kernels, ComputeAWholeNetwork) {
+  const Model model = models::find("squeezenet")->build(1, 35, 35);
+  EmulatedCudaBackend kernels(GetParam());
+  const auto expected = reference_in(GetParam());
+  const CoarseGraph coarse = coarsen(model, kernels.element_bytes());
+  SeededSource source(kSeed);
+  test::BoundNetwork network(coarse, model, kernels, source, 3);
+  test::BoundNetwork reference_network(coarse, model, *expected, source, 1);
+  network.run();
+  reference_network.run();
+  const Comparison comparison =
+      compare(network.outputs(), reference_network.outputs(), default_tolerance(GetParam()));
+  EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
+}
+
+std::string name_of(const testing::TestParamInfo<Math>& info) {
+  return std::string(to_string(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Kernels, testing::Values(Math::kFp32, Math::kFp16), name_of);
+
+TEST(Emulation, SeesABarrierThatOnlySomeThreadsReach) {
+  const auto half_of_them = [] {
+    if (threadIdx.x % 2 == 0) __syncthreads();
+  };
+  EXPECT_EQ(emulated_launch(1, 8, nullptr, half_of_them), cudaErrorLaunchFailure);
+  EXPECT_EQ(emulated_launch(1, 8, nullptr, [] { __syncthreads(); }), cudaSuccess);
+}
+
+TEST(Emulation, PassesBarriersTogether) {
+  static int seen[64];
+  const auto kernel = [] {
+    const unsigned i = threadIdx.x + blockDim.x * threadIdx.y;
+    seen[i] = static_cast<int>(i);
+    __syncthreads();
+    const int other = seen[63 - i];
+    __syncthreads();
+    seen[i] = other;
+  };
+  ASSERT_EQ(emulated_launch(dim3(2), dim3(16, 4), nullptr, kernel), cudaSuccess);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(seen[i], 63 - i);
+}
+
+}  // namespace
+}  // namespace hios

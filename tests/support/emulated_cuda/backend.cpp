@@ -1,0 +1,47 @@
+#include "support/emulated_cuda/backend.h"
+
+#include "engine/cuda/recording.h"
+
+namespace hios::test {
+
+EmulatedCudaBackend::EmulatedCudaBackend(Math math, Json algorithms)
+    : math_(math),
+      weights_(streams_, cuda::element_of(math)),
+      choices_(std::move(algorithms), /*deterministic=*/true) {
+  gpu_.multiprocessors = 8;
+  HIOS_CUDA(cuda::load_kernels(), "loading our kernels");
+}
+
+std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operation,
+                                                         std::span<const std::byte* const> inputs,
+                                                         std::byte* output, const Lane& lane,
+                                                         TensorSource& source) {
+  const cuda::ConvolutionTools lent{gpu_, streams_.group(lane.stream), nullptr};
+  return cuda::bind_operator({operation, output, source, lent, choices_, weights_, math_}, inputs);
+}
+
+}  // namespace hios::test
+
+// What else the operators ask for, which lives in files that only a real CUDA can build.
+namespace hios::cuda {
+namespace {
+
+std::vector<std::string> none(const ConvolutionProblem&, const ConvolutionTools&, bool) {
+  return {};
+}
+std::unique_ptr<ConvolutionAlgorithm> refuse(const std::string& name, const ConvolutionProblem&,
+                                             const ConvolutionTools&) {
+  refuse_name(name);
+}
+
+}  // namespace
+
+const ConvolutionFamily kCudnnConvolutions{"cudnn", none, refuse};
+const ConvolutionFamily kLtConvolutions{"lt", none, refuse};
+
+/// Records nothing: the trials' clock stands still, and of equal candidates the first is taken.
+GraphExec capture(cudaStream_t, const std::function<void()>&) { return GraphExec(); }
+
+std::string size_text(Bytes size_bytes) { return std::to_string(size_bytes) + " bytes"; }
+
+}  // namespace hios::cuda

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "engine/cuda/operators.h"
+
+namespace hios::test {
+
+/// The CUDA backend's operators and kernels as they are, on the emulated CUDA: all that
+/// engine/cuda/backend.cpp does, less the GPU. Convolutions by our own kernel, since the libraries
+/// are not there.
+class EmulatedCudaBackend final : public Backend {
+ public:
+  explicit EmulatedCudaBackend(Math math, Json algorithms = Json::object());
+
+  std::string_view name() const override { return "emulated-cuda"; }
+  std::string_view kind() const override { return "gpu"; }
+  int threads() const override { return 0; }
+  Math math() const override { return math_; }
+  Json describe() const override { return Json::object(); }
+  std::optional<std::string> unsupported(const Operation& operation) const override {
+    return cuda::refusal(operation);
+  }
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
+    return std::make_unique<cuda::DeviceBlock>(size_bytes, what);
+  }
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const Lane& lane, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*)(void*),
+                 void*) override {
+    streams_.run(groups, lanes);
+  }
+  cuda::ConvolutionTools tools() { return {gpu_, streams_.work(), nullptr}; }
+
+ private:
+  Math math_;
+  cuda::Gpu gpu_;
+  cuda::Streams streams_;
+  cuda::WeightsCache weights_;
+  cuda::Choices choices_;
+};
+
+}  // namespace hios::test

@@ -1,0 +1,19 @@
+#pragma once
+
+/// As much of cuBLASLt as owners of its handles need; there is nothing behind it.
+enum cublasStatus_t { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_NOT_SUPPORTED };
+using cublasLtHandle_t = struct EmulatedLt*;
+using cublasLtMatmulDesc_t = struct EmulatedMatmul*;
+using cublasLtMatrixLayout_t = struct EmulatedLayout*;
+using cublasLtMatmulPreference_t = struct EmulatedPreference*;
+inline const char* cublasLtGetStatusString(cublasStatus_t) { return "cuBLASLt is not emulated"; }
+inline cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
