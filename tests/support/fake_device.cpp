@@ -102,6 +102,13 @@ FakeDevice::~FakeDevice() {
 
 const std::string& FakeDevice::identity() const { return engine_->options.identity; }
 
+std::optional<Bytes> FakeDevice::free_bytes() const {
+  const auto lock = machine_->lock();
+  const Bytes limit = engine_->options.memory_bytes;
+  if (limit == 0) return std::nullopt;
+  return limit - engine_->used_bytes;
+}
+
 bool FakeDevice::owns(const std::byte* address) {
   const std::shared_ptr<FakeRegion> region = FakeRegion::find(address);
   return region && region->on_device;
