@@ -1,5 +1,7 @@
 #include "cli/run_verify.h"
 
+#include "cli/gpu_rule.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,9 +29,11 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
-bool alike(const std::vector<std::string>& backends) {
-  return std::all_of(backends.begin(), backends.end(),
-                     [&](const std::string& name) { return name == backends.front(); });
+/// Whether one rank's bits can be asked of all.
+bool alike(const RunJob& job) {
+  return same_gpus(job.gpus) &&
+         std::all_of(job.backends.begin(), job.backends.end(),
+                     [&](const std::string& name) { return name == job.backends.front(); });
 }
 
 std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, TensorSource& source,
@@ -40,7 +44,7 @@ std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, Ten
                             std::vector<int>(coarse.graph.size(), 1), source,
                             "computing the reference");
   std::optional<OneRankRun> alone;
-  if (alike(job.backends)) {
+  if (alike(job)) {
     alone.emplace(coarse, job.network.model, backend,
                   threads_of_operators(coarse.graph, job.schedule), source,
                   "computing on one rank");
@@ -128,7 +132,7 @@ Verified verify_run(const RunJob& job, mpi::Transport& transport, Backend& backe
   if (!ops.empty()) mine = compare_here(job, backend, source, ops, *checked);
   if (whole) whole->close();
   Verified verified = combine(gather(transport, mine));
-  verified.compared_bits = alike(job.backends);
+  verified.compared_bits = alike(job);
   return verified;
 }
 
