@@ -23,7 +23,7 @@ done
 if [ "$cuda_only" = yes ]; then
   printf '\n== cuda: build ==\n'
   cmake --preset cuda -DHIOS_WERROR=ON
-  cmake --build --preset cuda --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests
+  cmake --build --preset cuda --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests hios_gpu_rank_tests
   printf '\n== cuda: tests that need no GPU ==\n'
   ctest --preset cuda -L '^cuda$'
 elif [ $# -eq 0 ]; then

@@ -19,7 +19,7 @@ constexpr const char* kDeviceKind = "gpu";
 
 /// The flags that no backend on the CPU has a use for.
 constexpr const char* kDeviceFlags[] = {"transport", "cuda-graphs", "devices-per-node",
-                                        "allow-nondeterministic"};
+                                        "allow-nondeterministic", "blocking"};
 
 bool on_device(const std::string& backend) { return find_backend(backend).kind == kDeviceKind; }
 
@@ -86,6 +86,7 @@ DeviceOptions read_device_options(const Flags& flags, const std::vector<std::str
     options.devices_per_node = static_cast<std::size_t>(*count);
   }
   options.deterministic = !flags.given("allow-nondeterministic");
+  options.blocking = flags.given("blocking");
   return options;
 }
 

@@ -24,6 +24,7 @@ struct DeviceOptions {
   bool graphs = true;
   std::size_t devices_per_node = 0;  ///< 0: a device for each rank that wants one
   bool deterministic = true;
+  bool blocking = false;  ///< of hios-run: wait after every operator
 };
 
 /// Throws InputError: a value that is none, or a flag that means nothing to any of these backends.

@@ -6,6 +6,7 @@
 #include "cli/device_setup.h"
 #include "cli/finding_line.h"
 #include "cli/network.h"
+#include "cli/profile_teams.h"
 #include "cli/rank_setup.h"
 #include "cli/table.h"
 #include "cli/version.h"
@@ -49,8 +50,9 @@ struct Job {
   std::filesystem::path output;
   std::vector<std::string> backends;
   DeviceOptions devices;
-  std::string math = kMathNames[0];
-  int threads = 1;  ///< of a rank; 0 for a GPU, which has none
+  // By rank.
+  std::vector<std::string> math;
+  std::vector<int> threads;  ///< 0 for a GPU, which has none
   int streams = 1;
   Bytes largest_message = kLargestMessage;
   double time_limit_s = 60;
@@ -69,14 +71,18 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
     const Json json = read_json(text, job.common.limits);
     const JsonView root(json, text);
     const std::vector<Device> devices = schedule_head(root).devices;
-    for (const Device& device : devices) {
-      if (device.threads == job.threads && device.streams <= job.streams &&
-          device.math == job.math && devices.size() == ranks)
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      const Device& device = devices[d];
+      if (devices.size() == ranks && device.kind == find_backend(job.backends[d]).kind &&
+          device.threads == job.threads[d] && device.streams <= job.streams &&
+          device.math == job.math[d])
         continue;
       throw InputError(text + ": $.devices: made for " + std::to_string(devices.size()) +
-                       " ranks x " + std::to_string(device.threads) + " threads x " +
+                       " ranks, the one of " + device.name + " with " +
+                       std::to_string(device.threads) + " threads x " +
                        std::to_string(device.streams) + " streams, " + device.math +
-                       ": measure its stages with the same -np, --threads, --streams and --math");
+                       ": measure its stages with the same -np, --backend, --threads, --streams "
+                       "and --math");
     }
     const ScheduleFile file = schedule_from_json(root, job.network.coarse.graph);
     const auto findings = validate(job.network.coarse.graph, Platform(file.devices), file.schedule);
@@ -89,14 +95,26 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
   }
 }
 
-int read_threads(const Flags& flags, const BackendEntry& backend) {
+/// Cores are counted on ranks that compute on them. A rank whose backend has not the arithmetic
+/// asked for computes in fp32 beside one that has, as long as their tensors are of one kind.
+void read_ranks(const Flags& flags, Job& job) {
   const auto threads = flags.optional_integer("threads", 1, 4096);
-  if (backend.kind == "cpu") return static_cast<int>(threads.value_or(1));
-  if (threads) {
-    throw InputError("--threads counts cores, and the " + std::string(backend.name) +
+  const std::string asked = job.devices.math.value_or(kMathNames[0]), plain = kMathNames[0];
+  bool any_cores = false, any_asked = false;
+  for (const std::string& name : job.backends) {
+    const BackendEntry& backend = find_backend(name);
+    const bool cores = backend.kind == "cpu", has = backend.has(math_named(asked));
+    if (element_bytes(asked) != element_bytes(plain)) require_math(backend, asked);
+    any_cores = any_cores || cores;
+    any_asked = any_asked || has;
+    job.threads.push_back(cores ? static_cast<int>(threads.value_or(1)) : 0);
+    job.math.push_back(has ? asked : plain);
+  }
+  if (!any_asked) require_math(find_backend(job.backends.front()), asked);
+  if (threads && !any_cores) {
+    throw InputError("--threads counts cores, and the " + job.backends.front() +
                      " backend computes on none: leave it out");
   }
-  return 0;
 }
 
 Job read_job(const Flags& flags, const mpi::Transport& transport) {
@@ -108,18 +126,8 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   check_distinct_files(flags);
   job.output = flags.text("output");
   job.backends = backends_by_rank(flags, transport.size());
-  for (const std::string& name : job.backends) {
-    if (name != job.backends.front()) {
-      throw InputError(
-          "--backend: hios-profile measures one backend at a time; call it once for each, with "
-          "--update");
-    }
-  }
   job.devices = read_device_options(flags, job.backends);
-  const BackendEntry& backend = find_backend(job.backends.front());
-  job.math = math;
-  require_math(backend, job.math);
-  job.threads = read_threads(flags, backend);
+  read_ranks(flags, job);
   job.streams = static_cast<int>(flags.integer("streams", 1, 4096));
   job.largest_message = static_cast<Bytes>(flags.integer("largest-message", 1024, 1 << 30));
   job.time_limit_s = flags.number("time-limit", 0, 1e6);
@@ -135,92 +143,83 @@ Job read_job(const Flags& flags, const mpi::Transport& transport) {
   return job;
 }
 
-/// One configuration is one machine's: times of two would be compared as if they were one's.
-void check_same_machine(const Job& job, const Configuration& known, const Backend& backend,
-                        const std::string& path) {
-  const auto differs = [&](const char* what, const std::string& here) {
-    const std::string there = known.machine.value(what, here);
-    if (there == here) return;
-    throw InputError(job.output.string() + ": $.configurations: measured on another " + what +
-                     " (" + there + ", here " + here + "): write to another file");
-  };
-  differs("processor", processor_name());
-  differs("transport", path);
-  const Json described = known.machine.value("backend", Json::object());
-  const std::string gpu = backend.describe().value("gpu", "");
-  if (described.value("gpu", gpu) != gpu) {
-    throw InputError(job.output.string() + ": $.configurations: measured on another GPU (" +
-                     described.value("gpu", "") + ", here " + gpu + "): write to another file");
-  }
-}
-
-Configuration& configuration(Job& job, const Backend& backend, const mpi::Transport& transport) {
-  const std::size_t ranks = transport.size();
-  if (Configuration* known = job.profile.find(backend.kind(), job.threads, ranks, job.math)) {
-    if (known->backend != backend.name()) {
-      throw InputError(job.output.string() + " holds times of the " + known->backend +
-                       " backend for this configuration: write to another file");
-    }
-    check_same_machine(job, *known, backend, transport.path());
-    return *known;
-  }
-  Configuration fresh;
-  fresh.backend = backend.name();
-  fresh.kind = backend.kind();
-  fresh.threads = job.threads;
-  fresh.math = job.math;
-  fresh.ranks = ranks;
-  job.profile.configurations.push_back(fresh);
-  return job.profile.configurations.back();
-}
-
 /// Ask on rank 0, tell all, measure on all, until nothing is wanted or the time is up.
 void measure_wanted_stages(Job& job, mpi::Transport& transport, Profiler& profiler,
-                           Configuration& into) {
+                           const Teams& teams, const std::vector<Configuration*>& into) {
   const Graph& graph = job.network.coarse.graph;
-  const Platform platform =
-      Platform::homogeneous(transport.size(), into.kind, job.threads, job.streams, job.math);
+  const Platform platform = platform_of(teams, job.streams);
   const Stopwatch watch;
+  const auto wanted_here = [&](double left_s) {
+    WantedStages wanted = job.schedule
+                              ? wanted_stages(graph, platform, job.profile, *job.schedule)
+                              : wanted_stages(graph, platform, job.profile, job.algorithms, left_s);
+    std::vector<std::vector<Stage>> by_team;
+    for (const Configuration* const lacks : into) by_team.push_back(std::move(wanted[lacks]));
+    return stages_to_text(by_team);
+  };
   for (;;) {
     double left_s = job.time_limit_s - watch.seconds();
     transport.all_reduce_max({&left_s, 1});
-    std::string text;
-    if (transport.rank() == Rank(0)) {
-      text =
-          stages_to_text(job.schedule ? wanted_stages(graph, platform, job.profile, *job.schedule)
-                                      : wanted_stages(graph, platform, job.profile, job.algorithms,
-                                                      std::max(left_s, 1.0)));
-    }
-    const std::vector<Stage> stages = stages_from_text(transport.broadcast(text));
-    if (stages.empty()) return;
+    const std::string text =
+        transport.rank() == Rank(0) ? wanted_here(std::max(left_s, 1.0)) : std::string();
+    const auto stages = stages_from_text(transport.broadcast(text));
+    if (std::all_of(stages.begin(), stages.end(), [](const auto& of) { return of.empty(); }))
+      return;
     if (left_s <= 0) break;
-    const std::size_t before = into.stages.size();
-    profiler.measure_stages(stages, into, left_s);
-    if (into.stages.size() == before) break;
+    std::size_t measured = 0;
+    for (std::size_t team = 0; team < into.size(); ++team) {
+      // What is left is shared by the teams to come.
+      const double share = left_s / static_cast<double>(into.size());
+      measured += profiler.measure_stages(stages[team], *into[team], share, team).done;
+    }
+    if (measured == 0) break;
   }
   log::warning(
       "the time for stages is up: schedulers will estimate the rest (--time-limit, then --update)");
 }
 
-void print_summary(const Job& job, const Configuration& measured) {
-  double sum_ms = 0;
-  for (const Operator& op : job.network.coarse.graph.operators())
-    sum_ms += measured.operators.at(op.signature).ms;
+void print_summary(const Job& job, const std::vector<Configuration*>& measured) {
   Table table({"configuration", "operators", "their sum ms", "stages", "transfers", "seconds"});
-  table.add({std::to_string(measured.ranks) + " x " + measured.backend + " x " +
-                 std::to_string(measured.threads) + " threads",
-             std::to_string(measured.operators.size()), fixed(sum_ms, 3),
-             std::to_string(measured.stages.size()), std::to_string(measured.transfers.size()),
-             fixed(measured.seconds, 1)});
+  for (const Configuration* const each : measured) {
+    double sum_ms = 0;
+    for (const Operator& op : job.network.coarse.graph.operators())
+      sum_ms += each->operators.at(op.signature).ms;
+    table.add({std::to_string(each->ranks) + " x " + each->backend + " x " +
+                   std::to_string(each->threads) + " threads",
+               std::to_string(each->operators.size()), fixed(sum_ms, 3),
+               std::to_string(each->stages.size()), std::to_string(each->transfers.size()),
+               fixed(each->seconds, 1)});
+  }
   show(table.text());
   if (job.common.csv) write_text(*job.common.csv, table.csv(), job.common.existing);
   if (job.common.json) write_json(*job.common.json, to_json(job.profile), job.common.existing);
 }
 
-/// What runs need to compute by the same algorithms, and how tensors went.
-void add_provenance(Configuration& into, const Json& algorithms, const TensorTransport& tensors) {
-  if (!algorithms.empty()) into.machine["algorithms"] = algorithms;
-  if (const auto paths = tensors.json()) into.machine["transfer_paths"] = *paths;
+/// What runs need to compute by the same algorithms, and how tensors went. Collective.
+void add_provenance(mpi::Transport& transport, const Teams& teams,
+                    const std::vector<Configuration*>& into, const Json& algorithms,
+                    const TensorTransport& tensors) {
+  const std::vector<std::string> of_ranks = transport.all_gather(algorithms.dump());
+  const auto paths = tensors.json();
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const std::string& text = of_ranks[teams.ranks[team].front().index()];
+    const Json chosen = parse_json(text, "a rank's algorithms", {.max_bytes = text.size()});
+    if (!chosen.empty()) into[team]->machine["algorithms"] = chosen;
+    if (paths) into[team]->machine["transfer_paths"] = *paths;
+  }
+}
+
+/// "2 ranks x 1 threads", or, where they differ, "2 ranks (cuda, cpu)".
+std::string ranks_text(const Job& job) {
+  const std::string count = std::to_string(job.backends.size()) + " ranks";
+  std::string names;
+  bool alike = true;
+  for (const std::string& name : job.backends) {
+    alike = alike && name == job.backends.front();
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return alike ? count + " x " + std::to_string(job.threads.front()) + " threads"
+               : count + " (" + names + ")";
 }
 
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
@@ -238,30 +237,36 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
                                   {"the profile to update", job.profile.digest()}});
 
   watching = watch_phase(transport, job.timeout_s, "measuring");
-  const std::vector<int> threads(transport.size(), std::max(1, job.threads));
+  const std::size_t self = transport.rank().index();
+  std::vector<int> cores;
+  for (const int threads : job.threads) cores.push_back(std::max(1, threads));
   const RankBackend mine =
-      make_rank_backend(flags, transport, job.backends, threads,
-                        backend_options(job.devices, transport, job.backends, job.math));
+      make_rank_backend(flags, transport, job.backends, cores,
+                        backend_options(job.devices, transport, job.backends, job.math[self]));
+  const Teams teams = gather_teams(transport, *mine.backend, job.math[self]);
   const TensorTransport tensors(transport, *mine.backend, job.devices);
   SeededSource source(job.common.seed);
-  Configuration& into =
-      *agreed(transport, [&] { return &configuration(job, *mine.backend, tensors.get()); });
-  log::info("measuring " + describe(job.network.model) + " on " + std::to_string(transport.size()) +
-            " ranks x " + std::to_string(job.threads) + " threads, " + tensors.get().path());
+  const std::vector<Configuration*> into = agreed(transport, [&] {
+    return configurations_of(teams, job.profile, processor_name(), tensors.get().path());
+  });
+  log::info("measuring " + describe(job.network.model) + " on " + ranks_text(job) + ", " +
+            tensors.get().path());
   if (!tensors.table().empty()) log::info("tensors travel by\n" + tensors.table());
-  Profiler profiler(job.network.coarse, job.network.model, *mine.backend, tensors.get(), source,
-                    job.protocol);
+  const auto profiler = agreed(transport, [&] {
+    return std::make_unique<Profiler>(job.network.coarse, job.network.model, *mine.backend,
+                                      tensors.get(), source, job.protocol, teams.ranks);
+  });
   const Json algorithms =
       agree_on_choices(transport, *mine.backend, job.network.coarse, job.network.model,
-                       into.machine.value("algorithms", Json::object()));
-  profiler.measure_operators(into);
-  if (transport.size() > 1) profiler.measure_transfers(into, job.largest_message);
+                       into[teams.mine]->machine.value("algorithms", Json::object()));
+  profiler->measure_operators(into);
+  if (transport.size() > 1) profiler->measure_transfers(into, job.largest_message);
   if (!job.algorithms.empty() || job.schedule) {
     // Rank 0 may run schedulers for the whole time limit while the others wait for its word.
     watching = watch_phase(transport, job.timeout_s + job.time_limit_s, "measuring stages");
-    measure_wanted_stages(job, transport, profiler, into);
+    measure_wanted_stages(job, transport, *profiler, teams, into);
   }
-  add_provenance(into, algorithms, tensors);
+  add_provenance(transport, teams, into, algorithms, tensors);
   if (transport.rank() == Rank(0)) {
     write_after_work([&] {
       write_json(job.output, to_json(job.profile),

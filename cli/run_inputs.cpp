@@ -27,6 +27,9 @@ po::options_description run_flags() {
                       "fail (exit 1) where the prediction is further off");
   group.add_options()("trace", value("FILE"),
                       "write a Chrome trace (Perfetto): planned and measured");
+  group.add_options()("blocking",
+                      "GPUs: wait after every operator, to learn which one fails; times are not "
+                      "comparable");
   group.add_options()("dry-run", "plan and print, run nothing");
   return group;
 }
@@ -142,6 +145,9 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   if (job.max_error && !job.profile && !job.schedule.has_prediction) {
     throw InputError("--max-error judges a prediction, and " + file +
                      " has none: give --profile FILE");
+  }
+  if (job.max_error && job.devices.blocking) {
+    throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
   }
   job.timeout_s = flags.number("timeout", 0.1, 1e6);
   if (const auto trace = flags.optional_text("trace")) {

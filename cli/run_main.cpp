@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cli/device_setup.h"
+#include "cli/gpu_rule.h"
 #include "cli/rank_setup.h"
 #include "cli/run_inputs.h"
 #include "cli/run_results.h"
@@ -11,6 +12,7 @@
 #include "cli/run_verify.h"
 #include "engine/choices.h"
 #include "engine/executor.h"
+#include "hios/log.h"
 #include "hios/statistics.h"
 
 namespace hios::cli {
@@ -40,44 +42,39 @@ void check_supported(const RunJob& job, const Backend& backend, const RankPlan& 
   }
 }
 
-/// What the profile knows of a device like this; null without one.
-const Configuration* configuration_of(const RunJob& job, const Device& device) {
-  if (!job.profile) return nullptr;
-  return job.profile->find(device.kind, device.threads, job.platform.size(), device.math);
-}
-
-/// Times of another GPU would predict nothing.
-void check_same_device(const RunJob& job, const Device& device, const Backend& backend) {
-  const Configuration* const measured = configuration_of(job, device);
-  const std::string here = backend.describe().value("gpu", "");
-  if (!measured || here.empty() || !measured->machine.contains("backend")) return;
-  const std::string there = measured->machine["backend"].value("gpu", here);
-  if (there == here) return;
-  throw InputError(job.profile->file + ": measured on " + there + ", and this is " + here +
-                   ": measure here with: mpirun -np " + std::to_string(job.platform.size()) +
-                   " hios-profile " + job.network.flags + " --backend " +
-                   std::string(backend.name()) + " --output FILE");
+/// Looks what the ranks' GPUs are, and whether the schedule allows them. From here on the
+/// platform's devices name them, so that a profile answers for these only. Collective.
+void settle_gpus(RunJob& job, const std::string& file, mpi::Transport& transport,
+                 const Backend& backend) {
+  job.gpus = gather_gpus(transport, backend);
+  mpi::agree_on_input(transport, refusal_of_gpus(job.gpus, job.platform, file));
+  job.platform = job.platform.with_gpus(job.gpus);
+  if (same_gpus(job.gpus) || transport.rank() != Rank(0)) return;
+  log::warning(
+      "ranks compute on different GPUs or libraries, as the schedule says: the last bits are not "
+      "those of one rank, and are not compared with it");
 }
 
 /// The algorithms that the profile was measured with, so that the run computes by the same.
-Json known_choices(const RunJob& job, const Device& device) {
-  const Configuration* const measured = configuration_of(job, device);
+Json known_choices(const RunJob& job, Rank rank) {
+  const Configuration* const measured =
+      job.profile ? job.profile->find(job.platform, DeviceId(rank.index())) : nullptr;
   return measured ? measured->machine.value("algorithms", Json::object()) : Json::object();
 }
 
-Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport) {
-  const Device& device = job.platform.device(DeviceId(transport.rank().index()));
+Ready get_ready(const Flags& flags, RunJob& job, mpi::Transport& transport) {
+  const std::string math = job.platform.device(DeviceId(transport.rank().index())).math;
   Ready ready{
       .mine = make_rank_backend(flags, transport, job.backends, job.threads,
-                                backend_options(job.devices, transport, job.backends, device.math)),
+                                backend_options(job.devices, transport, job.backends, math)),
       .plan = {},
       .costs = {},
       .tensors = {}};
   Backend& backend = *ready.mine.backend;
+  settle_gpus(job, flags.text("schedule"), transport, backend);
   agreed(transport, [&] {
     ready.plan = plan_rank(job.network.coarse, job.schedule.schedule, transport.rank());
     check_supported(job, backend, ready.plan);
-    check_same_device(job, device, backend);
     if (job.profile)
       ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile,
                                             job.network.flags);
@@ -85,7 +82,8 @@ Ready get_ready(const Flags& flags, const RunJob& job, mpi::Transport& transport
   });
   const CoarseGraph& coarse = job.network.coarse;
   agree_on_memory(transport, backend, coarse, job.network.model, ready.plan);
-  agree_on_choices(transport, backend, coarse, job.network.model, known_choices(job, device));
+  agree_on_choices(transport, backend, coarse, job.network.model,
+                   known_choices(job, transport.rank()));
   ready.tensors = std::make_unique<TensorTransport>(transport, backend, job.devices);
   return ready;
 }
@@ -140,7 +138,7 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
       .add(common_flags());
   auto watching = watch_phase(transport, kDefaultTimeoutSeconds, "reading what to do");
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
-  const RunJob job = agreed(transport, [&] { return read_run_job(flags, transport); });
+  RunJob job = agreed(transport, [&] { return read_run_job(flags, transport); });
   mpi::agree_on_facts(transport, {{"the model", job.network.digest()},
                                   {"the schedule", job.schedule_digest},
                                   {"the profile", job.profile ? job.profile->digest() : ""},
@@ -157,7 +155,7 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
 
   SeededSource source(job.common.seed);
   Executor executor(job.network.coarse, job.network.model, ready.plan, *ready.mine.backend, tensors,
-                    source);
+                    source, {.blocking = job.devices.blocking});
   RunResults results;
   watching.reset();
   {

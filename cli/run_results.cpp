@@ -173,6 +173,7 @@ Report make_report(const Flags& flags, const RunJob& job, const mpi::Transport& 
   report.algorithm = job.schedule.algorithm;
   report.seed = job.common.seed;
   report.protocol = job.protocol.json();
+  if (job.devices.blocking) report.protocol["blocking"] = true;  // times are not comparable
   report.iterations_ms = results.iterations_ms;
   report.percentiles = job.percentiles;
   report.predicted_ms = predicted_ms(job, results);
@@ -260,6 +261,9 @@ int print_results(const RunJob& job, const Report& report, const RunResults& res
   if (job.common.csv)
     write_text(*job.common.csv, results_csv(report, latency).csv(), job.common.existing);
   show(results_table(report, latency).text());
+  if (job.devices.blocking) {
+    show("--blocking waited after every operator: these times are not comparable\n");
+  }
   show("executor outside kernels and waits: " + fixed(report.overhead_ms, 3) + " ms (" +
        fixed(100 * report.overhead_ms / latency.best_quarter, 2) + " %)\n");
   for (const double p : report.percentiles) {

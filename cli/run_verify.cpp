@@ -1,5 +1,7 @@
 #include "cli/run_verify.h"
 
+#include "cli/gpu_rule.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,10 +29,11 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
-/// Whether all ranks compute in one way, so that one rank could compute the same.
+/// Whether all ranks compute in one way, so that one rank's bits can be asked of all.
 bool alike(const RunJob& job) {
   const auto devices = job.platform.devices();
-  return std::all_of(job.backends.begin(), job.backends.end(),
+  return same_gpus(job.gpus) &&
+         std::all_of(job.backends.begin(), job.backends.end(),
                      [&](const std::string& name) { return name == job.backends.front(); }) &&
          std::all_of(devices.begin(), devices.end(),
                      [&](const Device& device) { return device.math == devices.front().math; });

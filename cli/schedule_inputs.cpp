@@ -1,5 +1,7 @@
 #include "cli/schedule_inputs.h"
 
+#include "cli/gpu_rule.h"
+
 #include "hios/error.h"
 #include "hios/graph_io.h"
 #include "hios/random_dag.h"
@@ -73,6 +75,7 @@ Problem::Problem(const Flags& flags, const Common& common, const Work& work,
     const Json json = read_input(*file, common.limits);
     profile_ = profile_from_json(JsonView(json, *file));
     profile_->file = *file;
+    platform_ = named_by_profile(platform_, *profile_);
   }
 }
 

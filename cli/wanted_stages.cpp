@@ -14,26 +14,27 @@ namespace {
 class Wanted {
  public:
   Wanted(const Graph& graph, CostModel& costs) : graph_(graph) {
-    costs.on_unmeasured([this](const Stage& stage, DeviceId) { add(stage); });
+    costs.on_unmeasured([this, &costs](const Stage& stage, DeviceId device) {
+      add(stage, costs.configuration(device));
+    });
   }
 
-  std::vector<Stage> take() { return std::move(stages_); }
+  WantedStages take() { return std::move(stages_); }
 
  private:
-  void add(const Stage& stage) {
-    if (keys_.insert(stage_key(graph_, stage)).second) stages_.push_back(stage);
+  void add(const Stage& stage, const Configuration* lacks) {
+    if (keys_[lacks].insert(stage_key(graph_, stage)).second) stages_[lacks].push_back(stage);
   }
 
   const Graph& graph_;
-  std::set<StageKey> keys_;
-  std::vector<Stage> stages_;
+  std::map<const Configuration*, std::set<StageKey>> keys_;
+  WantedStages stages_;
 };
 
 }  // namespace
 
-std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
-                                 const Profile& profile, const std::vector<std::string>& algorithms,
-                                 double time_limit_s) {
+WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
+                           const std::vector<std::string>& algorithms, double time_limit_s) {
   CostModel costs = CostModel::from_profile(graph, platform, profile);
   Wanted wanted(graph, costs);
   const Stopwatch watch;
@@ -49,38 +50,53 @@ std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
   return wanted.take();
 }
 
-std::vector<Stage> wanted_stages(const Graph& graph, const Platform& platform,
-                                 const Profile& profile, const Schedule& schedule) {
+WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
+                           const Schedule& schedule) {
   CostModel costs = CostModel::from_profile(graph, platform, profile);
   Wanted wanted(graph, costs);
   simulate(graph, schedule, costs);
   return wanted.take();
 }
 
-std::string stages_to_text(const std::vector<Stage>& stages) {
-  Json list = Json::array();
-  for (const Stage& stage : stages) {
-    Json groups = Json::array();
-    for (const Group& group : stage.groups) {
-      Json ops = Json::array();
-      for (const OpId op : group) ops.push_back(op.index());
-      groups.push_back(std::move(ops));
-    }
-    list.push_back(std::move(groups));
+namespace {
+
+Json to_json(const Stage& stage) {
+  Json groups = Json::array();
+  for (const Group& group : stage.groups) {
+    Json ops = Json::array();
+    for (const OpId op : group) ops.push_back(op.index());
+    groups.push_back(std::move(ops));
   }
-  return list.dump();
+  return groups;
 }
 
-std::vector<Stage> stages_from_text(const std::string& text) {
-  std::vector<Stage> stages;
-  for (const Json& groups : parse_json(text, "stages from rank 0")) {
-    Stage stage;
-    for (const Json& ops : groups) {
-      Group group;
-      for (const Json& op : ops) group.emplace_back(op.get<std::size_t>());
-      stage.groups.push_back(std::move(group));
-    }
-    stages.push_back(std::move(stage));
+Stage stage_of(const Json& groups) {
+  Stage stage;
+  for (const Json& ops : groups) {
+    Group group;
+    for (const Json& op : ops) group.emplace_back(op.get<std::size_t>());
+    stage.groups.push_back(std::move(group));
+  }
+  return stage;
+}
+
+}  // namespace
+
+std::string stages_to_text(const std::vector<std::vector<Stage>>& stages) {
+  Json lists = Json::array();
+  for (const std::vector<Stage>& of_one : stages) {
+    Json list = Json::array();
+    for (const Stage& stage : of_one) list.push_back(to_json(stage));
+    lists.push_back(std::move(list));
+  }
+  return lists.dump();
+}
+
+std::vector<std::vector<Stage>> stages_from_text(const std::string& text) {
+  std::vector<std::vector<Stage>> stages;
+  for (const Json& list : parse_json(text, "stages from rank 0", {.max_bytes = text.size()})) {
+    std::vector<Stage>& of_one = stages.emplace_back();
+    for (const Json& groups : list) of_one.push_back(stage_of(groups));
   }
   return stages;
 }

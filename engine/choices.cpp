@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/bind.h"
+#include "hios/gpu_text.h"
 #include "hios/log.h"
 
 namespace hios {
@@ -27,8 +28,9 @@ Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
 
 Json agree_on_choices(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                       const Model& model, const Json& known) {
-  const std::string mine =
-      std::string(backend.name()) + " in " + std::string(to_string(backend.math()));
+  const std::string mine = std::string(backend.name()) + " in " +
+                           std::string(to_string(backend.math())) + " " +
+                           gpu_text(backend.describe());
   const std::vector<std::string> names = transport.all_gather(mine);
   const auto first =
       static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());

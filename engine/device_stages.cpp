@@ -5,6 +5,10 @@
 // fake device that runs its queues as late as it may.
 #include "engine/device_stages.h"
 
+#include <string>
+
+#include "hios/error.h"
+
 namespace hios {
 namespace {
 
@@ -15,16 +19,21 @@ constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
 
 }  // namespace
 
-DeviceStages::DeviceStages(const RankPlan& plan, Backend& backend,
-                           std::span<const BoundStage> stages)
-    : plan_(plan), backend_(backend), stages_(stages), segments_(cut_segments(plan.steps)) {
+DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
+                           std::span<const BoundStage> stages, bool blocking)
+    : plan_(plan),
+      graph_(graph),
+      backend_(backend),
+      stages_(stages),
+      segments_(cut_segments(plan.steps)),
+      blocking_(blocking) {
   plain_ = record_all(false);
 }
 
 DeviceStages::Recordings DeviceStages::record_all(bool timed) {
   Recordings recordings;
   for (const Segment& segment : segments_) {
-    recordings.push_back(backend_.record([&] { queue(segment, timed); }));
+    recordings.push_back(blocking_ ? nullptr : backend_.record([&] { queue(segment, timed); }));
   }
   return recordings;
 }
@@ -33,8 +42,36 @@ void DeviceStages::queue(const Segment& segment, bool timed) {
   for (std::size_t step = segment.first; step < segment.end; ++step) {
     const std::size_t stage = stage_of(plan_.steps[step]);
     if (timed) marks_->mark(start_mark(stage));
-    backend_.run_stage(stages_[stage].groups, stages_[stage].lanes, nullptr, nullptr);
+    if (blocking_) {
+      run_one_by_one(stage);
+    } else {
+      backend_.run_stage(stages_[stage].groups, stages_[stage].lanes, nullptr, nullptr);
+    }
     if (timed) marks_->mark(end_mark(stage));
+  }
+}
+
+// An operator is a stage of its own. The device is waited for before it as well, so that a transfer
+// that failed is not taken for it; nothing on a device waits for a host, so this ends.
+void DeviceStages::run_one_by_one(std::size_t stage) {
+  for (std::size_t g = 0; g < stages_[stage].groups.size(); ++g) {
+    const Lane& lane = stages_[stage].lanes[g];
+    for (std::size_t i = 0; i < stages_[stage].groups[g].size(); ++i) {
+      const std::string& name = graph_.op(plan_.stages[stage].groups[g][i]).name;
+      bool reached = false;
+      try {
+        backend_.synchronize();
+        reached = true;
+        const BoundGroup alone{stages_[stage].groups[g][i]};
+        backend_.run_stage({&alone, 1}, {&lane, 1}, nullptr, nullptr);
+        backend_.synchronize();
+      } catch (const std::exception& error) {
+        const std::string where = name + " on stream " + std::to_string(lane.stream.index()) +
+                                  ", stage " + std::to_string(stage);
+        if (reached) throw RunError("operator " + where + ", failed: " + error.what());
+        throw RunError("a transfer before operator " + where + ", failed: " + error.what());
+      }
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 // bit for bit), allocation_test.cpp (no allocation in run_once).
 #include "engine/executor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <stdexcept>
@@ -25,23 +26,26 @@
 #include "engine/step_words.h"
 #include "engine/timing.h"
 #include "hios/error.h"
+#include "hios/log.h"
 
 namespace hios {
 
 struct Executor::State {
   State(const CoarseGraph& coarse_graph, const Model& the_model, const RankPlan& rank_plan,
-        Backend& the_backend, mpi::Transport& the_transport)
+        Backend& the_backend, mpi::Transport& the_transport, const ExecutorOptions& the_options)
       : coarse(coarse_graph),
         model(the_model),
         plan(rank_plan),
         backend(the_backend),
         transport(the_transport),
+        blocking(the_options.blocking),
         clocks(rank_plan.stages.size()) {}
 
   void allocate(TensorSource& source);
   void bind(TensorSource& source);
   BoundOperator* bind_one(OpId op, const Lane& lane, TensorSource& source);
   void open_channel();
+  std::string largest_tensor() const;
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
 
   void run_steps();
@@ -52,12 +56,14 @@ struct Executor::State {
   void wait(Wait&& wait_for_it);
   double now_ms() const { return ms_between(begin, Clock::now()); }
   std::string words(std::size_t place) const;
+  std::string suspects() const;
 
   const CoarseGraph& coarse;
   const Model& model;
   const RankPlan& plan;
   Backend& backend;
   mpi::Transport& transport;
+  const bool blocking;
 
   // In the order in which they are made; operators and requests go before the memory they use.
   std::unique_ptr<Buffer> input, arena;
@@ -85,13 +91,23 @@ struct Executor::State {
   }
 };
 
+// For the message where memory is short.
+std::string Executor::State::largest_tensor() const {
+  const auto largest =
+      std::max_element(plan.slots.begin(), plan.slots.end(),
+                       [](const Slot& a, const Slot& b) { return a.size_bytes < b.size_bytes; });
+  return " (of " + std::to_string(plan.slots.size()) + ", the largest is " +
+         coarse.graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) +
+         " bytes)";
+}
+
 void Executor::State::allocate(TensorSource& source) {
   if (plan.slots.empty()) return;
   const std::string rank = "rank " + std::to_string(plan.rank.index());
   if (const auto free = backend.free_memory()) {
     require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
   }
-  arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank);
+  arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank + largest_tensor());
   fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
   const Shape& shape = model.tensor(model.input()).shape;
   input = backend.allocate(coarse.size_bytes(shape), "the model's input on " + rank);
@@ -111,6 +127,12 @@ BoundOperator* Executor::State::bind_one(OpId op, const Lane& lane, TensorSource
 }
 
 void Executor::State::bind(TensorSource& source) {
+  // Weights are made and, on a device, uploaded here: seconds, for large networks.
+  std::size_t all = 0;
+  for (const Slot& slot : plan.slots) all += slot.received ? 0 : 1;
+  log::Progress shown(backend.device() ? "uploading weights, operator"
+                                       : "making weights, operator");
+  const Stopwatch stopwatch;
   for (const Stage& stage : plan.stages) {
     BoundStage bound;
     bound.lanes = lanes(stage.groups.size(), backend.threads());
@@ -118,12 +140,16 @@ void Executor::State::bind(TensorSource& source) {
       BoundGroup group;
       for (const OpId op : stage.groups[g]) {
         group.push_back(bind_one(op, bound.lanes[g], source));
+        const std::size_t done = operators.size();
+        shown.update(
+            done, all,
+            stopwatch.seconds() * static_cast<double>(all - done) / static_cast<double>(done));
       }
       bound.groups.push_back(std::move(group));
     }
     stages.push_back(std::move(bound));
   }
-  if (backend.device()) device.emplace(plan, backend, stages);
+  if (backend.device()) device.emplace(plan, coarse.graph, backend, stages, blocking);
 }
 
 void Executor::State::open_channel() {
@@ -219,14 +245,24 @@ std::string Executor::State::words(std::size_t place) const {
   const Step& step = plan.steps[place - 1];
   if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan, coarse.graph);
   for (const Segment& segment : device->segments()) {
-    if (segment.first == place - 1) return "queueing " + describe(segment, plan, coarse.graph);
+    if (segment.first == place - 1) {
+      return (blocking ? "running " : "queueing ") + describe(segment, plan, coarse.graph);
+    }
   }
   return describe(step, plan, coarse.graph);
 }
 
+// A device tells of a failure when it is asked, not when it happens.
+std::string Executor::State::suspects() const {
+  if (!device || device->given().empty()) return {};
+  return "; the device had been given " + by_stream(device->given(), plan, coarse.graph) +
+         ": --blocking says which of these failed";
+}
+
 Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
-                   Backend& backend, mpi::Transport& transport, TensorSource& source)
-    : state_(std::make_unique<State>(coarse, model, plan, backend, transport)) {
+                   Backend& backend, mpi::Transport& transport, TensorSource& source,
+                   const ExecutorOptions& options)
+    : state_(std::make_unique<State>(coarse, model, plan, backend, transport, options)) {
   if (coarse.element_bytes != backend.element_bytes()) {
     throw std::logic_error("the graph's elements are of " + std::to_string(coarse.element_bytes) +
                            " bytes, the " + std::string(backend.name()) + " backend's of " +
@@ -244,11 +280,16 @@ double Executor::run_once() {
   state.elsewhere_ms = 0;
   state.awaited_ms.reset();
   state.begin = Clock::now();
+  const auto fail = [&](const std::string& text) {
+    throw RunError("rank " + std::to_string(state.plan.rank.index()) + " on " +
+                   state.transport.host() + ", " + current_step() + ": " + text);
+  };
   try {
     state.run_steps();
+  } catch (const mpi::DeviceError& error) {
+    fail(error.what() + state.suspects());
   } catch (const std::exception& error) {
-    throw RunError("rank " + std::to_string(state.plan.rank.index()) + " on " +
-                   state.transport.host() + ", " + current_step() + ": " + error.what());
+    fail(error.what());
   }
   const double total = state.now_ms();
   state.overhead_ms = total - state.elsewhere_ms;

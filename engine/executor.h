@@ -14,6 +14,12 @@
 
 namespace hios {
 
+struct ExecutorOptions {
+  /// On asynchronous devices, waits after every operator, so that a failure names the one that
+  /// failed, and its stream; times mean nothing then.
+  bool blocking = false;
+};
+
 /// Runs one rank's plan. Built once (weights, primitives, requests), run many times. The timed loop
 /// allocates, parses, locks and logs nothing. Used by the main thread only.
 class Executor {
@@ -22,7 +28,7 @@ class Executor {
   /// InputError where the backend does not support an operator (operator and reason) or its memory
   /// cannot hold the plan, RunError where memory is short all the same.
   Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan, Backend& backend,
-           mpi::Transport& transport, TensorSource& source);
+           mpi::Transport& transport, TensorSource& source, const ExecutorOptions& options = {});
   ~Executor();
 
   /// Ends the requests, and returns when all ranks have: then no peer maps this rank's tensors any
@@ -31,8 +37,9 @@ class Executor {
   void close();
 
   /// One inference. Returns this rank's time in ms from now to its last output and the end of its
-  /// sends. The caller has put a barrier before. Throws RunError that names rank, host and step;
-  /// the executor is of no further use then.
+  /// sends. The caller has put a barrier before. Throws RunError that names rank, host and step,
+  /// and where a device failed, the operators that it had been given, by stream; the executor is of
+  /// no further use then.
   double run_once();
 
   /// The stages of the last run_once, when `record_stages(true)`. Switching it on may allocate.

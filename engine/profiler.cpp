@@ -37,36 +37,56 @@ constexpr std::size_t kStagesInBatch = 64;
 
 constexpr int kFewestStageSamples = 10;
 
-// What rank 0 says, on every rank.
-Json agree(mpi::Transport& transport, const Json& mine) {
-  const std::string text = transport.broadcast(transport.rank() == Rank(0) ? mine.dump() : "");
-  return parse_json(text, "rank 0's word", {.max_bytes = text.size()});
+// What one rank says, on every rank.
+Json agree(mpi::Transport& transport, const Json& mine, Rank speaker = Rank(0)) {
+  const std::vector<std::string> words =
+      transport.all_gather(transport.rank() == speaker ? mine.dump() : "");
+  const std::string& text = words[speaker.index()];
+  return parse_json(text, "a rank's word", {.max_bytes = text.size()});
+}
+
+Team everybody(std::size_t ranks) {
+  Team team;
+  for (std::size_t r = 0; r < ranks; ++r) team.emplace_back(r);
+  return team;
 }
 
 }  // namespace
 
 struct Profiler::State {
   State(const CoarseGraph& coarse_graph, const Model& the_model, Backend& the_backend,
-        mpi::Transport& the_transport, TensorSource& the_source, const Protocol& the_protocol)
+        mpi::Transport& the_transport, TensorSource& the_source, const Protocol& the_protocol,
+        std::vector<Team> the_teams)
       : coarse(coarse_graph),
         model(the_model),
         backend(the_backend),
         transport(the_transport),
         source(the_source),
-        protocol(the_protocol) {}
+        protocol(the_protocol),
+        teams(std::move(the_teams)) {
+    if (teams.empty()) teams.push_back(everybody(transport.size()));
+    for (std::size_t t = 0; t < teams.size(); ++t) {
+      const Team& team = teams[t];
+      if (std::find(team.begin(), team.end(), transport.rank()) != team.end()) mine = t;
+    }
+  }
 
   bool leader() const { return transport.rank() == Rank(0); }
   std::vector<std::string> missing_signatures(const Configuration& into) const;
   std::vector<Stage> missing_stages(const std::vector<Stage>& asked,
                                     const Configuration& into) const;
-  std::vector<std::pair<Rank, Rank>> missing_pairs(const Configuration& into) const;
+  std::vector<std::pair<Rank, Rank>> missing_pairs(std::span<Configuration* const> into) const;
   Sweeps sweep_network(std::vector<double>& totals);
+  std::vector<double> of_my_team(const std::vector<double>& totals) const;
+  void write_operators(const std::vector<std::string>& missing,
+                       const std::vector<Measurement>& by_op, Configuration& into) const;
+  std::size_t team_of(std::size_t rank) const;
   std::vector<Stage> dealt(std::vector<Stage> stages) const;
   bool measure_batch(std::span<const Stage> batch, std::size_t batches_left, double time_left_s,
-                     Configuration& into);
+                     Configuration& into, std::size_t team);
   int affordable_sweeps(double sweep_s, std::size_t batches_left, double time_left_s) const;
   Bytes cold_bytes() const;
-  void describe(Configuration& into, const Stopwatch& stopwatch) const;
+  void describe(Configuration& into, const Stopwatch& stopwatch, std::size_t team) const;
 
   const CoarseGraph& coarse;
   const Model& model;
@@ -74,11 +94,15 @@ struct Profiler::State {
   mpi::Transport& transport;
   TensorSource& source;
   Protocol protocol;
+  std::vector<Team> teams;
+  std::size_t mine = 0;  // the team of this rank
 };
 
 Profiler::Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
-                   mpi::Transport& transport, TensorSource& source, const Protocol& protocol)
-    : state_(std::make_unique<State>(coarse, model, backend, transport, source, protocol)) {
+                   mpi::Transport& transport, TensorSource& source, const Protocol& protocol,
+                   std::vector<Team> teams)
+    : state_(std::make_unique<State>(coarse, model, backend, transport, source, protocol,
+                                     std::move(teams))) {
   for (const OpId op : coarse.graph.topological()) {
     require_support(backend, operation_of(coarse, model, op));
   }
@@ -96,7 +120,7 @@ std::vector<std::string> Profiler::State::missing_signatures(const Configuration
   return agree(transport, Json(missing)).get<std::vector<std::string>>();
 }
 
-// Times of every operator, by OpId, in every sweep; `totals` are the sweeps' own.
+// Times of every operator, by OpId, in every sweep; `totals` are the sweeps' own, on this rank.
 Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
   const auto order = coarse.graph.topological();
   Schedule sequential;
@@ -112,8 +136,9 @@ Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
   const Stopwatch stopwatch;
   std::size_t done = 0;
   const std::size_t expected = static_cast<std::size_t>(protocol.warmup + protocol.iterations);
-  totals = measure(transport, protocol, [&] {
+  measure(transport, protocol, [&] {
     const double ms = executor.run_once();
+    totals.push_back(ms);
     sweeps.begin_sweep();
     for (std::size_t i = 0; i < order.size(); ++i) {
       const StageClock& clock = executor.stage_clocks()[i];
@@ -128,21 +153,38 @@ Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
   });
   executor.close();
   sweeps.drop_first(static_cast<std::size_t>(protocol.warmup));
+  totals.erase(totals.begin(), totals.begin() + protocol.warmup);
   return sweeps;
 }
 
-Measured Profiler::measure_operators(Configuration& into) {
-  State& state = *state_;
-  const Stopwatch stopwatch;
-  const std::vector<std::string> missing = state.missing_signatures(into);
-  if (missing.empty()) return {};
-  std::vector<double> totals;
-  const std::vector<Measurement> by_op = state.sweep_network(totals).merge(state.transport, totals);
+// The maxima over the ranks of this rank's team.
+std::vector<double> Profiler::State::of_my_team(const std::vector<double>& totals) const {
+  std::vector<double> most(totals.size(), 0);
+  const std::vector<std::string> of_ranks = transport.all_gather(Json(totals).dump());
+  for (const Rank rank : teams[mine]) {
+    const std::string& text = of_ranks[rank.index()];
+    const Json theirs = parse_json(text, "a rank's sweeps", {.max_bytes = text.size()});
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      most[i] = std::max(most[i], theirs[i].get<double>());
+    }
+  }
+  return most;
+}
+
+std::size_t Profiler::State::team_of(std::size_t rank) const {
+  std::size_t team = 0;
+  while (std::find(teams[team].begin(), teams[team].end(), Rank(rank)) == teams[team].end()) ++team;
+  return team;
+}
+
+void Profiler::State::write_operators(const std::vector<std::string>& missing,
+                                      const std::vector<Measurement>& by_op,
+                                      Configuration& into) const {
   for (const std::string& signature : missing) {
     Measurement mean{0, 0, 0};
     double occurrences = 0;
     for (std::size_t i = 0; i < by_op.size(); ++i) {
-      if (state.coarse.graph.op(OpId(i)).signature != signature) continue;
+      if (coarse.graph.op(OpId(i)).signature != signature) continue;
       mean.ms += by_op[i].ms;
       mean.min_ms = occurrences == 0 ? by_op[i].min_ms : std::min(mean.min_ms, by_op[i].min_ms);
       mean.samples += by_op[i].samples;
@@ -151,8 +193,29 @@ Measured Profiler::measure_operators(Configuration& into) {
     mean.ms /= occurrences;
     into.operators[signature] = mean;
   }
-  state.describe(into, stopwatch);
-  return {missing.size(), missing.size()};
+}
+
+Measured Profiler::measure_operators(std::span<Configuration* const> into) {
+  State& state = *state_;
+  const Stopwatch stopwatch;
+  std::vector<std::vector<std::string>> missing;
+  Measured measured;
+  for (const Configuration* const known : into) {
+    missing.push_back(state.missing_signatures(*known));
+    measured.missing += missing.back().size();
+  }
+  if (measured.missing == 0) return {};
+  std::vector<double> totals;
+  const Sweeps sweeps = state.sweep_network(totals);
+  totals = state.of_my_team(totals);
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const auto by_op = sweeps.merge(state.transport, totals, state.teams[team]);
+    if (missing[team].empty()) continue;
+    state.write_operators(missing[team], by_op, *into[team]);
+    state.describe(*into[team], stopwatch, team);
+  }
+  measured.done = measured.missing;
+  return measured;
 }
 
 // Stages
@@ -225,28 +288,31 @@ std::vector<Stage> Profiler::State::dealt(std::vector<Stage> stages) const {
 
 // False: the time would not suffice, and nothing was measured.
 bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t batches_left,
-                                    double time_left_s, Configuration& into) {
+                                    double time_left_s, Configuration& into, std::size_t team) {
   const Stopwatch stopwatch;
-  StageBatch stages(coarse, model, backend, source, batch, cold_bytes());
+  std::optional<StageBatch> stages;  // not on ranks that look on
+  if (team == mine) stages.emplace(coarse, model, backend, source, batch, cold_bytes());
   std::vector<double> ms(batch.size());
   const double made_s = stopwatch.seconds();
   transport.barrier();
   const Stopwatch sweep_stopwatch;
-  stages.sweep(ms);  // warm-up, and how long a sweep takes
+  if (stages) stages->sweep(ms);  // warm-up, and how long a sweep takes
   const double sweep_s = sweep_stopwatch.seconds();
   const double left_s = time_left_s - made_s * static_cast<double>(batches_left) - sweep_s;
   const int sweeps_to_do =
-      agree(transport, Json(affordable_sweeps(sweep_s, batches_left, left_s))).get<int>();
+      agree(transport, Json(affordable_sweeps(sweep_s, batches_left, left_s)), teams[team].front())
+          .get<int>();
   if (sweeps_to_do == 0) return false;
 
   Sweeps sweeps(batch.size());
   const std::vector<double> totals = measure(transport, {0, sweeps_to_do, 0}, [&] {
-    const double total = stages.sweep(ms);
+    if (!stages) return 0.0;
+    const double total = stages->sweep(ms);
     sweeps.begin_sweep();
     for (std::size_t i = 0; i < ms.size(); ++i) sweeps.add(i, ms[i]);
     return total;
   });
-  const std::vector<Measurement> merged = sweeps.merge(transport, totals);
+  const std::vector<Measurement> merged = sweeps.merge(transport, totals, teams[team]);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     into.stages[stage_key(coarse.graph, batch[i])] = merged[i];
   }
@@ -254,7 +320,7 @@ bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t ba
 }
 
 Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuration& into,
-                                  double time_limit_s) {
+                                  double time_limit_s, std::size_t team) {
   State& state = *state_;
   const Stopwatch stopwatch;
   const std::vector<Stage> missing = state.dealt(state.missing_stages(stages, into));
@@ -276,18 +342,20 @@ Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuratio
     const std::size_t size = (left + batches_left - 1) / batches_left;
     const std::span<const Stage> batch(missing.data() + measured.done, size);
     const double time_left_s = time_limit_s - stopwatch.seconds();
-    if (!state.measure_batch(batch, batches_left, time_left_s, into)) break;
+    if (!state.measure_batch(batch, batches_left, time_left_s, into, team)) break;
     measured.done += size;
   }
-  state.describe(into, stopwatch);
+  state.describe(into, stopwatch, team);
   return measured;
 }
 
 // Transfers
 
-std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(const Configuration& into) const {
+std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(
+    std::span<Configuration* const> into) const {
   const auto known = [&](std::size_t from, std::size_t to) {
-    return std::any_of(into.transfers.begin(), into.transfers.end(),
+    const auto& curves = into[team_of(from)]->transfers;
+    return std::any_of(curves.begin(), curves.end(),
                        [&](const auto& curve) { return curve.from == from && curve.to == to; });
   };
   Json pairs = Json::array();
@@ -303,7 +371,7 @@ std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(const Configur
   return missing;
 }
 
-Measured Profiler::measure_transfers(Configuration& into, Bytes largest) {
+Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest) {
   State& state = *state_;
   const Stopwatch stopwatch;
   const auto missing = state.missing_pairs(into);
@@ -319,37 +387,50 @@ Measured Profiler::measure_transfers(Configuration& into, Bytes largest) {
     }
     TransferCurve curve =
         transfer_times(state.transport, state.backend, state.protocol, from, to, largest);
-    std::erase_if(into.transfers, [&](const TransferCurve& old) {
-      return std::minmax(old.from, old.to) == std::minmax(curve.from, curve.to);
-    });
-    into.transfers.push_back(curve);
-    std::swap(curve.from, curve.to);
-    into.transfers.push_back(std::move(curve));
+    for (int direction = 0; direction < 2; ++direction, std::swap(curve.from, curve.to)) {
+      auto& curves = into[state.team_of(curve.from)]->transfers;
+      std::erase_if(curves, [&](const TransferCurve& old) {
+        return old.from == curve.from && old.to == curve.to;
+      });
+      curves.push_back(curve);
+    }
   }
-  std::sort(into.transfers.begin(), into.transfers.end(),
-            [](const TransferCurve& a, const TransferCurve& b) {
-              return std::pair(a.from, a.to) < std::pair(b.from, b.to);
-            });
-  state.describe(into, stopwatch);
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    auto& curves = into[team]->transfers;
+    std::sort(curves.begin(), curves.end(), [](const TransferCurve& a, const TransferCurve& b) {
+      return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    });
+    state.describe(*into[team], stopwatch, team);
+  }
   return {2 * missing.size(), 2 * missing.size()};
 }
 
-// Provenance, alike on all ranks: what rank 0 sees.
-void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch) const {
-  into.backend = backend.name();
-  into.kind = backend.kind();
-  into.threads = backend.threads();
+// Provenance, alike on all ranks: what the first rank of the team sees.
+void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch,
+                               std::size_t team) const {
+  const Rank speaker = teams[team].front();
+  const Json facts = agree(transport,
+                           {{"backend", backend.name()},
+                            {"kind", backend.kind()},
+                            {"threads", backend.threads()},
+                            {"cold_bytes", cold_bytes()},
+                            {"machine",
+                             {{"processor", processor_name()},
+                              {"allowed_cores", allowed_cores().size()},
+                              {"backend", backend.describe()},
+                              {"transport", transport.path()}}}},
+                           speaker);
+  into.backend = facts["backend"];
+  into.kind = facts["kind"];
+  into.threads = facts["threads"];
   into.ranks = transport.size();
-  into.machine = agree(transport, {{"processor", processor_name()},
-                                   {"allowed_cores", allowed_cores().size()},
-                                   {"backend", backend.describe()},
-                                   {"transport", transport.path()}});
+  into.machine = facts["machine"];
   into.machine["hosts"] = transport.all_gather(transport.host());
   into.protocol = protocol.json();
   into.protocol["statistic"] = Sweeps::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
-  into.protocol["cold_bytes"] = cold_bytes();
-  into.protocol = agree(transport, into.protocol);
+  into.protocol["cold_bytes"] = facts["cold_bytes"];
+  if (teams.size() > 1) into.protocol["stages"] = "the ranks of one configuration at a time";
   double seconds = into.seconds + stopwatch.seconds();
   transport.all_reduce_max({&seconds, 1});
   into.seconds = seconds;

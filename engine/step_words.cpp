@@ -20,6 +20,20 @@ std::string operators_of(const Stage& stage, const Graph& graph) {
   return text;
 }
 
+/// "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
+std::string cut(const std::vector<OpId>& operators, const Graph& graph) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const bool shown = operators.size() <= kShown || i + 1 < kShown || i + 1 == operators.size();
+    if (!shown) continue;
+    const bool gap = operators.size() > kShown && i + 1 == operators.size();
+    text += (text.empty() ? "" : gap ? " … " : ", ") + graph.op(operators[i]).name;
+  }
+  if (operators.size() > kShown) text += " (" + std::to_string(operators.size()) + " operators)";
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph) {
@@ -50,6 +64,24 @@ std::string describe(const Segment& segment, const RankPlan& plan, const Graph& 
   return "stages " + std::to_string(stage_of(first)) + " to " + std::to_string(stage_of(last)) +
          ": " + operators_of(plan.stages[stage_of(first)], graph) + " … " +
          operators_of(plan.stages[stage_of(last)], graph);
+}
+
+std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph) {
+  std::vector<std::vector<OpId>> streams;
+  for (const Segment& segment : given) {
+    for (std::size_t step = segment.first; step < segment.end; ++step) {
+      const Stage& stage = plan.stages[stage_of(plan.steps[step])];
+      if (streams.size() < stage.groups.size()) streams.resize(stage.groups.size());
+      for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+        streams[g].insert(streams[g].end(), stage.groups[g].begin(), stage.groups[g].end());
+      }
+    }
+  }
+  std::string text;
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    text += (s == 0 ? "stream " : "; stream ") + std::to_string(s) + ": " + cut(streams[s], graph);
+  }
+  return text;
 }
 
 }  // namespace hios

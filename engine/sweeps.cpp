@@ -27,8 +27,28 @@ const char* Sweeps::statistic() {
          "ranks), mean over ranks and over occurrences in a sweep";
 }
 
-std::vector<Measurement> Sweeps::merge(mpi::Transport& transport,
-                                       std::span<const double> totals) const {
+std::vector<Measurement> Sweeps::merge(mpi::Transport& transport, std::span<const double> totals,
+                                       const Team& team) const {
+  const bool counts = std::find(team.begin(), team.end(), transport.rank()) != team.end();
+  const std::vector<std::string> of_ranks =
+      transport.all_gather(counts ? of_this_rank(totals).dump() : "");
+  std::vector<Measurement> merged(things_);
+  for (const Rank rank : team) {
+    const std::string& text = of_ranks[rank.index()];
+    const Json theirs = parse_json(text, "a rank's measurements", {.max_bytes = text.size()});
+    for (std::size_t thing = 0; thing < things_; ++thing) {
+      const Json& entry = theirs[thing];
+      Measurement& result = merged[thing];
+      result.ms += entry[0].get<double>() / static_cast<double>(team.size());
+      const double min = entry[1].get<double>();
+      result.min_ms = result.samples == 0 ? min : std::min(result.min_ms, min);
+      result.samples += entry[2].get<std::int64_t>();
+    }
+  }
+  return merged;
+}
+
+Json Sweeps::of_this_rank(std::span<const double> totals) const {
   const std::vector<std::size_t> fastest = fastest_quarter(totals);
   Json mine = Json::array();
   std::vector<double> times(fastest.size());
@@ -44,21 +64,7 @@ std::vector<Measurement> Sweeps::merge(mpi::Transport& transport,
     }
     mine.push_back({summarize(times).median, all.min_ms, all.occurrences});
   }
-
-  std::vector<Measurement> merged(things_);
-  const std::vector<std::string> of_ranks = transport.all_gather(mine.dump());
-  for (const std::string& text : of_ranks) {
-    const Json theirs = parse_json(text, "a rank's measurements", {.max_bytes = text.size()});
-    for (std::size_t thing = 0; thing < things_; ++thing) {
-      const Json& entry = theirs[thing];
-      Measurement& result = merged[thing];
-      result.ms += entry[0].get<double>() / static_cast<double>(of_ranks.size());
-      const double min = entry[1].get<double>();
-      result.min_ms = result.samples == 0 ? min : std::min(result.min_ms, min);
-      result.samples += entry[2].get<std::int64_t>();
-    }
-  }
-  return merged;
+  return mine;
 }
 
 }  // namespace hios

@@ -10,6 +10,9 @@
 
 namespace hios {
 
+/// Ranks that measure alike, so that one configuration describes them; the first speaks for them.
+using Team = std::vector<Rank>;
+
 /// The times of many things (operators, stages), measured in sweeps over all of them; a thing may
 /// occur several times in a sweep. One on each rank, all with the same sweeps.
 class Sweeps {
@@ -24,10 +27,12 @@ class Sweeps {
 
   /// By thing, the same on every rank. A thing's time in a sweep is the mean over its occurrences;
   /// on a rank, the median over those sweeps that are in the fastest quarter of `totals`; in all,
-  /// the mean over ranks. `min_ms` is the least of any rank and occurrence, `samples` counts the
-  /// occurrences on all ranks. Collective. REQUIRES: a total, the same on every rank, for each
-  /// sweep; every thing occurs in every sweep.
-  std::vector<Measurement> merge(mpi::Transport& transport, std::span<const double> totals) const;
+  /// the mean over the ranks of `team`. `min_ms` is the least of any of these ranks and occurrence,
+  /// `samples` counts the occurrences on all of them. Collective among all ranks of the transport;
+  /// what those beyond the team have swept does not count. REQUIRES: a total, the same on every
+  /// rank of the team, for each sweep; every thing occurs in every sweep.
+  std::vector<Measurement> merge(mpi::Transport& transport, std::span<const double> totals,
+                                 const Team& team) const;
 
   /// How these numbers came about, for the profile's protocol.
   static const char* statistic();
@@ -38,6 +43,8 @@ class Sweeps {
     double min_ms = std::numeric_limits<double>::infinity();
     std::int64_t occurrences = 0;
   };
+  Json of_this_rank(std::span<const double> totals) const;
+
   std::size_t things_;
   std::vector<std::vector<Thing>> sweeps_;
 };

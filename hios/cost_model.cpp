@@ -32,19 +32,23 @@ std::string describe(const Configuration& configuration) {
   text << configuration.kind << ", " << configuration.threads << " threads, " << configuration.ranks
        << " ranks";
   if (configuration.math != kMathNames[0]) text << ", " << configuration.math;
+  if (const std::string gpu = configuration.gpu(); !gpu.empty()) text << ", " << gpu;
+  for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
+    text << (i == 0 ? ", among " : " + ") << configuration.devices[i];
+  }
   return text.str();
 }
 
-const Configuration& configuration_of(const Device& device, const Platform& platform,
-                                      const Profile& profile, const std::string& remedy) {
-  const Configuration* found =
-      profile.find(device.kind, device.threads, platform.size(), device.math);
-  if (found) return *found;
+const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
+                                      const std::string& remedy) {
+  if (const Configuration* found = profile.find(platform, id)) return *found;
+  const Device& device = platform.device(id);
   Configuration wanted;
   wanted.kind = device.kind;
   wanted.threads = device.threads;
   wanted.math = device.math;
   wanted.ranks = platform.size();
+  if (!device.gpu.empty()) wanted.machine["backend"]["gpu"] = device.gpu;
   std::string known;
   for (const Configuration& configuration : profile.configurations) {
     known += (known.empty() ? "" : "; ") + describe(configuration);
@@ -151,8 +155,21 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
 std::string CostModel::measure_command(const Device& device) const {
   std::string text =
       "mpirun -np " + std::to_string(platform_->size()) + " hios-profile " + model_flags_;
-  if (device.kind == "gpu") text += " --backend cuda";
-  if (device.threads > 0) text += " --threads " + std::to_string(device.threads);
+  if (!platform_->alike()) {
+    std::string backends;
+    for (const Device& each : platform_->devices()) {
+      backends +=
+          (backends.empty() ? "" : ",") + std::string(each.kind == "gpu" ? "cuda" : each.kind);
+    }
+    text += " --backend " + backends;
+  } else if (device.kind == "gpu") {
+    text += " --backend cuda";
+  }
+  int threads = device.threads;
+  if (!platform_->alike()) {
+    for (const Device& each : platform_->devices()) threads = std::max(threads, each.threads);
+  }
+  if (threads > 0) text += " --threads " + std::to_string(threads);
   if (device.math != kMathNames[0]) text += " --math " + device.math;
   return text + " --output " + profile_file_ + " --update";
 }
@@ -165,7 +182,7 @@ CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Device& device = platform.device(DeviceId(d));
     const std::string remedy = costs.measure_command(device);
-    const Configuration& configuration = configuration_of(device, platform, profile, remedy);
+    const Configuration& configuration = configuration_of(DeviceId(d), platform, profile, remedy);
     refuse_missing_signatures(graph, device, profile, configuration, remedy);
     costs.configurations_[d] = &configuration;
     for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -216,9 +233,13 @@ void CostModel::number_signatures() {
 }
 
 const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
+  const Device& sender = platform_->device(from);
+  const Device& receiver = platform_->device(to);
+  const bool alike = sender.kind == receiver.kind && sender.gpu == receiver.gpu;
   for (const Configuration* configuration :
        {configurations_[from.index()], configurations_[to.index()]}) {
-    if (!configuration) continue;
+    // Devices that are all alike say nothing of the way to another kind.
+    if (!configuration || (configuration->devices.empty() && !alike)) continue;
     for (const TransferCurve& curve : configuration->transfers) {
       if (curve.from == from.index() && curve.to == to.index() && !curve.points.empty()) {
         return &curve;

@@ -104,6 +104,20 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
   return Platform(std::move(all));
 }
 
+Platform Platform::with_gpus(const std::vector<std::string>& gpus) const {
+  Platform named = *this;
+  for (std::size_t i = 0; i < named.devices_.size(); ++i) {
+    if (!gpus[i].empty()) named.devices_[i].gpu = gpus[i];
+  }
+  return named;
+}
+
+bool Platform::alike() const {
+  return std::all_of(devices_.begin(), devices_.end(), [&](const Device& device) {
+    return device.kind == devices_.front().kind && device.gpu == devices_.front().gpu;
+  });
+}
+
 std::optional<Link> Platform::link(DeviceId from, DeviceId to) const {
   const auto given = by_pair_.find(pair_key(from, to));
   if (given != by_pair_.end()) return given->second;

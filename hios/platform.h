@@ -33,6 +33,7 @@ struct Device {
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
   std::string math = kMathNames[0];  ///< its arithmetic; part of the key into profiles
+  std::string gpu = {};  ///< which one it must be, as hios/gpu_text.h says it; empty: any
   bool operator==(const Device&) const = default;
 };
 
@@ -59,6 +60,11 @@ class Platform {
   /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
                               std::string_view math = kMathNames[0]);
+
+  /// The same with devices that name these GPUs, one a device; an empty one leaves what was named.
+  Platform with_gpus(const std::vector<std::string>& gpus) const;
+  /// Whether all devices are of one kind, and of one GPU.
+  bool alike() const;
 
   std::size_t size() const { return devices_.size(); }
   /// Of a tensor's element on every device.

@@ -36,6 +36,7 @@ Device read_device(const JsonView& view) {
   }
   if (const auto host = reader.optional("host")) device.host = host->string();
   if (const auto math = reader.optional("math")) device.math = read_math(*math);
+  if (const auto gpu = reader.optional("gpu")) device.gpu = read_name(*gpu);
   reader.finish();
   return device;
 }
@@ -123,6 +124,7 @@ Json to_json(const Platform& platform) {
               {"memory_bytes", device.memory_bytes}};
     if (!device.host.empty()) json["host"] = device.host;
     if (device.math != kMathNames[0]) json["math"] = device.math;
+    if (!device.gpu.empty()) json["gpu"] = device.gpu;
     devices.push_back(std::move(json));
   }
   Json root{{"format", "hios-platform"}, {"version", 1}, {"devices", std::move(devices)}};

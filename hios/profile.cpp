@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hios/digest.h"
+#include "hios/gpu_text.h"
 
 namespace hios {
 namespace {
@@ -57,23 +58,78 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
   return ms_a + slope * static_cast<double>(size_bytes - bytes_a);
 }
 
+std::string Configuration::gpu() const { return gpu_text(machine.value("backend", Json())); }
+
+bool Configuration::same_device(const Configuration& other) const {
+  return kind == other.kind && threads == other.threads && math == other.math &&
+         ranks == other.ranks && devices == other.devices && gpu() == other.gpu();
+}
+
 bool Configuration::same_way(const Configuration& other) const {
-  return backend == other.backend && kind == other.kind && threads == other.threads &&
-         math == other.math && ranks == other.ranks;
+  return backend == other.backend && same_device(other);
+}
+
+namespace {
+
+/// The first that fits, the oracle's only where there is no other.
+template <class Fits>
+const Configuration* first_of(const std::vector<Configuration>& configurations, Fits&& fits) {
+  const Configuration* oracle = nullptr;
+  for (const Configuration& configuration : configurations) {
+    if (!fits(configuration)) continue;
+    if (configuration.backend != kOracle) return &configuration;
+    if (!oracle) oracle = &configuration;
+  }
+  return oracle;
+}
+
+/// Whether `word`, what a configuration calls one of its job's ranks, is this device.
+bool names(const std::string& word, const Device& device) {
+  return word == device.kind || (!device.gpu.empty() && gpu_meets(device.gpu, word));
+}
+
+bool measured_among(const Configuration& configuration, const Platform& platform) {
+  if (configuration.devices.size() != platform.size()) return false;
+  for (std::size_t i = 0; i < platform.size(); ++i) {
+    if (!names(configuration.devices[i], platform.device(DeviceId(i)))) return false;
+  }
+  return true;
+}
+
+bool is_of(const Configuration& configuration, const Device& device, std::size_t ranks) {
+  const std::string gpu = configuration.gpu();
+  return configuration.kind == device.kind && configuration.threads == device.threads &&
+         configuration.math == device.math && configuration.ranks == ranks &&
+         (gpu.empty() || gpu_meets(device.gpu, gpu));
+}
+
+}  // namespace
+
+const Configuration* Profile::find(const Platform& platform, DeviceId id) const {
+  const Device& device = platform.device(id);
+  const auto among_these = [&](const Configuration& known) {
+    return is_of(known, device, platform.size()) && measured_among(known, platform);
+  };
+  const auto among_alike = [&](const Configuration& known) {
+    return is_of(known, device, platform.size()) && known.devices.empty();
+  };
+  const Configuration* const found =
+      platform.alike() ? nullptr : first_of(configurations, among_these);
+  return found ? found : first_of(configurations, among_alike);
+}
+
+Configuration* Profile::find(const Configuration& like) {
+  const auto fits = [&](const Configuration& known) { return known.same_device(like); };
+  return const_cast<Configuration*>(first_of(configurations, fits));
 }
 
 const Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
                                    std::string_view math, std::string_view backend) const {
-  const Configuration* oracle = nullptr;
-  for (const Configuration& configuration : configurations) {
-    const bool fits = configuration.kind == kind && configuration.threads == threads &&
-                      configuration.ranks == ranks && configuration.math == math &&
-                      (backend.empty() || configuration.backend == backend);
-    if (!fits) continue;
-    if (configuration.backend != kOracle || !backend.empty()) return &configuration;
-    oracle = &configuration;
-  }
-  return oracle;
+  return first_of(configurations, [&](const Configuration& known) {
+    return known.kind == kind && known.threads == threads && known.ranks == ranks &&
+           known.math == math && known.devices.empty() &&
+           (backend.empty() || known.backend == backend);
+  });
 }
 
 Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,

@@ -8,6 +8,7 @@
 
 #include "hios/ids.h"
 #include "hios/json_io.h"
+#include "hios/platform.h"
 
 namespace hios {
 
@@ -41,6 +42,10 @@ struct Configuration {
   int threads = 1;
   std::string math = "fp32";
   std::size_t ranks = 1;
+  /// By rank, what the job's ranks were: a kind, or the GPU where kinds are alike and GPUs differ.
+  /// Empty: all alike. Transfers from and to the ranks of other configurations stand with the
+  /// configuration of the rank that they come from.
+  std::vector<std::string> devices = {};
   Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
   Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
   std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
@@ -48,7 +53,11 @@ struct Configuration {
   std::vector<TransferCurve> transfers;
   double seconds = 0;  ///< what measuring it took, in all
 
-  /// Equal backend, kind, threads, math and ranks: their measurements belong together.
+  /// Which GPU it was measured on (hios/gpu_text.h); empty: none, or it does not say.
+  std::string gpu() const;
+  /// Equal kind, threads, math, ranks, devices and GPU: a plan cannot tell the two apart.
+  bool same_device(const Configuration& other) const;
+  /// The same, of one backend: their measurements belong together.
   bool same_way(const Configuration& other) const;
 };
 
@@ -57,8 +66,16 @@ struct Profile {
   std::vector<Configuration> configurations;
   std::string file = "FILE";  ///< where it was read from: for messages only
 
-  /// nullptr where none was measured. `kind` is the devices' kind. With no `backend` given: the
-  /// first of any, the reference backend's only where there is no other.
+  /// What was measured for a device of a platform: among devices like the platform's, else, where
+  /// those differ from each other, among devices all like this one (then its transfers say nothing
+  /// of the others). nullptr where neither was. The first of any backend, the reference backend's
+  /// only where there is no other.
+  const Configuration* find(const Platform& platform, DeviceId device) const;
+  /// The one of same_device, of whichever backend; nullptr: there is none.
+  Configuration* find(const Configuration& like);
+
+  /// Among ranks that were all alike, on whichever GPU. nullptr where none was measured. `kind` is
+  /// the devices' kind. With no `backend` given: the first of any, as above.
   const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
                             std::string_view math = "fp32", std::string_view backend = {}) const;
   Configuration* find(std::string_view kind, int threads, std::size_t ranks,

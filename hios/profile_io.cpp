@@ -94,6 +94,16 @@ Json read_facts(const JsonView& view) {
   return view.json();
 }
 
+void read_devices(const JsonView& view, Configuration& into) {
+  for (const JsonView& device : view.array()) {
+    into.devices.push_back(device.string());
+    if (into.devices.back().empty()) device.fail("must not be empty; name a kind or a GPU");
+  }
+  if (into.devices.size() != into.ranks) {
+    view.fail("must name a device for each of the " + std::to_string(into.ranks) + " ranks");
+  }
+}
+
 Configuration read_configuration(const JsonView& view) {
   ObjectReader reader(view);
   Configuration configuration;
@@ -102,6 +112,7 @@ Configuration read_configuration(const JsonView& view) {
   configuration.threads = static_cast<int>(reader.required("threads").integer(0, kMaxThreads));
   configuration.math = read_math(reader.required("math"));
   configuration.ranks = static_cast<std::size_t>(reader.required("ranks").integer(1, kMaxRanks));
+  if (const auto devices = reader.optional("devices")) read_devices(*devices, configuration);
   if (const auto machine = reader.optional("machine")) configuration.machine = read_facts(*machine);
   if (const auto protocol = reader.optional("protocol")) {
     configuration.protocol = read_facts(*protocol);
@@ -147,12 +158,14 @@ Json configuration_json(const Configuration& configuration) {
   for (const TransferCurve& curve : configuration.transfers) {
     transfers.push_back(transfer_json(curve));
   }
-  return {{"backend", configuration.backend},   {"kind", configuration.kind},
-          {"threads", configuration.threads},   {"math", configuration.math},
-          {"ranks", configuration.ranks},       {"machine", configuration.machine},
-          {"protocol", configuration.protocol}, {"operators", std::move(operators)},
-          {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
-          {"seconds", configuration.seconds}};
+  Json json = {{"backend", configuration.backend},   {"kind", configuration.kind},
+               {"threads", configuration.threads},   {"math", configuration.math},
+               {"ranks", configuration.ranks},       {"machine", configuration.machine},
+               {"protocol", configuration.protocol}, {"operators", std::move(operators)},
+               {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
+               {"seconds", configuration.seconds}};
+  if (!configuration.devices.empty()) json["devices"] = configuration.devices;
+  return json;
 }
 
 }  // namespace
@@ -160,16 +173,20 @@ Json configuration_json(const Configuration& configuration) {
 Profile profile_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-profile", 1);
   Profile profile;
-  std::set<std::tuple<std::string, std::string, int, std::string, std::size_t>> ways;
+  using Way = std::tuple<std::string, std::string, int, std::string, std::size_t,
+                         std::vector<std::string>, std::string>;  // as Configuration::same_way
+  std::set<Way> ways;
   for (const JsonView& view : reader.required("configurations").array()) {
     Configuration configuration = read_configuration(view);
     const bool is_new = ways.emplace(configuration.backend, configuration.kind,
-                                     configuration.threads, configuration.math, configuration.ranks)
+                                     configuration.threads, configuration.math, configuration.ranks,
+                                     configuration.devices, configuration.gpu())
                             .second;
     if (!is_new) {
       view.fail(
-          "backend, kind, threads, math and ranks are those of an earlier configuration; put the "
-          "measurements of both into one");
+          "backend, kind, threads, math, ranks, devices and GPU are those of an earlier "
+          "configuration; "
+          "put the measurements of both into one");
     }
     profile.configurations.push_back(std::move(configuration));
   }

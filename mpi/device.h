@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "hios/error.h"
 #include "hios/ids.h"
 
 /// What a transport may ask of a device whose work is queued and runs behind the caller's back, so
@@ -11,6 +12,12 @@
 /// implementations are engine/cuda and, in tests, a fake that runs its queues in any order that the
 /// contract allows.
 namespace hios::mpi {
+
+/// What a device says went wrong, possibly long after the call that caused it: of what it had been
+/// given by then, any part may be to blame.
+class DeviceError : public RunError {
+  using RunError::RunError;
+};
 
 /// In-order queues of a device. What is queued on one starts when what was queued before on the
 /// same one has ended; between queues only events order. kWork is the one that stages fork from
@@ -36,7 +43,8 @@ class DeviceMemory {
 };
 
 /// One device as this rank uses it. Used by the main thread only. No call waits for the device;
-/// record, wait, copy and done allocate nothing. All throw RunError with the device's own words.
+/// record, wait, copy and done allocate nothing. All throw RunError with the device's own words, a
+/// DeviceError where it is work that failed.
 class Device {
  public:
   virtual ~Device() = default;

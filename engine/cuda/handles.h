@@ -9,29 +9,30 @@
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
 
-#include "hios/error.h"
+#include "mpi/device.h"
 
 /// Owners of what the CUDA libraries hand out, and the one way in which their errors become ours.
 namespace hios::cuda {
 
 inline void check(cudaError_t status, std::string_view call, std::string_view doing) {
   if (status == cudaSuccess) return;
-  throw RunError("CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) + " (" +
-                 cudaGetErrorName(status) + " of " + std::string(call) + ")");
+  throw mpi::DeviceError("CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) + " (" +
+                         cudaGetErrorName(status) + " of " + std::string(call) + ")");
 }
 inline void check(cudnnStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  throw RunError("cuDNN, " + std::string(doing) + ": " + cudnnGetErrorString(status) + " (of " +
-                 std::string(call) + ")");
+  throw mpi::DeviceError("cuDNN, " + std::string(doing) + ": " + cudnnGetErrorString(status) +
+                         " (of " + std::string(call) + ")");
 }
 inline void check(cublasStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw RunError("cuBLASLt, " + std::string(doing) + ": " + cublasLtGetStatusString(status) +
-                 " (of " + std::string(call) + ")");
+  throw mpi::DeviceError("cuBLASLt, " + std::string(doing) + ": " +
+                         cublasLtGetStatusString(status) + " (of " + std::string(call) + ")");
 }
 
-/// HIOS_CUDA(cudaMalloc(…), "what we were doing"): any call of the three libraries; throws RunError
-/// with their own words. The name of the function, without its arguments, is part of the message.
+/// HIOS_CUDA(cudaMalloc(…), "what we were doing"): any call of the three libraries; throws
+/// DeviceError with their own words. The name of the function, without its arguments, is part of
+/// the message.
 #define HIOS_CUDA(call, doing) ::hios::cuda::check((call), ::hios::cuda::name_of_call(#call), doing)
 
 constexpr std::string_view name_of_call(std::string_view call) {

@@ -141,6 +141,11 @@ std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
   return std::make_unique<GlobalAverageOperator>(binding, form);
 }
 
+// A concat is not written in place by its producers. In NHWC its ranges of channels alternate pixel
+// by pixel, and operators and messages write dense tensors; the two agree where there is a single
+// pixel only, and none of the four networks has such a concat at its usual size. Besides, a concat
+// sums its terms in the same pass, and a term may have other readers or travel to another rank. The
+// price is one read and one write of the output.
 std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form) {
   return std::make_unique<CombineOperator>(binding, form);
 }

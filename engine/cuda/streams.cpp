@@ -1,6 +1,7 @@
 #include "engine/cuda/streams.h"
 
 #include <algorithm>
+#include <string>
 
 namespace hios::cuda {
 
@@ -41,6 +42,20 @@ cudaStream_t Streams::queue(mpi::Queue queue) {
   }
 }
 
+namespace {
+
+/// An operator's errors name it; this adds the stream.
+void run_on(BoundOperator& op, const Lane& lane) {
+  try {
+    op.run();
+  } catch (const mpi::DeviceError& error) {
+    throw mpi::DeviceError(std::string(error.what()) + ", on stream " +
+                           std::to_string(lane.stream.index()));
+  }
+}
+
+}  // namespace
+
 void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes) {
   const cudaStream_t work_stream = work().stream();
   const auto is_work = [&](std::size_t i) { return lanes[i].stream.index() == 0; };
@@ -59,7 +74,8 @@ void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lane
   for (const BoundGroup& group : groups) longest = std::max(longest, group.size());
   for (std::size_t place = 0; place < longest; ++place) {
     for (const BoundGroup& group : groups) {
-      if (place < group.size()) group[place]->run();
+      if (place < group.size())
+        run_on(*group[place], lanes[static_cast<std::size_t>(&group - groups.data())]);
     }
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "engine/backend.h"
 #include "support/programs.h"
 
 namespace hios::test {
@@ -229,6 +231,7 @@ TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
       {{"--cuda-graphs", "off"}, "--cuda-graphs is about GPUs"},
       {{"--devices-per-node", "1"}, "--devices-per-node is about GPUs"},
       {{"--allow-nondeterministic"}, "--allow-nondeterministic is about GPUs"},
+      {{"--blocking"}, "--blocking is about GPUs"},
       {{"--math", "tf32"}, "made for fp32, and --math says tf32"},
       {{"--math", "fp8"}, "there are fp32, tf32, fp16"},
       {{"--atol", "-1"}, "--atol"},
@@ -298,6 +301,29 @@ TEST_F(BadInput, AScheduleInAnotherArithmeticIsRefused) {
                               "--backend", "cpu"}),
                  kNotByTheCpu);
 }
+
+TEST_F(BadInput, AScheduleForAGpuIsRefusedOnCores) {
+  make_schedule(1);
+  Json schedule = read(schedule_);
+  schedule["devices"][0]["gpu"] = "NVIDIA H200, CUDA 13.0";
+  place_.write("h200.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("h200.json")}),
+                 "made for NVIDIA H200, CUDA 13.0, and rank 0 has no GPU");
+  schedule["devices"][0]["gpu"] = "";
+  place_.write("empty.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("empty.json")}),
+                 "$.devices[0].gpu");
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(BadInput, TwoBackendsForOneKindCannotShareAProfile) {
+  const bool both = std::ranges::all_of(
+      backends(), [](const BackendEntry& entry) { return entry.make || entry.name != "cpu"; });
+  expect_refused(hios_profile(2, {"--model", "squeezenet", "--height", "48", "--width", "48",
+                                  "--backend", "reference,cpu", "--output", place_.file("p.json")}),
+                 both ? "one at a time" : "not in this build");
+}
+#endif
 
 TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {
   const auto result = run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet",

@@ -4,9 +4,11 @@
 
 #include "engine/executor.h"
 #include "engine/segments.h"
+#include "engine/step_words.h"
 #include "engine/verify.h"
 #include "hios/error.h"
 #include "mpi/device_ranks.h"
+#include "support/expect_error.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"
 
@@ -114,13 +116,14 @@ INSTANTIATE_TEST_SUITE_P(Paths, DeviceExecutor,
 // What one rank with a device of its own runs.
 struct Alone {
   explicit Alone(const RandomNetwork& the_network, const Schedule& schedule,
-                 const FakeOptions& options = {}, bool records = true)
+                 const FakeOptions& options = {}, bool records = true, bool blocking = false)
       : network(the_network),
         plan(plan_rank(network.coarse, schedule, Rank(0))),
         device(options),
         backend(device, records),
         transport(mpi::make_serial_transport()),
-        executor(network.coarse, network.model, plan, backend, *transport, source) {}
+        executor(network.coarse, network.model, plan, backend, *transport, source,
+                 {.blocking = blocking}) {}
 
   const RandomNetwork& network;
   RankPlan plan;
@@ -225,6 +228,8 @@ TEST(DeviceExecutorAlone, AFailureOfTheDeviceNamesRankHostAndStages) {
                 std::string::npos)
           << text;
       EXPECT_NE(text.find("failed as it was told to"), std::string::npos) << text;
+      EXPECT_NE(text.find("; the device had been given stream 0: "), std::string::npos) << text;
+      EXPECT_NE(text.find("--blocking says which"), std::string::npos) << text;
     }
   }
 }
@@ -240,6 +245,139 @@ TEST(DeviceExecutorAlone, AnOperatorThatFailsIsNamedByTheDevice) {
     EXPECT_NE(std::string(error.what()).find("the arithmetic of op_4"), std::string::npos)
         << error.what();
   }
+}
+
+TEST(StepWords, NameTheOperatorsOfEachStream) {
+  const RandomNetwork network = random_network(9, 1);
+  RankPlan plan;
+  plan.stages = {{{{OpId(0)}, {OpId(1), OpId(2)}}},
+                 {{{OpId(3), OpId(4), OpId(5)}, {OpId(6)}, {OpId(7)}}},
+                 {{{OpId(8)}}}};
+  plan.steps = {Compute{0}, Compute{1}, AwaitReceive{0}, Compute{2}};
+  const std::vector<Segment> segments = cut_segments(plan.steps);
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(by_stream(std::span(segments).first(1), plan, network.coarse.graph),
+            "stream 0: op_0, op_3, op_4, op_5; stream 1: op_1, op_2, op_6; stream 2: op_7");
+  EXPECT_EQ(by_stream(segments, plan, network.coarse.graph),
+            "stream 0: op_0, op_3, op_4 … op_8 (5 operators); stream 1: op_1, op_2, op_6; "
+            "stream 2: op_7");
+  EXPECT_EQ(by_stream({}, plan, network.coarse.graph), "");
+}
+
+/// The stream that each operator of a plan runs on, by OpId.
+std::vector<std::size_t> streams_of(const RankPlan& plan, std::size_t operators) {
+  std::vector<std::size_t> streams(operators);
+  for (const Stage& stage : plan.stages) {
+    for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+      for (const OpId op : stage.groups[g]) streams[op.index()] = g;
+    }
+  }
+  return streams;
+}
+
+TEST(DeviceExecutorAlone, BlockingNamesTheOneOperatorThatFailedAndItsStream) {
+  const RandomNetwork network = random_network(14, 3);
+  const Schedule schedule = random_schedule(network.coarse.graph, 1, 3, 3);
+  std::size_t beyond_the_first = 0;
+  for (std::size_t k = 0; k < network.coarse.graph.size(); ++k) {
+    const std::string name = network.coarse.graph.op(OpId(k)).name;
+    for (const auto pace : {FakeOptions::Pace::kLazy, FakeOptions::Pace::kEager}) {
+      FakeOptions options;
+      options.pace = pace;
+      Alone alone(network, schedule, options, /*records=*/true, /*blocking=*/true);
+      alone.backend.on_run = [&](const std::string& running) {
+        if (running == name) throw std::runtime_error("an illegal address was encountered");
+      };
+      const std::size_t stream = streams_of(alone.plan, network.coarse.graph.size())[k];
+      beyond_the_first += stream > 0 ? 1 : 0;
+      test::expect_error<RunError>(
+          [&] { alone.executor.run_once(); },
+          {"rank 0 on " + alone.transport->host(),
+           "operator " + name + " on stream " + std::to_string(stream) + ", stage ",
+           "failed: an illegal address was encountered"});
+    }
+  }
+  EXPECT_GT(beyond_the_first, 4u);
+}
+
+TEST(DeviceExecutorAlone, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
+  const RandomNetwork network = random_network(6, 1);
+  FakeOptions options;
+  options.pace = FakeOptions::Pace::kLazy;
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1), options, true, true);
+  alone.device.enqueue(mpi::Queue::kIn, [] { throw std::runtime_error("a copy went astray"); });
+  test::expect_error<RunError>([&] { alone.executor.run_once(); },
+                               {"a transfer before operator op_", "a copy went astray"});
+}
+
+TEST(DeviceExecutorAlone, BlockingComputesTheSameAndRecordsNothing) {
+  const RandomNetwork network = random_network(20, 3);
+  FakeBackend oracle;
+  FakeSource source;
+  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, true);
+  for (int i = 0; i < 2; ++i) {
+    alone.executor.record_stages(i == 1);
+    alone.executor.run_once();
+    for (const OpId op : alone.plan.outputs) {
+      EXPECT_TRUE(equal(alone.executor.output(op), expected[op.index()]));
+    }
+  }
+  EXPECT_EQ(alone.backend.recordings, 0u);
+  EXPECT_EQ(alone.backend.replays, 0u);
+}
+
+// The job ends, whoever fails and however tensors travel.
+TEST_P(DeviceExecutor, AFailureOnOneRankEndsTheJobAndSaysWhere) {
+  const RandomNetwork network = random_network(18, 5);
+  const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
+  const std::size_t failing = GetParam().path ? 1 : 2;  // one that has a device
+  const RankPlan plan = plan_rank(network.coarse, schedule, Rank(failing));
+  const OpId op = plan.stages.back().groups.front().back();
+  const std::string name = network.coarse.graph.op(op).name;
+  for (const bool blocking : {false, true}) {
+    const auto run = [&] {
+      run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeDevice* device) {
+        const RankPlan mine = plan_rank(network.coarse, schedule, transport.rank());
+        const auto backend = backend_on(device, true);
+        if (transport.rank() == Rank(failing)) {
+          backend->on_run = [&](const std::string& running) {
+            if (running == name) throw std::runtime_error("launch failure");
+          };
+        }
+        FakeSource source;
+        Executor executor(network.coarse, network.model, mine, *backend, transport, source,
+                          {.blocking = blocking});
+        transport.barrier();
+        executor.run_once();
+        executor.close();
+      });
+    };
+    const std::string rank = "rank " + std::to_string(failing) + " on ";
+    if (blocking) {
+      test::expect_error<RunError>(
+          run, {rank, "operator " + name + " on stream 0", "failed: launch failure"});
+    } else {
+      test::expect_error<RunError>(run, {rank, "launch failure", "had been given stream 0: "});
+    }
+  }
+}
+
+TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
+  const RandomNetwork network = random_network(8, 1);
+  const RankPlan plan =
+      plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
+  FakeOptions options;
+  options.memory_bytes = 1;
+  FakeDevice device(options);
+  FakeAsyncBackend backend(device);
+  backend.free_bytes = Bytes{1} << 40;  // what the device says of itself is wrong
+  FakeSource source;
+  const auto transport = mpi::make_serial_transport();
+  test::expect_error<RunError>(
+      [&] { Executor(network.coarse, network.model, plan, backend, *transport, source); },
+      {std::to_string(plan.arena_bytes) + " bytes for the tensors of rank 0",
+       "the largest is op_"});
 }
 
 TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {

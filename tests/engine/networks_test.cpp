@@ -2,15 +2,14 @@
 // schedule gives, bit for bit, what it gives when operators run one after the other on one rank.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "engine/executor.h"
 #include "engine/verify.h"
 #include "hios/models/models.h"
-#include "hios/random.h"
 #include "hios/validate.h"
 #include "scheduler/scheduler.h"
+#include "support/made_up_profile.h"
 #include "support/plan_checker.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
@@ -80,27 +79,6 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
     }
   }
 
-  // Costs like a network's, made up from its shapes: work that is not all alike, transfers that are
-  // worth avoiding.
-  Profile made_up_profile(std::size_t ranks) const {
-    Configuration configuration;
-    configuration.backend = configuration.kind = "cpu";
-    configuration.ranks = ranks;
-    for (const Operator& op : coarse.graph.operators()) {
-      Random random(3, op.signature);
-      const double ms = random.uniform(0.05, 2);
-      configuration.operators[op.signature] = {ms, ms, 1};
-    }
-    for (std::size_t from = 0; from < ranks; ++from) {
-      for (std::size_t to = 0; to < ranks; ++to) {
-        if (from != to) {
-          configuration.transfers.push_back({from, to, {{1 << 10, 0.005}, {1 << 24, 1.5}}});
-        }
-      }
-    }
-    return {{configuration}};
-  }
-
   Model model;
   CoarseGraph coarse;
 };
@@ -121,7 +99,7 @@ TEST_P(Networks, ComputedSchedules) {
     for (const std::size_t ranks : {2, 4}) {
       SCOPED_TRACE(std::string(name) + " on " + std::to_string(ranks) + " ranks");
       const Platform platform = Platform::homogeneous(ranks, "cpu", 1, 2);
-      const Profile profile = made_up_profile(ranks);
+      const Profile profile = test::made_up_profile(coarse.graph, ranks);
       const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
       const scheduler::Algorithm& algorithm = scheduler::find(name);
       expect_as_one_rank(

@@ -82,7 +82,7 @@ TEST(Sweeps, AreMergedByTheFastestQuarterOfWholeSweeps) {
       sweeps.add(1, mine + 20 * k);
     }
     sweeps.drop_first(1);
-    const std::vector<Measurement> merged = sweeps.merge(transport, totals);
+    const std::vector<Measurement> merged = sweeps.merge(transport, totals, {Rank(0), Rank(1)});
     const std::vector<double> first = {1, 6}, second = {15, 90};
     const double median_first = summarize(first).median;
     const double median_second = summarize(second).median;

@@ -105,6 +105,46 @@ TEST(Profile, FindsAConfiguration) {
   EXPECT_EQ(profile.configurations[1].seconds, 7);
 }
 
+TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
+  Profile profile;
+  profile.configurations = {configuration("cpu", 1, 2), configuration("cpu", 1, 2)};
+  profile.configurations[1].devices = {"gpu", "cpu"};
+  const Json json = to_json(profile);
+  test::expect_meets_schema(json);
+  const Profile again = read(json);
+  EXPECT_TRUE(again.configurations[0].devices.empty());
+  EXPECT_EQ(again.configurations[1].devices, (std::vector<std::string>{"gpu", "cpu"}));
+  EXPECT_FALSE(again.configurations[0].same_way(again.configurations[1]));
+
+  // A mixed platform is priced by what was measured among its like; else by devices all alike.
+  std::vector<Device> devices(2);
+  devices[0].name = devices[0].kind = "gpu";
+  devices[1].name = devices[1].kind = "cpu";
+  EXPECT_EQ(again.find(Platform(devices), DeviceId(1)), &again.configurations[1]);
+  std::swap(devices[0], devices[1]);
+  EXPECT_EQ(again.find(Platform(devices), DeviceId(0)), &again.configurations[0]);
+  EXPECT_EQ(again.find(Platform::homogeneous(2, "cpu", 1, 1), DeviceId(0)),
+            &again.configurations[0]);
+
+  Json wrong = json;
+  wrong["configurations"][1]["devices"] = {"gpu"};
+  test::expect_error<InputError>([&] { read(wrong); }, {"devices", "2 ranks"});
+}
+
+TEST(Profile, OfTwoGpusHoldsTwoConfigurations) {
+  Profile profile;
+  profile.configurations = {configuration("cuda", 0, 1), configuration("cuda", 0, 1)};
+  for (Configuration& each : profile.configurations) each.kind = "gpu";
+  profile.configurations[0].machine["backend"]["gpu"] = "NVIDIA H200";
+  profile.configurations[1].machine["backend"]["gpu"] = "NVIDIA A100";
+  const Profile again = read(to_json(profile));
+  const Platform any = Platform::homogeneous(1, "gpu", 0, 1);
+  EXPECT_EQ(again.find(any.with_gpus({"NVIDIA A100"}), DeviceId(0)), &again.configurations[1]);
+  EXPECT_EQ(again.find(any.with_gpus({"NVIDIA B200"}), DeviceId(0)), nullptr);
+  profile.configurations[1].machine = profile.configurations[0].machine;
+  test::expect_error<InputError>([&] { read(to_json(profile)); }, {"earlier configuration"});
+}
+
 TEST(Profile, MergeAddsAndReplaces) {
   Profile mine = sample();
   Profile other;

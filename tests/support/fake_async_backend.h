@@ -21,7 +21,7 @@ class FakeAsyncBackend final : public FakeBackend {
   explicit FakeAsyncBackend(FakeDevice& device, bool records = true);
   ~FakeAsyncBackend() override;
 
-  /// What free_memory says.
+  /// What free_memory says; nothing: what the device has left, where it has a limit.
   std::optional<Bytes> free_bytes;
   /// How often a recording was replayed, how many were made.
   std::size_t replays = 0, recordings = 0;
@@ -43,7 +43,9 @@ class FakeAsyncBackend final : public FakeBackend {
   void read(void* to_host, const std::byte* from, Bytes size_bytes) override;
   std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override;
   Bytes cache_bytes() const override { return 1 << 16; }
-  std::optional<Bytes> free_memory() const override { return free_bytes; }
+  std::optional<Bytes> free_memory() const override {
+    return free_bytes ? free_bytes : device_.free_bytes();
+  }
   mpi::Device* device() override { return &device_; }
   void synchronize() override { device_.synchronize(); }
   std::unique_ptr<Recording> record(const std::function<void()>& queue) override;

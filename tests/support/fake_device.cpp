@@ -51,7 +51,7 @@ class FakeEvent final : public mpi::DeviceEvent {
     const bool patient = engine->options.pace == FakeOptions::Pace::kRandom &&
                          engine->random.below(3) == 0;  // busy with something else
     if (!patient) machine->step_towards(*point);
-    if (!engine->failure.empty()) throw RunError(engine->failure);
+    if (!engine->failure.empty()) throw mpi::DeviceError(engine->failure);
     return point->ended == point->recorded;
   }
 
@@ -76,7 +76,7 @@ std::shared_ptr<FakeRegion> reached(const FakeEngine& engine, const std::byte* a
 
 /// What the host needs before it may touch device memory.
 void require_quiet(const FakeEngine& engine) {
-  if (!engine.failure.empty()) throw RunError(engine.failure);
+  if (!engine.failure.empty()) throw mpi::DeviceError(engine.failure);
   for (const auto& stream : engine.streams) {
     if (!stream->idle()) {
       throw std::logic_error("the host touches device memory while work is queued: synchronize()");
@@ -101,6 +101,13 @@ FakeDevice::~FakeDevice() {
 }
 
 const std::string& FakeDevice::identity() const { return engine_->options.identity; }
+
+std::optional<Bytes> FakeDevice::free_bytes() const {
+  const auto lock = machine_->lock();
+  const Bytes limit = engine_->options.memory_bytes;
+  if (limit == 0) return std::nullopt;
+  return limit - engine_->used_bytes;
+}
 
 bool FakeDevice::owns(const std::byte* address) {
   const std::shared_ptr<FakeRegion> region = FakeRegion::find(address);
@@ -209,7 +216,7 @@ void FakeDevice::synchronize() {
   ++synchronizations_;
   const auto lock = machine_->lock();
   machine_->drain(*engine_);
-  if (!engine_->failure.empty()) throw RunError(engine_->failure);
+  if (!engine_->failure.empty()) throw mpi::DeviceError(engine_->failure);
 }
 
 void FakeDevice::write(std::byte* to, const std::byte* from_host, Bytes size_bytes) {

@@ -62,6 +62,8 @@ class FakeDevice final : public mpi::Device {
   void record(mpi::DeviceEvent& event, Stream stream);
   void wait(mpi::DeviceEvent& event, Stream stream);
 
+  /// What make_memory could still give; nothing without a limit.
+  std::optional<Bytes> free_bytes() const;
   /// How often synchronize() was called: a timed loop's business.
   std::size_t synchronizations() const { return synchronizations_; }
   /// Whether the address lies in device memory of any fake device of the process.

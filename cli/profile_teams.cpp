@@ -1,0 +1,138 @@
+#include "cli/profile_teams.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hios/error.h"
+
+namespace hios::cli {
+namespace {
+
+/// What a rank is, as the configuration that it would fill.
+std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend& backend,
+                                        std::string_view math) {
+  const Json mine = {{"backend", backend.name()},
+                     {"kind", backend.kind()},
+                     {"threads", backend.threads()},
+                     {"math", math},
+                     {"describe", backend.describe()}};
+  std::vector<Configuration> likes;
+  for (const std::string& text : transport.all_gather(mine.dump())) {
+    const Json facts = parse_json(text, "what a rank computes with", {.max_bytes = text.size()});
+    Configuration& like = likes.emplace_back();
+    like.backend = facts["backend"];
+    like.kind = facts["kind"];
+    like.threads = facts["threads"];
+    like.math = facts["math"];
+    like.ranks = transport.size();
+    like.machine["backend"] = facts["describe"];
+  }
+  return likes;
+}
+
+/// See Configuration::devices.
+std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
+  const auto all = [&](auto same) { return std::all_of(likes.begin(), likes.end(), same); };
+  std::string gpu;
+  for (const Configuration& like : likes) {
+    if (gpu.empty()) gpu = like.gpu();
+  }
+  const bool one_kind = all([&](const auto& like) { return like.kind == likes.front().kind; });
+  const bool one_gpu =
+      all([&](const auto& like) { return like.gpu().empty() || like.gpu() == gpu; });
+  if (one_kind && one_gpu) return {};
+  std::vector<std::string> words;
+  for (const Configuration& like : likes) {
+    words.push_back(one_gpu || like.gpu().empty() ? like.kind : like.gpu());
+  }
+  return words;
+}
+
+}  // namespace
+
+Teams gather_teams(mpi::Transport& transport, const Backend& backend, std::string_view math) {
+  std::vector<Configuration> likes = gather_likes(transport, backend, math);
+  const std::vector<std::string> devices = device_words(likes);
+  Teams teams;
+  for (std::size_t r = 0; r < likes.size(); ++r) {
+    likes[r].devices = devices;
+    const auto known =
+        std::find_if(teams.like.begin(), teams.like.end(),
+                     [&](const Configuration& like) { return like.same_device(likes[r]); });
+    const auto team = static_cast<std::size_t>(known - teams.like.begin());
+    if (known == teams.like.end()) {
+      teams.like.push_back(likes[r]);
+      teams.ranks.emplace_back();
+    } else if (known->backend != likes[r].backend) {
+      throw InputError("--backend: " + known->backend + " and " + likes[r].backend +
+                       " both compute on devices of kind " + known->kind +
+                       ", and no schedule could tell which is which: measure one at a time, into "
+                       "files of their own");
+    }
+    teams.ranks[team].emplace_back(r);
+    if (transport.rank() == Rank(r)) teams.mine = team;
+  }
+  return teams;
+}
+
+Platform platform_of(const Teams& teams, int streams) {
+  std::vector<Device> devices;
+  std::map<std::string, std::size_t> of_kind;
+  for (std::size_t r = 0; r < teams.like.front().ranks; ++r) {
+    std::size_t team = 0;
+    const auto has = [&](const Team& ranks) {
+      return std::find(ranks.begin(), ranks.end(), Rank(r)) != ranks.end();
+    };
+    while (!has(teams.ranks[team])) ++team;
+    const Configuration& like = teams.like[team];
+    Device device;
+    device.name = like.kind + std::to_string(of_kind[like.kind]++);
+    device.kind = like.kind;
+    device.threads = like.threads;
+    device.streams = streams;
+    device.math = like.math;
+    device.gpu = like.gpu();
+    devices.push_back(std::move(device));
+  }
+  return Platform(std::move(devices));
+}
+
+namespace {
+
+/// One configuration is one machine's: times of two would be compared as if they were one's.
+void check_same_machine(const Configuration& known, const std::string& file,
+                        const std::string& processor, const std::string& path) {
+  const auto differs = [&](const char* what, const std::string& here) {
+    const std::string there = known.machine.value(what, here);
+    if (there == here) return;
+    throw InputError(file + ": $.configurations: measured on another " + what + " (" + there +
+                     ", here " + here + "): write to another file");
+  };
+  differs("processor", processor);
+  differs("transport", path);
+}
+
+}  // namespace
+
+std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profile,
+                                              const std::string& processor,
+                                              const std::string& path) {
+  for (std::size_t team = 0; team < teams.like.size(); ++team) {
+    const Configuration& like = teams.like[team];
+    const Configuration* const known = profile.find(like);
+    if (!known) {
+      profile.configurations.push_back(like);
+      continue;
+    }
+    if (known->backend != like.backend) {
+      throw InputError(profile.file + " holds times of the " + known->backend +
+                       " backend for this configuration: write to another file");
+    }
+    if (team == teams.mine) check_same_machine(*known, profile.file, processor, path);
+  }
+  std::vector<Configuration*> found;  // only now that none is added any more
+  for (const Configuration& like : teams.like) found.push_back(profile.find(like));
+  return found;
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,137 @@
+// The bodies of the GPU's tests with ranks (tests/gpu/rank_networks_test.cpp) on fake devices and
+// threads: so they are known to run, and to find what they are there to find.
+#include "support/rank_networks.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "hios/error.h"
+#include "mpi/device_ranks.h"
+#include "support/fake_async_backend.h"
+
+namespace hios::test {
+namespace {
+
+using mpi::Path;
+
+/// Keeps no book of what ran: that would grow.
+std::unique_ptr<Backend> make_fake(FakeDevice& device, bool records) {
+  auto backend = std::make_unique<FakeAsyncBackend>(device, records);
+  backend->on_run = [book = &backend->ran](const std::string&) { book->clear(); };
+  return backend;
+}
+
+/// The body on two ranks that share a machine of fake devices, by one path.
+void on_fake_devices(Path path, const std::function<void(const RankJob&)>& body,
+                     const std::function<void(FakeOptions&)>& with = {}) {
+  const auto machine = make_fake_machine();
+  run_ranks(2, [&](mpi::Transport& plain) {
+    DeviceShy transport(
+        plain, path == Path::kCudaAware ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
+    FakeOptions options;
+    options.seed = plain.rank().index();
+    options.identity = "FAKE-" + std::to_string(plain.rank().index());
+    options.memory_bytes = Bytes{1} << 30;
+    if (with) with(options);
+    FakeDevice device(machine, options);
+    body({.transport = transport,
+          .make_backend = [&](bool graphs, const Json&) { return make_fake(device, graphs); },
+          .make_reference = [] { return std::make_unique<FakeBackend>(); },
+          .hints = {.cuda_aware_mpi = path == Path::kCudaAware, .forced = path}});
+  });
+}
+
+class RankNetworks : public testing::TestWithParam<std::tuple<SmallNetwork, Path>> {};
+
+TEST_P(RankNetworks, GiveWhatOneRankGives) {
+  on_fake_devices(std::get<1>(GetParam()),
+                  [](const RankJob& job) { expect_as_one_rank(job, std::get<0>(GetParam())); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, RankNetworks,
+                         testing::Combine(testing::Values(SmallNetwork{"inception_v3", 75},
+                                                          SmallNetwork{"nasnet_large", 32},
+                                                          SmallNetwork{"squeezenet", 48},
+                                                          SmallNetwork{"randwire_large", 32}),
+                                          testing::Values(Path::kIpc, Path::kCudaAware,
+                                                          Path::kStaged)),
+                         [](const auto& parameter) {
+                           std::string name(std::get<0>(parameter.param).name);
+                           const Path path = std::get<1>(parameter.param);
+                           return name + (path == Path::kIpc         ? "_ipc"
+                                          : path == Path::kCudaAware ? "_cuda_aware"
+                                                                     : "_staged");
+                         });
+
+class RankMemory : public testing::TestWithParam<Path> {};
+
+TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
+  on_fake_devices(GetParam(), [](const RankJob& job) {
+    expect_no_growth(job, {"squeezenet", 32}, 1000);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, RankMemory,
+                         testing::Values(Path::kIpc, Path::kCudaAware, Path::kStaged),
+                         [](const auto& parameter) {
+                           return "path_" + std::to_string(static_cast<int>(parameter.param));
+                         });
+
+TEST(RankNetworksBody, ThrowsWhereThePathIsNotToBeHad) {
+  for (const Path path : {Path::kIpc, Path::kCudaAware}) {
+    const auto body = [&](RankJob job) {
+      job.hints.cuda_aware_mpi = false;
+      EXPECT_THROW(expect_as_one_rank(job, {"squeezenet", 32}), InputError);
+    };
+    on_fake_devices(path, body, [](FakeOptions& options) { options.exports = false; });
+  }
+}
+
+/// What the memory check says where each operator does something to its backend.
+std::set<std::string> complaints_about_growth(
+    const std::function<void(FakeAsyncBackend&)>& on_operator) {
+  testing::TestPartResultArray results;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
+    on_fake_devices(Path::kIpc, [&](RankJob job) {
+      job.make_backend = [make = job.make_backend, &on_operator](bool graphs, const Json& known) {
+        auto backend = make(graphs, known);
+        auto& fake = dynamic_cast<FakeAsyncBackend&>(*backend);
+        fake.free_bytes = Bytes{1} << 30;
+        fake.on_run = [&fake, &on_operator](const std::string&) {
+          fake.ran.clear();
+          on_operator(fake);
+        };
+        return backend;
+      };
+      expect_no_growth(job, {"squeezenet", 32}, 200);
+    });
+  }
+  std::set<std::string> kinds;
+  for (int i = 0; i < results.size(); ++i) {
+    const std::string message = results.GetTestPartResult(i).message();
+    for (const char* const kind : {"device memory grew", "host memory grew"}) {
+      if (message.find(kind) != std::string::npos) kinds.insert(kind);
+    }
+  }
+  return kinds;
+}
+
+TEST(RankNetworksBody, FindsMemoryThatGrows) {
+  using Kinds = std::set<std::string>;
+  EXPECT_EQ(complaints_about_growth([](FakeAsyncBackend&) {}), Kinds{});
+  EXPECT_EQ(complaints_about_growth([](FakeAsyncBackend& fake) { --*fake.free_bytes; }),
+            Kinds{"device memory grew"});
+  std::vector<std::string> kept;  // the fakes of one machine run one at a time
+  EXPECT_EQ(complaints_about_growth([&](FakeAsyncBackend&) { kept.emplace_back(1000, 'x'); }),
+            Kinds{"host memory grew"});
+}
+
+}  // namespace
+}  // namespace hios::test

@@ -1,0 +1,66 @@
+// Ranks that share one GPU, under mpirun: every network through each way between them gives the
+// bits of one rank. The bodies are tests/support/rank_networks.h, which run without a GPU as well.
+#include <gtest/gtest.h>
+
+#include "engine/cuda/backend.h"
+#include "engine/reference/backend.h"
+#include "support/mpi_main.h"
+#include "support/rank_networks.h"
+
+namespace hios::test {
+namespace {
+
+using mpi::Path;
+
+/// All ranks take the first GPU.
+RankJob gpu_job(Path path) {
+  return {.transport = job(),
+          .make_backend =
+              [](bool graphs, const Json& algorithms) {
+                BackendOptions options;
+                options.graphs = graphs;
+                options.algorithms = algorithms;
+                return cuda::make_backend(options);
+              },
+          .make_reference = [] { return reference::make_backend({}); },
+          .hints = {.cuda_aware_mpi = mpi::mpi_says_cuda_aware(), .forced = path}};
+}
+
+/// Skipped is not passed: a run in which all were ends with the status that CTest shows as skipped
+/// (support/mpi_main.h). A path that the machine should have and has not is a failure.
+class GpuRanks : public testing::TestWithParam<Path> {
+ protected:
+  void SetUp() override {
+    ASSERT_GE(job().size(), 2u) << "start this program with mpirun -np 2";
+    if (GetParam() == Path::kCudaAware && !mpi::mpi_says_cuda_aware()) {
+      GTEST_SKIP() << "NOT RUN: this MPI does not call itself CUDA-aware";
+    }
+  }
+};
+
+TEST_P(GpuRanks, InceptionGivesWhatOneRankGives) {
+  expect_as_one_rank(gpu_job(GetParam()), {"inception_v3", 139});
+}
+
+TEST_P(GpuRanks, NasnetGivesWhatOneRankGives) {
+  expect_as_one_rank(gpu_job(GetParam()), {"nasnet_large", 64});
+}
+
+TEST_P(GpuRanks, SqueezenetGivesWhatOneRankGives) {
+  expect_as_one_rank(gpu_job(GetParam()), {"squeezenet", 97});
+}
+
+TEST_P(GpuRanks, RandwireGivesWhatOneRankGives) {
+  expect_as_one_rank(gpu_job(GetParam()), {"randwire_large", 64});
+}
+
+TEST_P(GpuRanks, MemoryDoesNotGrowInAThousandIterations) {
+  expect_no_growth(gpu_job(GetParam()), {"squeezenet", 97}, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ipc, GpuRanks, testing::Values(Path::kIpc));
+INSTANTIATE_TEST_SUITE_P(CudaAware, GpuRanks, testing::Values(Path::kCudaAware));
+INSTANTIATE_TEST_SUITE_P(Staged, GpuRanks, testing::Values(Path::kStaged));
+
+}  // namespace
+}  // namespace hios::test

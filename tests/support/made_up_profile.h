@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "hios/graph.h"
+#include "hios/profile.h"
+
+namespace hios::test {
+
+/// Costs like a network's, made up from its shapes: work that is not all alike, transfers that are
+/// worth avoiding. One configuration, for `ranks` devices of that kind and number of threads.
+Profile made_up_profile(const Graph& graph, std::size_t ranks, std::string_view kind = "cpu",
+                        int threads = 1);
+
+}  // namespace hios::test
