@@ -140,7 +140,8 @@ class Latency:
                 self.load_torch(case)  # a fresh process for the next mode
             return
         self.steps.say(f"{case.name}: {name}: ok")
-        self.add(case, name, answer["samples_ms"], samples, {"prepare_s": round(answer["prepare_s"], 1)})
+        self.add(case, name, answer["samples_ms"], samples,
+                 {"prepare_s": round(answer["prepare_s"], 1), "layout": answer["layout"]})
 
     def measure_compiled(self, cases):
         """All networks are compiled at the same time, each in a process of its own; measured one after the other."""

@@ -70,8 +70,9 @@ def protocol(part):
             f"{used.get('warmup')} iterations of warm-up, then {used.get('iterations')} a round, up to "
             f"{used.get('rounds')} rounds in which the rows take turns (the rows of two ranks: one; torch.compile: "
             "after the others). `best 1/4` is the median of the fastest quarter, `vs seq` sequential's over it, `error` "
-            "(best 1/4 - predicted) / best 1/4, `change` the difference to the last run's number. PyTorch: channels_last, "
-            "cuDNN's search on, inference mode, the same layers from the same model file. Weights are random.")
+            "(best 1/4 - predicted) / best 1/4, `change` the difference to the last run's number. PyTorch: the faster "
+            "of channels_last and channels_first (named behind its rows), cuDNN's search on, inference mode, the same "
+            "layers from the same model file. Weights are random.")
 
 
 def latency_table(rows):
@@ -90,7 +91,7 @@ def latency_table(rows):
         predicted = milliseconds(row["predicted_ms"]) if row.get("predicted_ms") else ""
         error = f"{100 * row['prediction_error']:+.1f} %" if "prediction_error" in row else ""
         lines.append([name, ms["samples"], *(milliseconds(ms[key]) for key in ("best_quarter", "median", "p95")), gain,
-                      predicted, error, change(row), ""])
+                      predicted, error, change(row), row.get("layout", "")])
     columns = ["row", "N", "best 1/4", "median", "p95", "vs seq", "predicted", "error", "change", ""]
     return table(columns, lines) + gains(named)
 

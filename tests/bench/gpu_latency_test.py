@@ -50,7 +50,7 @@ class FakeWorker:
         self.asked.append(request)
         if request.get("mode") in self.refused or request["do"] in self.refused:
             raise WorkerError("no such luck")
-        return {"samples_ms": [2.0], "prepare_s": 1.0, "torch": "2.11", "cudnn": 9}
+        return {"samples_ms": [2.0], "prepare_s": 1.0, "layout": "channels_last", "torch": "2.11", "cudnn": 9}
 
     def stop(self):
         pass
