@@ -29,6 +29,8 @@ class Flags {
   void parse(int argc, const char* const* argv);
 
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }
+  /// Whether the user wrote it, and it does not only have a value by default.
+  bool written(const std::string& flag) const { return given(flag) && !values_[flag].defaulted(); }
   std::string text(const std::string& flag) const;
   std::optional<std::string> optional_text(const std::string& flag) const;
   /// A whole number written as one, within [min, max].

@@ -48,10 +48,25 @@ std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
   return words;
 }
 
+/// Also where their arithmetics differ: a profile says of ranks of one kind that they were alike.
+void refuse_two_backends(const std::vector<Configuration>& likes) {
+  for (const Configuration& like : likes) {
+    const auto other = std::find_if(likes.begin(), likes.end(), [&](const Configuration& one) {
+      return one.kind == like.kind && one.backend != like.backend;
+    });
+    if (other == likes.end()) continue;
+    throw InputError("--backend: " + like.backend + " and " + other->backend +
+                     " both compute on devices of kind " + like.kind +
+                     ", and no schedule could tell which is which: measure one at a time, into "
+                     "files of their own");
+  }
+}
+
 }  // namespace
 
 Teams gather_teams(mpi::Transport& transport, const Backend& backend, std::string_view math) {
   std::vector<Configuration> likes = gather_likes(transport, backend, math);
+  refuse_two_backends(likes);
   const std::vector<std::string> devices = device_words(likes);
   Teams teams;
   for (std::size_t r = 0; r < likes.size(); ++r) {
@@ -63,11 +78,6 @@ Teams gather_teams(mpi::Transport& transport, const Backend& backend, std::strin
     if (known == teams.like.end()) {
       teams.like.push_back(likes[r]);
       teams.ranks.emplace_back();
-    } else if (known->backend != likes[r].backend) {
-      throw InputError("--backend: " + known->backend + " and " + likes[r].backend +
-                       " both compute on devices of kind " + known->kind +
-                       ", and no schedule could tell which is which: measure one at a time, into "
-                       "files of their own");
     }
     teams.ranks[team].emplace_back(r);
     if (transport.rank() == Rank(r)) teams.mine = team;

@@ -109,7 +109,12 @@ void check_devices(const Flags& flags, RunJob& job, const std::string& file) {
                        *job.devices.math + ": leave the flag out, or schedule again with --math " +
                        *job.devices.math);
     }
-    require_math(entry, device.math);
+    if (!entry.has(math_named(device.math))) {
+      throw InputError(where + "made for " + device.math + ", which the " +
+                       std::string(entry.name) +
+                       " backend has not: choose another --backend, or schedule again with another "
+                       "--math");
+    }
     job.threads.push_back(std::max(1, device.threads));
   }
 }

@@ -32,6 +32,12 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
         static_cast<int>(flags.integer("streams", 1, 65536)),
         parse_math(flags.optional_text("math").value_or(kMathNames[0])));
   }
+  for (const char* flag : {"devices", "kind", "threads", "streams", "math"}) {
+    if (!flags.written(flag)) continue;
+    throw InputError("--" + std::string(flag) +
+                     " and --platform both say what devices there are: " + "leave one out (" +
+                     *file + " says it for each device)");
+  }
   const Json json = read_input(*file, limits);
   return platform_from_json(JsonView(json, *file));
 }

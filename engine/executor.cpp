@@ -254,7 +254,7 @@ std::string Executor::State::words(std::size_t place) const {
 
 // A device tells of a failure when it is asked, not when it happens.
 std::string Executor::State::suspects() const {
-  if (!device || device->given().empty()) return {};
+  if (!device || blocking || device->given().empty()) return {};
   return "; the device had been given " + by_stream(device->given(), plan, coarse.graph) +
          ": --blocking says which of these failed";
 }

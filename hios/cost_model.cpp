@@ -152,18 +152,27 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
   return costs;
 }
 
+namespace {
+
+/// The backend that measures such a device: on cores only the reference backend has more than fp32.
+std::string backend_for(const Device& device) {
+  if (device.kind == "gpu") return "cuda";
+  return device.kind == "cpu" && device.math != kMathNames[0] ? "reference" : device.kind;
+}
+
+}  // namespace
+
 std::string CostModel::measure_command(const Device& device) const {
   std::string text =
       "mpirun -np " + std::to_string(platform_->size()) + " hios-profile " + model_flags_;
   if (!platform_->alike()) {
     std::string backends;
     for (const Device& each : platform_->devices()) {
-      backends +=
-          (backends.empty() ? "" : ",") + std::string(each.kind == "gpu" ? "cuda" : each.kind);
+      backends += (backends.empty() ? "" : ",") + backend_for(each);
     }
     text += " --backend " + backends;
-  } else if (device.kind == "gpu") {
-    text += " --backend cuda";
+  } else if (backend_for(device) != device.kind) {
+    text += " --backend " + backend_for(device);
   }
   int threads = device.threads;
   if (!platform_->alike()) {

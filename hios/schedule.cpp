@@ -278,8 +278,14 @@ ScheduleHead schedule_head(const JsonView& root) {
   head.batch = graph.batch;
   head.height = graph.height;
   head.width = graph.width;
-  read_devices(reader.required("devices"),
+  const JsonView devices = reader.required("devices");
+  read_devices(devices,
                [&](Device device, const JsonView&) { head.devices.push_back(std::move(device)); });
+  try {
+    (void)Platform(head.devices);
+  } catch (const InputError& error) {
+    devices.fail(error.what());
+  }
   return head;
 }
 

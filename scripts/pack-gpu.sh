@@ -87,7 +87,7 @@ tar -C "$(dirname "$tree")" --sort=name --owner=0 --group=0 --numeric-owner -c "
   "${compress[@]}" >"$output.part"
 mv "$output.part" "$output"
 
-limit=60000000  # bytes that a loan of a machine lets through
+limit=60000000  # bytes; it has to be carried
 unpacked=$(du -sb "$tree" | cut -f1)
 packed=$(stat -c %s "$output")
 say "$output: $((packed / 1000000)) MB; unpacked, $tree: $((unpacked / 1000000)) MB"

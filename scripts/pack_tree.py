@@ -161,7 +161,7 @@ def main():
         make_relocatable(file, tree)
     for name in BENCH_FILES:
         copy(ROOT / name, tree / name)
-    for file in [*(ROOT / "bench/gpu").glob("*.py"), *(ROOT / "bench/results").glob("nvidia-*")]:
+    for file in [*(ROOT / "bench/gpu").glob("*.py"), *(ROOT / "bench/results").glob("nvidia-*.[jm]*")]:
         copy(file, tree / file.relative_to(ROOT))
     manifest = described(args.build, args.programs, args.architectures)
     (tree / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")

@@ -67,8 +67,9 @@ def read_output(text, tally):
 
 
 def run_program(steps, name, command, limit_s, names=None, arguments=()):
-    """`command`: the program with what starts it. `names`: those of its tests to run; all without."""
-    listed = steps.run(f"{name}: list", [command[-1], "--gtest_list_tests"], 60)
+    """`command`: the program with what starts it. `names`: those of its tests to run; all without. `arguments` may
+    choose among them too (--gtest_filter), so the list is asked for with them."""
+    listed = steps.run(f"{name}: list", [command[-1], *arguments, "--gtest_list_tests"], 60)
     if not listed.passed:
         return Tally(why=f"it does not list its tests: {listed.why}")
     wanted = [test for test in parse_list(listed.out) if names is None or test in names]

@@ -19,15 +19,17 @@ Kinds/Shape.
 NAMES = ["Small.First", "Small.Second", "Kinds/Shape.Fits/0", "Kinds/Shape.Fits/1"]
 
 PROGRAM = """#!/usr/bin/env python3
-import os, sys
-if "--gtest_list_tests" in sys.argv:
-    print({listing!r})
-    sys.exit(0)
+import fnmatch, os, sys
 names, status = {names!r}, 0
 for word in sys.argv:
     if word.startswith("--gtest_filter="):
         chosen = word.split("=")[1].split(":")
-        names = [name for name in names if name in chosen]
+        names = [name for name in names if any(fnmatch.fnmatch(name, one) for one in chosen)]
+if "--gtest_list_tests" in sys.argv:
+    print("Running main() from gtest_main.cc" if len(names) < 4 else {listing!r})
+    for name in names if len(names) < 4 else []:
+        print(name.split(".")[0] + ".\\n  " + name.split(".")[1])
+    sys.exit(0)
 for name in names:
     print("[ RUN      ]", name, flush=True)
     what = {behaviour!r}.get(name, "OK")
@@ -41,7 +43,7 @@ sys.exit(status)
 
 
 class GtestRunsTest(FolderTest):
-    def run_with(self, names=None, **behaviour):
+    def run_with(self, names=None, arguments=(), **behaviour):
         """Behaviour by the test's last word: First, Second, Fits_0, Fits_1."""
         full = {name: behaviour[word] for name in NAMES
                 if (word := name.split(".")[1].replace("/", "_")) in behaviour}
@@ -50,7 +52,8 @@ class GtestRunsTest(FolderTest):
         program.chmod(0o755)
 
         steps = Steps(self.folder / "log", Deadline(60), dict(os.environ), lambda _: None)
-        return gtest_runs.run_program(steps, "program", [program], 20, names=names)
+        return gtest_runs.run_program(steps, "program", [program], 20, names=names,
+                                      arguments=arguments)
 
     def test_names_are_read_off_the_list(self):
         self.assertEqual(gtest_runs.parse_list(LISTING), NAMES)
@@ -77,6 +80,11 @@ class GtestRunsTest(FolderTest):
 
     def test_some_only(self):
         self.assertEqual(self.run_with(names={"Small.First"}).passed, {"Small.First"})
+
+    def test_what_the_arguments_leave_out_is_not_missing(self):
+        tally = self.run_with(arguments=["--gtest_filter=Kinds/*"])
+        self.assertEqual(tally.passed, {"Kinds/Shape.Fits/0", "Kinds/Shape.Fits/1"})
+        self.assertTrue(tally.all_well())
 
     def test_a_program_that_crashes_everywhere_is_left_after_some_attempts(self):
         tally = self.run_with(First="crash", Second="crash", Fits_0="crash", Fits_1="crash")

@@ -56,10 +56,12 @@ class AllWellTest(unittest.TestCase):
     def test_every_part_counts(self):
         well = {"tests": {"programs": [{"well": True}], "networks": [], "checkers": []},
                 "latency": {"rows": [{"latency_ms": {}}]}, "transfer": {"failed": {}}}
-        self.assertTrue(main.all_well({"parts": well}))
+        self.assertTrue(main.all_well({"parts": well}, main.PARTS))
         for part, worse in (("tests", {"programs": [{"well": False}]}), ("latency", {"rows": [{"failed": "why"}]}),
                             ("transfer", {"failed": {"ipc": "why"}})):
-            self.assertFalse(main.all_well({"parts": {**well, part: worse}}), part)
+            self.assertFalse(main.all_well({"parts": {**well, part: worse}}, main.PARTS), part)
+            others = [name for name in main.PARTS if name != part]
+            self.assertTrue(main.all_well({"parts": {**well, part: worse}}, others), part)
 
 
 if __name__ == "__main__":

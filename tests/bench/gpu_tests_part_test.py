@@ -52,6 +52,15 @@ class CheckedTest(unittest.TestCase):
         self.assertFalse(checked("========= ERROR SUMMARY: 0 errors\n", passed=())["well"])
 
 
+class SplitTest(unittest.TestCase):
+    def test_every_test_of_the_longest_program_runs_once(self):
+        short = {"program": "hios_cuda_tests", "ranks": 0, "arguments": [], "environment": {}}
+        now, later = tests_part.split([short, {**short, "program": tests_part.LONGEST}])
+        self.assertEqual(now[0], short)
+        filters = [run["arguments"][0].removeprefix("--gtest_filter=") for run in (now[1], *later)]
+        self.assertEqual(filters, ["-*tf32*:*fp16*", "*tf32*:*fp16*"])
+
+
 class VerifiedTest(unittest.TestCase):
     def test_only_compared_values_are_well(self):
         report = {"verified": {"passed": True, "bitwise": True, "max_abs": 0.5, "operators": 50},

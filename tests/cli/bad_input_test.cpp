@@ -189,6 +189,21 @@ TEST_F(BadInput, GraphsThatCannotRunOnTheirPlatform) {
   }
 }
 
+TEST_F(BadInput, DevicesThatAreSaidTwice) {
+  const std::string platform = place_.file("platform.json");
+  place_.write(
+      "platform.json",
+      R"({"format": "hios-platform", "version": 1, "devices": [{"name": "a", "kind": "cpu"}]})");
+  for (const Words& flags :
+       {Words{"--devices", "2"}, Words{"--math", "fp32"}, Words{"--kind", "cpu"},
+        Words{"--threads", "1"}, Words{"--streams", "1"}}) {
+    expect_refused(
+        hios_schedule(Words{"--random", "n=4", "--algorithm", "ios", "--platform", platform} +
+                      flags),
+        flags.front() + " and --platform both say what devices there are");
+  }
+}
+
 TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {
   const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";
   const Json expected = read((corpus / "expected.json").string());
@@ -271,8 +286,10 @@ TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
 
 #ifdef HIOS_HAVE_CPU
 constexpr const char* kNotByTheCpu = "the cpu backend computes in fp32, not in tf32";
+constexpr const char* kNotOnTheCpu = "$.devices[0]: made for tf32, which the cpu backend has not";
 #else
 constexpr const char* kNotByTheCpu = "backend 'cpu' is not in this build";
+constexpr const char* kNotOnTheCpu = kNotByTheCpu;
 #endif
 
 // What this build or machine lacks is said in one line before anything runs; where it lacks
@@ -299,7 +316,7 @@ TEST_F(BadInput, AScheduleInAnotherArithmeticIsRefused) {
   place_.write("tf32.json", schedule.dump());
   expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("tf32.json"),
                               "--backend", "cpu"}),
-                 kNotByTheCpu);
+                 kNotOnTheCpu);
 }
 
 TEST_F(BadInput, AScheduleForAGpuIsRefusedOnCores) {

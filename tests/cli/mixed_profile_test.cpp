@@ -251,8 +251,11 @@ TEST(Teams, ArePartedByGpu) {
 TEST(Teams, OfTwoBackendsForOneKindAreRefused) {
   test::run_ranks(2, [](mpi::Transport& transport) {
     Named backend(transport.rank() == Rank(0) ? "reference" : "cpu", "cpu", "");
-    test::expect_error<InputError>([&] { gather_teams(transport, backend, "fp32"); },
-                                   {"reference and cpu", "kind cpu", "one at a time"});
+    const char* const rougher = transport.rank() == Rank(0) ? "tf32" : "fp32";
+    for (const char* const math : {"fp32", rougher}) {
+      test::expect_error<InputError>([&] { gather_teams(transport, backend, math); },
+                                     {"reference and cpu", "kind cpu", "one at a time"});
+    }
   });
 }
 

@@ -223,6 +223,12 @@ TEST(CostModelFromProfile, NamesWhatIsMissingAndTheCommand) {
   expect_error([&] { CostModel::from_profile(given.graph, three, given.profile); },
                {"gpu0", "3 ranks", "2 ranks", "mpirun -np 3 hios-profile --model net", "--update"});
 
+  Device core = device("cpu0", "cpu", 1);
+  core.math = "fp16";
+  const Platform cores({core});
+  expect_error([&] { CostModel::from_profile(given.graph, cores, given.profile); },
+               {"cpu0", "--backend reference", "--math fp16"});
+
   Profiled fewer(2);
   fewer.profile.configurations.front().operators.erase("b");
   fewer.profile.configurations.front().operators.erase("c");

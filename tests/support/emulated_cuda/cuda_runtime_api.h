@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -13,8 +14,8 @@
 ///
 /// It shows whether indices, windows, tails, roundings, scratch and the order of sums are right. It
 /// cannot show races (threads never overlap, and blocks neither), what the memory model allows,
-/// alignment that the host forgives, the order of streams and events, limits of registers and
-/// shared memory, or anything of cuDNN and cuBLASLt.
+/// alignment that the host forgives (of stores; loads are looked at), the order of streams and
+/// events, limits of registers and shared memory, or anything of cuDNN and cuBLASLt.
 
 using cudaError_t = int;
 inline constexpr cudaError_t cudaSuccess = 0, cudaErrorMemoryAllocation = 2,
@@ -47,8 +48,10 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;
 void __syncthreads();
 [[noreturn]] inline void __trap() { std::abort(); }
+/// A GPU refuses what is not aligned to its own size; the host would forgive it.
 template <class T>
 T __ldg(const T* from) {
+  if (reinterpret_cast<std::uintptr_t>(from) % sizeof(T) != 0) std::abort();
   return *from;
 }
 template <class T>
