@@ -5,10 +5,10 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 #include "hios/error.h"
+#include "hios/profile_gaps.h"
 
 // Everything that can be priced beforehand is: operators a device, transfers a size and pair. Only
 // stages of several groups are priced when asked, because there are exponentially many; a profile's
@@ -27,49 +27,6 @@ const double* time_on(const Operator& op, const Device& device) {
   return op.has_time ? &op.time_ms : nullptr;
 }
 
-std::string describe(const Configuration& configuration) {
-  std::ostringstream text;
-  text << configuration.kind << ", " << configuration.threads << " threads, " << configuration.ranks
-       << " ranks";
-  if (configuration.math != kMathNames[0]) text << ", " << configuration.math;
-  if (const std::string gpu = configuration.gpu(); !gpu.empty()) text << ", " << gpu;
-  for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
-    text << (i == 0 ? ", among " : " + ") << configuration.devices[i];
-  }
-  return text.str();
-}
-
-const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
-                                      const std::string& remedy) {
-  if (const Configuration* found = profile.find(platform, id)) return *found;
-  const Device& device = platform.device(id);
-  Configuration wanted;
-  wanted.kind = device.kind;
-  wanted.threads = device.threads;
-  wanted.math = device.math;
-  wanted.ranks = platform.size();
-  if (!device.gpu.empty()) wanted.machine["backend"]["gpu"] = device.gpu;
-  std::string known;
-  for (const Configuration& configuration : profile.configurations) {
-    known += (known.empty() ? "" : "; ") + describe(configuration);
-  }
-  throw InputError(profile.file + ": $.configurations: the profile has no configuration for " +
-                   device.name + " (" + describe(wanted) +
-                   "), only: " + (known.empty() ? "none" : known) + "; measure it with: " + remedy);
-}
-
-/// "a, b, c and 12 more".
-std::string first_few(const std::set<std::string>& names) {
-  constexpr std::size_t kShown = 3;
-  std::string text;
-  std::size_t shown = 0;
-  for (const std::string& name : names) {
-    if (shown == kShown) return text + " and " + std::to_string(names.size() - kShown) + " more";
-    text += (shown++ ? ", " : "") + name;
-  }
-  return text;
-}
-
 void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
                                const Configuration& configuration, const std::string& remedy) {
   std::set<std::string> missing;
@@ -82,10 +39,7 @@ void refuse_missing_signatures(const Graph& graph, const Device& device, const P
       missing.insert(op.signature);
     }
   }
-  if (missing.empty()) return;
-  throw InputError(profile.file + ": the profile (" + describe(configuration) + ") lacks " +
-                   std::to_string(missing.size()) + " operator signatures of " + graph.name() +
-                   ": " + first_few(missing) + "; measure them with: " + remedy);
+  if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, remedy);
 }
 
 // A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
@@ -152,35 +106,8 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
   return costs;
 }
 
-namespace {
-
-/// The backend that measures such a device: on cores only the reference backend has more than fp32.
-std::string backend_for(const Device& device) {
-  if (device.kind == "gpu") return "cuda";
-  return device.kind == "cpu" && device.math != kMathNames[0] ? "reference" : device.kind;
-}
-
-}  // namespace
-
 std::string CostModel::measure_command(const Device& device) const {
-  std::string text =
-      "mpirun -np " + std::to_string(platform_->size()) + " hios-profile " + model_flags_;
-  if (!platform_->alike()) {
-    std::string backends;
-    for (const Device& each : platform_->devices()) {
-      backends += (backends.empty() ? "" : ",") + backend_for(each);
-    }
-    text += " --backend " + backends;
-  } else if (backend_for(device) != device.kind) {
-    text += " --backend " + backend_for(device);
-  }
-  int threads = device.threads;
-  if (!platform_->alike()) {
-    for (const Device& each : platform_->devices()) threads = std::max(threads, each.threads);
-  }
-  if (threads > 0) text += " --threads " + std::to_string(threads);
-  if (device.math != kMathNames[0]) text += " --math " + device.math;
-  return text + " --output " + profile_file_ + " --update";
+  return hios::measure_command(*platform_, device, model_flags_, profile_file_);
 }
 
 CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,

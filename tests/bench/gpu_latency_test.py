@@ -6,38 +6,11 @@ from pathlib import Path
 
 import latency_part
 from bench_case import Case
+from fake_steps import FakeSteps
 from place import Place
-from steps import Outcome
 from support import FolderTest, flag
 from target import Target
 from worker import WorkerError
-
-
-class FakeSteps:
-    """Answers each command as `answer(words)` says: '' when it worked, else why not."""
-
-    def __init__(self, answer):
-        self.answer, self.commands, self.deadline = answer, [], mock_deadline()
-
-    def run(self, name, command, limit_s, environment=None):
-        words = list(map(str, command))
-        self.commands.append(words)
-        why = self.answer(words)
-        return Outcome(name, 1 if why else 0, 0.1, why=why)
-
-    def say(self, text):
-        pass
-
-    note = say
-
-
-def mock_deadline():
-    class Left:
-        seconds = 500.0
-
-        def left(self):
-            return self.seconds
-    return Left()
 
 
 class FakeWorker:

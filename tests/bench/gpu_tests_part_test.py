@@ -5,27 +5,12 @@ from pathlib import Path
 
 import tests_part
 from bench_case import IOS, SEQUENTIAL
+from fake_steps import FakeSteps
 from gtest_runs import Tally
 from place import Place
 from steps import Outcome
 from support import FolderTest, flag
 from target import Target
-
-
-class FakeSteps:
-    """Answers each command as `answer(words)` says: '' when it worked, else why not."""
-
-    def __init__(self, answer):
-        self.answer, self.commands = answer, []
-
-    def run(self, name, command, limit_s):
-        words = list(map(str, command))
-        self.commands.append(words)
-        why = self.answer(words)
-        return Outcome(name, 1 if why else 0, 0.1, why=why)
-
-    def say(self, text):
-        pass
 
 
 def checked(out, status=0, passed=("A.b",)):
