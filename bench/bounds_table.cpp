@@ -9,11 +9,11 @@
 
 #include <boost/program_options.hpp>
 
-#include "hios/cost_model.h"
-#include "hios/error.h"
-#include "hios/graph_io.h"
-#include "hios/json_io.h"
-#include "hios/random_dag.h"
+#include "hios/base/error.h"
+#include "hios/base/json_io.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph_json.h"
+#include "hios/graph/random_dag.h"
 #include "scheduler/bounds.h"
 #include "scheduler/scheduler.h"
 

@@ -12,8 +12,8 @@
 #include "engine/reference/backend.h"
 #include "engine/tensor_source.h"
 #include "engine/verify.h"
-#include "hios/coarsen.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
+#include "hios/graph/coarsen.h"
 
 namespace hios {
 namespace {

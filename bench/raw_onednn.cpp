@@ -20,9 +20,9 @@
 
 #include "engine/arena.h"
 #include "engine/tensor_source.h"
-#include "hios/error.h"
-#include "hios/models/models.h"
-#include "hios/statistics.h"
+#include "hios/base/error.h"
+#include "hios/base/statistics.h"
+#include "hios/model/networks/networks.h"
 
 namespace {
 

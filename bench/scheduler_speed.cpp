@@ -23,13 +23,13 @@
 #include <string>
 #include <vector>
 
-#include "hios/coarsen.h"
-#include "hios/error.h"
-#include "hios/json_io.h"
-#include "hios/models/models.h"
-#include "hios/random_dag.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/base/error.h"
+#include "hios/base/json_io.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/coarsen.h"
+#include "hios/graph/random_dag.h"
+#include "hios/model/networks/networks.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"
 #include "scheduler/longest_path.h"

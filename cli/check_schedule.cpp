@@ -6,8 +6,8 @@
 #include "cli/schedule_inputs.h"
 #include "cli/schedule_runs.h"
 #include "cli/table.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/bounds.h"
 
 namespace hios::cli {

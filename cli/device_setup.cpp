@@ -4,9 +4,9 @@
 #include <map>
 
 #include "engine/memory_estimate.h"
-#include "hios/error.h"
-#include "hios/log.h"
-#include "hios/platform.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+#include "hios/platform/platform.h"
 #include "mpi/session.h"
 
 namespace hios::cli {

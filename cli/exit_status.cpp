@@ -3,8 +3,8 @@
 #include <exception>
 #include <new>
 
-#include "hios/error.h"
-#include "hios/log.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios::cli {
 

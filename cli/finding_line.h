@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hios/validate.h"
+#include "hios/evaluate/validate.h"
 
 namespace hios::cli {
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "cli/version.h"
-#include "hios/error.h"
-#include "hios/log.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios::cli {
 

@@ -9,8 +9,8 @@
 
 #include <boost/program_options.hpp>
 
-#include "hios/error.h"
-#include "hios/json_io.h"
+#include "hios/base/error.h"
+#include "hios/base/json_io.h"
 
 /// The command line that the three programs share. Every complaint is an InputError that names the
 /// flag and what it takes.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hios/error.h"
-#include "hios/gpu_text.h"
+#include "hios/base/error.h"
+#include "hios/platform/device_identity.h"
 
 namespace hios::cli {
 

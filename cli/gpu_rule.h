@@ -4,14 +4,15 @@
 #include <vector>
 
 #include "engine/backend.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
 /// Which GPU and which CUDA libraries a rank computes with, and whether a schedule allows it.
 namespace hios::cli {
 
-/// By rank, as hios/gpu_text.h says it; empty for ranks that compute on no GPU. Collective.
+/// By rank, as hios/platform/device_identity.h says it; empty for ranks that compute on no GPU.
+/// Collective.
 std::vector<std::string> gather_gpus(mpi::Transport& transport, const Backend& backend);
 
 /// Why ranks with these GPUs must not run this schedule, in one line with the remedy; empty: they

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "cli/table.h"
-#include "hios/models/models.h"
+#include "hios/model/networks/networks.h"
 
 namespace hios::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/table.h"
 #include "engine/machine.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 // The bytes below are fitted to peaks of resident memory (ru_maxrss, less those of --version) of
 // hios-schedule on random networks of 10^4 to 10^6 operators, with 2 and 10 edges an operator, on 1

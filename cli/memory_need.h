@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <string>
 
-#include "hios/graph.h"
-#include "hios/json_io.h"
-#include "hios/platform.h"
+#include "hios/base/json_io.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
 
 /// Refusing what does not fit, before the system's memory runs out and it ends a program of its
 /// choice. Estimates are of the most that a program holds at any time, beside what it holds when it

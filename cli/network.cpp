@@ -1,8 +1,8 @@
 #include "cli/network.h"
 
-#include "hios/digest.h"
-#include "hios/error.h"
-#include "hios/models/models.h"
+#include "hios/base/digest.h"
+#include "hios/base/error.h"
+#include "hios/model/networks/networks.h"
 
 namespace hios::cli {
 

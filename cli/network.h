@@ -8,9 +8,9 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "hios/coarsen.h"
-#include "hios/model.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/model.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::cli {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hios/cost_model.h"
-#include "hios/schedule.h"
-#include "hios/simulate.h"
-#include "hios/trace.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/report/trace.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::cli {
 

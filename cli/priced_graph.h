@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 
 namespace hios::cli {
 

@@ -14,9 +14,9 @@
 #include "engine/choices.h"
 #include "engine/machine.h"
 #include "engine/profiler.h"
-#include "hios/log.h"
-#include "hios/profile.h"
-#include "hios/validate.h"
+#include "hios/base/log.h"
+#include "hios/evaluate/validate.h"
+#include "hios/profile/profile.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::cli {

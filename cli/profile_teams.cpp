@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "engine/backend.h"
 #include "engine/profiler.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
 /// Which ranks of a profiling job are alike, and which configuration of the profile each of them

@@ -6,7 +6,7 @@
 
 #include "cli/version.h"
 #include "engine/cores.h"
-#include "hios/log.h"
+#include "hios/base/log.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/streams.h"
 #endif

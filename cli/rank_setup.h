@@ -13,7 +13,7 @@
 #include "engine/backend.h"
 #include "engine/timing.h"
 #include "engine/watchdog.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/beating.h"
 #include "mpi/session.h"
 

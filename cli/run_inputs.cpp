@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/finding_line.h"
-#include "hios/digest.h"
-#include "hios/error.h"
+#include "hios/base/digest.h"
+#include "hios/base/error.h"
 
 namespace hios::cli {
 

@@ -10,11 +10,11 @@
 #include "cli/network.h"
 #include "cli/rank_setup.h"
 #include "engine/verify.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
-#include "hios/schedule.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::cli {
 

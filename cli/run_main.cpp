@@ -12,8 +12,8 @@
 #include "cli/run_verify.h"
 #include "engine/choices.h"
 #include "engine/executor.h"
-#include "hios/log.h"
-#include "hios/statistics.h"
+#include "hios/base/log.h"
+#include "hios/base/statistics.h"
 
 namespace hios::cli {
 namespace {

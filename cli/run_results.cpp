@@ -6,8 +6,8 @@
 
 #include "cli/table.h"
 #include "cli/version.h"
-#include "hios/error.h"
-#include "hios/log.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/run_verify.h"
 #include "engine/executor.h"
 #include "engine/plan.h"
-#include "hios/report.h"
+#include "hios/report/report.h"
 
 /// What hios-run says: to a person as tables, to scripts as a report.
 namespace hios::cli {

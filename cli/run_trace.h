@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/run_results.h"
-#include "hios/trace.h"
+#include "hios/report/trace.h"
 
 namespace hios::cli {
 

@@ -2,9 +2,9 @@
 
 #include "cli/gpu_rule.h"
 
-#include "hios/error.h"
-#include "hios/graph_io.h"
-#include "hios/random_dag.h"
+#include "hios/base/error.h"
+#include "hios/graph/graph_json.h"
+#include "hios/graph/random_dag.h"
 
 namespace hios::cli {
 

@@ -8,11 +8,11 @@
 #include "cli/flags.h"
 #include "cli/memory_need.h"
 #include "cli/network.h"
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::cli {
 

@@ -14,9 +14,9 @@
 #include "cli/priced_graph.h"
 #include "cli/schedule_inputs.h"
 #include "cli/schedule_runs.h"
-#include "hios/error.h"
-#include "hios/graph_io.h"
-#include "hios/log.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+#include "hios/graph/graph_json.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::cli {

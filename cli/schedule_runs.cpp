@@ -4,10 +4,10 @@
 
 #include "cli/interrupt.h"
 #include "engine/timing.h"
-#include "hios/error.h"
-#include "hios/log.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/bounds.h"
 
 namespace hios::cli {

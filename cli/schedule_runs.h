@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/schedule_inputs.h"
-#include "hios/options.h"
-#include "hios/schedule.h"
+#include "hios/base/options.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::cli {

@@ -1,6 +1,6 @@
 #include "cli/version.h"
 
-#include "hios/digest.h"
+#include "hios/base/digest.h"
 
 namespace hios::cli {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/timing.h"
-#include "hios/simulate.h"
+#include "hios/evaluate/simulate.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::cli {

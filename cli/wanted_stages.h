@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "hios/coarsen.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::cli {
 

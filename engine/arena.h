@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 /// Where tensors lie in one block of memory, so that those that are never needed at the same time
 /// share their bytes.

@@ -8,7 +8,7 @@
 
 #include "engine/arena.h"
 #include "engine/machine.h"
-#include "hios/platform.h"
+#include "hios/platform/platform.h"
 
 namespace hios {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/tensor_source.h"
-#include "hios/coarsen.h"
-#include "hios/ids.h"
-#include "hios/json_io.h"
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/graph/coarsen.h"
 #include "mpi/device.h"
 
 /// What a device can do for the engine. One folder and one row of backends.cpp each.
@@ -25,7 +25,7 @@ enum class Math {
   kFp16,  ///< tensors and weights are halves
 };
 
-/// By its name in files and flags (hios/platform.h).
+/// By its name in files and flags (hios/platform/platform.h).
 Math math_named(std::string_view name);
 std::string_view to_string(Math math);
 

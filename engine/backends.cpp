@@ -2,7 +2,7 @@
 
 #include "engine/backend.h"
 #include "engine/reference/backend.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/backend.h"
 #endif

@@ -1,6 +1,6 @@
 #include "engine/bind.h"
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios {
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "engine/bind.h"
-#include "hios/gpu_text.h"
-#include "hios/log.h"
+#include "hios/base/log.h"
+#include "hios/platform/device_identity.h"
 
 namespace hios {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios {
 namespace {

@@ -25,8 +25,8 @@
 #include "engine/memory_estimate.h"
 #include "engine/step_words.h"
 #include "engine/timing.h"
-#include "hios/error.h"
-#include "hios/log.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios {
 

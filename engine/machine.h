@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 namespace hios {
 

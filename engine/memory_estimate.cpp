@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/backend.h"
-#include "hios/coarsen.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/schedule/schedule.h"
 
 /// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. What
 /// this rank computes, receives and sends, in which order, and where in its arena each tensor lies.

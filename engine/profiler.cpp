@@ -24,8 +24,8 @@
 #include "engine/stage_batch.h"
 #include "engine/sweeps.h"
 #include "engine/transfer_times.h"
-#include "hios/cost_model.h"
-#include "hios/log.h"
+#include "hios/base/log.h"
+#include "hios/evaluate/cost_model.h"
 
 namespace hios {
 namespace {

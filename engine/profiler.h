@@ -10,9 +10,9 @@
 #include "engine/tensor_source.h"
 #include "engine/timing.h"
 #include "engine/transfer_times.h"
-#include "hios/coarsen.h"
-#include "hios/profile.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
 #include "mpi/transport.h"
 
 /// Measures operators, stages and transfers the way the executor runs them, on all ranks at the

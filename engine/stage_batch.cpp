@@ -29,7 +29,7 @@
 #include "engine/bind.h"
 #include "engine/host_copies.h"
 #include "engine/timing.h"
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios {
 namespace {

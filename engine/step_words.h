@@ -5,7 +5,7 @@
 
 #include "engine/plan.h"
 #include "engine/segments.h"
-#include "hios/graph.h"
+#include "hios/graph/graph.h"
 
 /// Where a rank stands, in words, for watchdogs and errors.
 namespace hios {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hios/json_io.h"
-#include "hios/statistics.h"
+#include "hios/base/json_io.h"
+#include "hios/base/statistics.h"
 
 namespace hios {
 

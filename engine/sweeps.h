@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hios/profile.h"
+#include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
 namespace hios {

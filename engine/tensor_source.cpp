@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hios/model.h"
+#include "hios/model/model.h"
 
 namespace hios {
 

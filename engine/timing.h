@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "hios/json_io.h"
+#include "hios/base/json_io.h"
 #include "mpi/transport.h"
 
 /// The only clock of the house.

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/host_copies.h"
-#include "hios/statistics.h"
+#include "hios/base/statistics.h"
 
 namespace hios {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "engine/backend.h"
 #include "engine/timing.h"
-#include "hios/profile.h"
+#include "hios/profile/profile.h"
 
 namespace hios {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "engine/host_copies.h"
-#include "hios/log.h"
+#include "hios/base/log.h"
 
 namespace hios {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "engine/backend.h"
 #include "engine/tensor_source.h"
-#include "hios/coarsen.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios {
 

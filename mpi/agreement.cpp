@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/session.h"
 
 // Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw

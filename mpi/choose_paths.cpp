@@ -1,6 +1,6 @@
 #include <sstream>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/device_transport.h"
 #include "mpi/session.h"
 #include "mpi/trial.h"

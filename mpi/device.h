@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "hios/error.h"
-#include "hios/ids.h"
+#include "hios/base/error.h"
+#include "hios/base/ids.h"
 
 /// What a transport may ask of a device whose work is queued and runs behind the caller's back, so
 /// that tensors can leave it and arrive on it in order with that work. No CUDA type here: the

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::mpi {
 namespace {

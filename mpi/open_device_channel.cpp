@@ -4,7 +4,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/agreement.h"
 #include "mpi/device_channel.h"
 

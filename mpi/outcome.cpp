@@ -8,7 +8,7 @@
 #include <exception>
 #include <iostream>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::mpi {
 

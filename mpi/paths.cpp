@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/device_transport.h"
 
 // What paths are called, and how people are shown them.

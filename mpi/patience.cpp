@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/launcher.h"
 
 namespace hios::mpi {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 // A plan's messages never change, so each has a persistent request that is made once and started in
 // every iteration: matching, datatype and peer are settled at open, and no call of the timed loop

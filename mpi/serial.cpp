@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/transport.h"
 
 namespace hios::mpi {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/agreement.h"
 #include "mpi/communicator.h"
 #include "mpi/launcher.h"

@@ -1,4 +1,4 @@
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/launcher.h"
 #include "mpi/outcome.h"
 #include "mpi/session.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 /// What the engine may ask of other ranks. No <mpi.h> here: implementations are MPI, one rank
 /// without MPI, and, in tests, ranks as threads.

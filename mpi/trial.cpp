@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
-#include "hios/error.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
 #include "mpi/agreement.h"
 #include "mpi/device_channel.h"
 

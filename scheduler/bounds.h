@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 
 namespace hios::scheduler {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 namespace hios::scheduler {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 namespace hios::scheduler {
 

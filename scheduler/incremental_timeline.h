@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/position_set.h"
 #include "scheduler/running_sums.h"
 

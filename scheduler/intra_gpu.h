@@ -2,9 +2,9 @@
 
 #include <functional>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/timeline.h"
 
 namespace hios::scheduler {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/timeline.h"
 #include "scheduler/valid_path.h"
 

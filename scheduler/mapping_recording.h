@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 #include "scheduler/timeline.h"
 
 namespace hios::scheduler {

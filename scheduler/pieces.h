@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "hios/graph.h"
+#include "hios/graph/graph.h"
 
 namespace hios::scheduler {
 

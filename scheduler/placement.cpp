@@ -5,8 +5,8 @@
 #include <string>
 #include <tuple>
 
-#include "hios/error.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
 #include "scheduler/exact_packing.h"
 #include "scheduler/saturating_sum.h"
 

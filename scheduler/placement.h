@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 
 namespace hios::scheduler {
 

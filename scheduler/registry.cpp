@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "hios/error.h"
-#include "hios/simulate.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
 #include "scheduler/best/best.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "scheduler/placement.h"
 
 namespace hios::scheduler {

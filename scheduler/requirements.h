@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/platform.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
 
 /// What algorithms refuse before they start, because they could not promise a valid schedule.
 namespace hios::scheduler {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "hios/ids.h"
+#include "hios/base/ids.h"
 
 namespace hios::scheduler {
 

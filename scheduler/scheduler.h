@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/options.h"
-#include "hios/platform.h"
-#include "hios/schedule.h"
+#include "hios/base/options.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/bounds.h"
 
 /// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the

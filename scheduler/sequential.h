@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::scheduler {
 

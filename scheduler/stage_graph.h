@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::scheduler {
 

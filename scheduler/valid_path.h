@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 #include "scheduler/max_tree.h"
 #include "scheduler/position_set.h"
 

@@ -9,7 +9,7 @@
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/operators.h"
 #include "engine/cpu/streams.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <dnnl_debug.h>
 #include <dnnl.hpp>
 
-#include "hios/error.h"
-#include "hios/tensor.h"
+#include "hios/base/error.h"
+#include "hios/model/tensor.h"
 
 namespace hios::cpu {
 

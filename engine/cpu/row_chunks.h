@@ -5,7 +5,7 @@
 
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/parallel.h"
-#include "hios/layer.h"
+#include "hios/model/layer.h"
 
 namespace hios::cpu {
 

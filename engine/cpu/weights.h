@@ -9,7 +9,7 @@
 #include "engine/cpu/aligned_bytes.h"
 #include "engine/cpu/dnnl_handles.h"
 #include "engine/tensor_source.h"
-#include "hios/model.h"
+#include "hios/model/model.h"
 
 namespace hios::cpu {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "engine/cuda/trial.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cuda {
 

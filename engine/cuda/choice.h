@@ -5,7 +5,7 @@
 
 #include "engine/backend.h"
 #include "engine/cuda/convolution.h"
-#include "hios/json_io.h"
+#include "hios/base/json_io.h"
 
 namespace hios::cuda {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string>
 
-#include "hios/ids.h"
-#include "hios/json_io.h"
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
 
 namespace hios::cuda {
 

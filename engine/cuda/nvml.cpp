@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cuda {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/cuda/memory.h"
 #include "engine/cuda/streams.h"
 #include "engine/tensor_source.h"
-#include "hios/model.h"
+#include "hios/model/model.h"
 
 namespace hios::cuda {
 

@@ -11,7 +11,7 @@
 
 #include "engine/half.h"
 #include "engine/reference/kernels.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::reference {
 namespace {

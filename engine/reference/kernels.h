@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "hios/layer.h"
-#include "hios/tensor.h"
+#include "hios/model/layer.h"
+#include "hios/model/tensor.h"
 
 /// The reference backend's arithmetic, a function a layer kind. Tensors are dense NHWC; shapes fit
 /// together as `infer_shape` says. No function allocates.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "scheduler/best/arrangement.h"
 #include "scheduler/best/moves.h"
 #include "scheduler/best/timing.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hios/schedule.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/best/problem.h"
 #include "scheduler/best/stage_pricer.h"
 

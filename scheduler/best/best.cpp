@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "hios/simulate.h"
+#include "hios/evaluate/simulate.h"
 #include "scheduler/best/annealing.h"
 #include "scheduler/best/problem.h"
 #include "scheduler/best/run_all.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "scheduler/best/arrangement.h"
 #include "scheduler/best/timing.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hios/schedule.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/best/problem.h"
 
 namespace hios::scheduler::best {

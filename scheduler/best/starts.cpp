@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "hios/error.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/best/run_all.h"
 #include "scheduler/bounds.h"
 #include "scheduler/intra_gpu.h"

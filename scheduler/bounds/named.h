@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 #include "scheduler/bounds.h"
 #include "scheduler/bounds/heads.h"
 #include "scheduler/bounds/places.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 #include "scheduler/bounds/places.h"
 #include "scheduler/bounds/shares.h"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
 
 namespace hios::scheduler {
 

@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "cli/flags.h"
-#include "hios/graph_io.h"
-#include "hios/json_io.h"
-#include "hios/schedule.h"
-#include "hios/simulate.h"
+#include "hios/base/json_io.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/graph/graph_json.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/scheduler.h"
 #include "support/programs.h"
 #include "support/schema.h"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/complaint.h"
 
 namespace hios::cli {

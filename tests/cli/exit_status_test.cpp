@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cli {
 namespace {

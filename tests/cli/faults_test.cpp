@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/models/models.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
 #include "support/programs.h"
 #include "support/random_network.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::cli {
 namespace {

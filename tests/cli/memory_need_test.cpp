@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "engine/machine.h"
-#include "hios/random_dag.h"
+#include "hios/graph/random_dag.h"
 #include "support/complaint.h"
 
 namespace hios::cli {

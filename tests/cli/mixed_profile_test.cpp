@@ -11,7 +11,7 @@
 #include "cli/wanted_stages.h"
 #include "engine/executor.h"
 #include "engine/profiler.h"
-#include "hios/validate.h"
+#include "hios/evaluate/validate.h"
 #include "mpi/device_ranks.h"
 #include "scheduler/scheduler.h"
 #include "support/expect_error.h"

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/models/models.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
+#include "hios/schedule/schedule.h"
 #include "support/programs.h"
 #include "support/random_network.h"
 

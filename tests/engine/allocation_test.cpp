@@ -5,7 +5,7 @@
 #include <barrier>
 
 #include "engine/executor.h"
-#include "hios/models/models.h"
+#include "hios/model/networks/networks.h"
 #include "mpi/device_ranks.h"
 #include "support/count_allocations.h"
 #include "support/fake_async_backend.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/backend.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "engine/reference/backend.h"
 #include "engine/verify.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/operations.h"
 
 namespace hios {

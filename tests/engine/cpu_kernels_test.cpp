@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include "engine/segments.h"
 #include "engine/step_words.h"
 #include "engine/verify.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/device_ranks.h"
 #include "support/expect_error.h"
 #include "support/fake_async_backend.h"

@@ -5,7 +5,7 @@
 #include "engine/profiler.h"
 #include "engine/stage_batch.h"
 #include "engine/transfer_times.h"
-#include "hios/cost_model.h"
+#include "hios/evaluate/cost_model.h"
 #include "mpi/device_ranks.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "engine/verify.h"
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"

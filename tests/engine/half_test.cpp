@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
-#include "hios/models/models.h"
+#include "hios/base/error.h"
+#include "hios/model/networks/networks.h"
 
 namespace hios {
 namespace {

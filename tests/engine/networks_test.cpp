@@ -6,8 +6,8 @@
 
 #include "engine/executor.h"
 #include "engine/verify.h"
-#include "hios/models/models.h"
-#include "hios/validate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/model/networks/networks.h"
 #include "scheduler/scheduler.h"
 #include "support/made_up_profile.h"
 #include "support/plan_checker.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/arena.h"
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "support/plan_checker.h"
 #include "support/random_network.h"
 

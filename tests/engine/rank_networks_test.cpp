@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/device_ranks.h"
 #include "support/fake_async_backend.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/naive_nchw.h"
 #include "support/operations.h"
 

@@ -10,8 +10,8 @@
 
 #include "engine/reference/backend.h"
 #include "engine/verify.h"
-#include "hios/digest.h"
-#include "hios/models/models.h"
+#include "hios/base/digest.h"
+#include "hios/model/networks/networks.h"
 
 namespace hios {
 namespace {

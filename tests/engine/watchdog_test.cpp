@@ -6,7 +6,7 @@
 #include <atomic>
 #include <future>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"

@@ -5,7 +5,7 @@
 
 #include "engine/backend.h"
 #include "engine/tensor_source.h"
-#include "hios/coarsen.h"
+#include "hios/graph/coarsen.h"
 
 namespace hios::test {
 

@@ -8,8 +8,8 @@
 #include "engine/reference/backend.h"
 #include "engine/verify.h"
 #include "gpu/bound_network.h"
-#include "hios/models/models.h"
-#include "hios/platform.h"
+#include "hios/model/networks/networks.h"
+#include "hios/platform/platform.h"
 
 namespace hios {
 namespace {

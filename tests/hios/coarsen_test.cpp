@@ -1,11 +1,11 @@
-#include "hios/coarsen.h"
+#include "hios/graph/coarsen.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "hios/models/block.h"
-#include "hios/random.h"
+#include "hios/base/random.h"
+#include "hios/model/networks/block.h"
 
 namespace hios {
 namespace {

@@ -1,4 +1,4 @@
-#include "hios/cost_model.h"
+#include "hios/evaluate/cost_model.h"
 
 #include <limits>
 

@@ -1,11 +1,11 @@
-#include "hios/digest.h"
+#include "hios/base/digest.h"
 
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios {
 namespace {

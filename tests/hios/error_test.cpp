@@ -1,4 +1,4 @@
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 #include <gtest/gtest.h>
 

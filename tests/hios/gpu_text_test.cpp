@@ -1,4 +1,4 @@
-#include "hios/gpu_text.h"
+#include "hios/platform/device_identity.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "hios/graph_io.h"
+#include "hios/graph/graph_json.h"
 
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/models/models.h"
-#include "hios/random_dag.h"
+#include "hios/graph/coarsen.h"
+#include "hios/graph/random_dag.h"
+#include "hios/model/networks/networks.h"
 #include "support/complaint.h"
 
 namespace hios {

@@ -1,11 +1,11 @@
-#include "hios/graph.h"
+#include "hios/graph/graph.h"
 
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "support/complaint.h"
 
 namespace hios {

@@ -1,4 +1,4 @@
-#include "hios/json_io.h"
+#include "hios/base/json_io.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 

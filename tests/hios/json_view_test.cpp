@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/json_io.h"
+#include "hios/base/json_io.h"
 #include "support/expect_error.h"
 
 namespace hios {

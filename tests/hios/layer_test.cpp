@@ -1,4 +1,4 @@
-#include "hios/layer.h"
+#include "hios/model/layer.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "hios/log.h"
+#include "hios/base/log.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/models/models.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
 #include "support/complaint.h"
 
 namespace hios {

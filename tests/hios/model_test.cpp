@@ -1,4 +1,4 @@
-#include "hios/model.h"
+#include "hios/model/model.h"
 
 #include <gtest/gtest.h>
 

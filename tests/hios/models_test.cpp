@@ -1,4 +1,4 @@
-#include "hios/models/models.h"
+#include "hios/model/networks/networks.h"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/error.h"
-#include "hios/json_io.h"
+#include "hios/base/error.h"
+#include "hios/base/json_io.h"
+#include "hios/graph/coarsen.h"
 
 namespace hios::models {
 namespace {

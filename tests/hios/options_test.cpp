@@ -1,4 +1,4 @@
-#include "hios/options.h"
+#include "hios/base/options.h"
 
 #include <array>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "hios/platform.h"
+#include "hios/platform/platform.h"
 
 #include <gtest/gtest.h>
 

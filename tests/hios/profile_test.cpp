@@ -1,4 +1,4 @@
-#include "hios/profile.h"
+#include "hios/profile/profile.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hios/random_dag.h"
+#include "hios/graph/random_dag.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
 #include "support/complaint.h"
 
 namespace hios {

@@ -1,4 +1,4 @@
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 #include <array>
 #include <cmath>

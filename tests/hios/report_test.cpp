@@ -1,4 +1,4 @@
-#include "hios/report.h"
+#include "hios/report/report.h"
 
 #include <limits>
 

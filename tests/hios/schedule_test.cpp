@@ -1,4 +1,4 @@
-#include "hios/schedule.h"
+#include "hios/schedule/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -7,11 +7,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "hios/graph_io.h"
-#include "hios/model.h"
-#include "hios/models/models.h"
-#include "hios/platform.h"
-#include "hios/random_dag.h"
+#include "hios/graph/graph_json.h"
+#include "hios/graph/random_dag.h"
+#include "hios/model/model.h"
+#include "hios/model/networks/networks.h"
+#include "hios/platform/platform.h"
 #include "support/schema.h"
 
 namespace hios {

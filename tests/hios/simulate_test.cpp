@@ -1,4 +1,4 @@
-#include "hios/simulate.h"
+#include "hios/evaluate/simulate.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,11 +1,11 @@
-#include "hios/statistics.h"
+#include "hios/base/statistics.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios {
 namespace {

@@ -1,4 +1,4 @@
-#include "hios/trace.h"
+#include "hios/report/trace.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "hios/validate.h"
+#include "hios/evaluate/validate.h"
 
 #include <algorithm>
 #include <string>

@@ -6,7 +6,7 @@
 #include "engine/reference/backend.h"
 #include "engine/verify.h"
 #include "gpu/bound_network.h"
-#include "hios/models/models.h"
+#include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
 #include "support/operations.h"
 

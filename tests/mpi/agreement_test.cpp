@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/session.h"
 #include "support/thread_transport.h"
 

@@ -6,8 +6,8 @@
 #include <exception>
 #include <utility>
 
-#include "hios/error.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/communicator.h"
 #include "support/mpi_main.h"
 

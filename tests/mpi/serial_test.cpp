@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/transport.h"
 #include "transport_contract.h"
 

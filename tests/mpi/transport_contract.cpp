@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "exchange.h"
-#include "hios/error.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
 #include "mpi/session.h"
 
 namespace hios::test {

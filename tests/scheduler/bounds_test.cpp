@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/random_dag.h"
+#include "hios/graph/random_dag.h"
 #include "scheduler/scheduler.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
-#include "hios/validate.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/scheduler.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"

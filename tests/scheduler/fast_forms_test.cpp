@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/random_dag.h"
+#include "hios/graph/random_dag.h"
 #include "scheduler/intra_gpu.h"
 #include "scheduler/longest_path.h"
 #include "scheduler/mapping_recording.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/priorities.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/priorities.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"

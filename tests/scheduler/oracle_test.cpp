@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/bounds.h"
 #include "scheduler/ios.h"
 #include "scheduler/scheduler.h"

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
-#include "hios/graph.h"
-#include "hios/random.h"
+#include "hios/base/error.h"
+#include "hios/base/random.h"
+#include "hios/graph/graph.h"
 #include "support/expect_error.h"
 #include "support/small_graph.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::scheduler {
 namespace {

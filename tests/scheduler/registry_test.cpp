@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/coarsen.h"
-#include "hios/models/models.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
 #include "scheduler/scheduler.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hios/graph.h"
-#include "hios/platform.h"
-#include "hios/schedule.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+#include "hios/schedule/schedule.h"
 #include "support/slow_simulator.h"
 
 namespace hios::test {

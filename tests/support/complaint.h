@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 

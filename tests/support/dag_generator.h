@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "hios/graph.h"
-#include "hios/platform.h"
-#include "hios/profile.h"
-#include "hios/random.h"
-#include "hios/schedule.h"
+#include "hios/base/random.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
 
 /// Graphs, platforms, profiles and schedules by chance, for tests. Everything follows from the
 /// Random that is passed in.

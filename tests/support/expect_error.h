@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 

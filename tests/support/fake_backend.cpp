@@ -6,7 +6,7 @@
 
 #include "engine/half.h"
 #include "engine/host_copies.h"
-#include "hios/digest.h"
+#include "hios/base/digest.h"
 
 namespace hios::test {
 namespace {

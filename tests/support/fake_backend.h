@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/backend.h"
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "support/fake_machine.h"
 
 namespace hios::test {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 namespace {

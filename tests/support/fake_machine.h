@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "support/fake_device.h"
 
 // What fake devices are made of (fake_device.cpp shows them as Devices). One mutex guards all

@@ -1,6 +1,6 @@
 #include "support/made_up_profile.h"
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 

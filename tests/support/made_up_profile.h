@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "hios/graph.h"
-#include "hios/profile.h"
+#include "hios/graph/graph.h"
+#include "hios/profile/profile.h"
 
 namespace hios::test {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "engine/tensor_source.h"
-#include "hios/coarsen.h"
-#include "hios/model.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/model.h"
 
 /// A second, independent opinion about what layers compute, for testing the reference backend:
 /// NCHW, element by element, convolutions scattered from inputs to outputs instead of gathered.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/host_copies.h"
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 extern char** environ;
 

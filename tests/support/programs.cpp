@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 
 namespace hios::test {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/json_io.h"
+#include "hios/base/json_io.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 

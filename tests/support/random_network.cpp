@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "hios/coarsen.h"
-#include "hios/schedule.h"
+#include "hios/graph/coarsen.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::test {
 

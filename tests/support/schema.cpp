@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "hios/json_path.h"
+#include "hios/base/json_path.h"
 
 namespace hios::test {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <functional>
 
-#include "hios/cost_model.h"
-#include "hios/graph.h"
-#include "hios/platform.h"
-#include "hios/schedule.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+#include "hios/schedule/schedule.h"
 
 /// A second opinion on schedules, written apart from hios/: prices, timeline and deadlock.
 namespace hios::test {

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/graph.h"
-#include "hios/schedule.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
 
 namespace hios::test {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/random.h"
+#include "hios/base/random.h"
 #include "support/thread_transport.h"
 
 // All ranks share a Hub with one mutex and one condition variable: slow, and easy to be sure of.

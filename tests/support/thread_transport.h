@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/error.h"
+#include "hios/base/error.h"
 #include "mpi/transport.h"
 
 /// A job whose ranks are threads of this process: the Transport that tests can make slow, deaf or

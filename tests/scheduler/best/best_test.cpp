@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/error.h"
-#include "hios/random_dag.h"
-#include "hios/simulate.h"
-#include "hios/validate.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/random_dag.h"
 #include "scheduler/bounds.h"
 #include "scheduler/sequential.h"
 #include "support/brute_force.h"

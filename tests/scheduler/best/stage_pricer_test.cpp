@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/validate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/best/arrangement.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"

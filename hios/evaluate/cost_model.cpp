@@ -1,0 +1,335 @@
+#include "hios/evaluate/cost_model.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "hios/base/error.h"
+#include "hios/profile/profile_gaps.h"
+
+// Everything that can be priced beforehand is: operators a device, transfers a size and pair. Only
+// stages of several groups are priced when asked, because there are exponentially many; a profile's
+// are found by the numbers of their signatures, which is what the schedulers' inner loops pay for.
+
+namespace hios {
+namespace {
+
+constexpr double kCannotRun = std::numeric_limits<double>::infinity();
+
+const double* time_on(const Operator& op, const Device& device) {
+  for (const std::string& key : {device.name, device.kind}) {
+    const auto found = op.time_by_device.find(key);
+    if (found != op.time_by_device.end()) return &found->second;
+  }
+  return op.has_time ? &op.time_ms : nullptr;
+}
+
+void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
+                               const Configuration& configuration, const std::string& remedy) {
+  std::set<std::string> missing;
+  for (const Operator& op : graph.operators()) {
+    if (op.signature.empty()) {
+      throw InputError("operator " + op.name +
+                       " has no signature, so no profile can price it: give the graph's own costs");
+    }
+    if (may_run(op, device) && !configuration.operators.contains(op.signature)) {
+      missing.insert(op.signature);
+    }
+  }
+  if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, remedy);
+}
+
+// A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
+using StageCode = std::vector<std::uint32_t>;
+constexpr std::uint32_t kEndOfGroup = std::numeric_limits<std::uint32_t>::max();
+
+struct StageCodeHash {
+  std::size_t operator()(const StageCode& code) const {
+    std::uint64_t hash = 0xcbf29ce484222325ull;
+    for (std::uint32_t word : code) hash = (hash ^ word) * 0x100000001b3ull;
+    return hash ^ (hash >> 29);
+  }
+};
+
+StageCode flatten(std::vector<std::vector<std::uint32_t>>& groups) {
+  std::sort(groups.begin(), groups.end());
+  StageCode code;
+  for (const auto& group : groups) {
+    code.insert(code.end(), group.begin(), group.end());
+    code.push_back(kEndOfGroup);
+  }
+  return code;
+}
+
+}  // namespace
+
+/// The stages of one configuration whose signatures all occur in the graph.
+struct CostModel::MeasuredStages {
+  std::unordered_map<StageCode, double, StageCodeHash> ms;
+};
+
+bool may_run(const Operator& op, const Device& device) {
+  if (!op.allowed.empty() &&
+      std::find(op.allowed.begin(), op.allowed.end(), device.name) == op.allowed.end()) {
+    return false;
+  }
+  return op.time_by_device.empty() || time_on(op, device) != nullptr;
+}
+
+CostModel::CostModel(const Graph& graph, const Platform& platform)
+    : graph_(&graph),
+      platform_(&platform),
+      operators_(graph.size()),
+      operator_ms_(graph.size() * platform.size(), kCannotRun),
+      configurations_(platform.size(), nullptr) {
+  if (platform.size() == 0) throw InputError("a platform needs at least one device");
+}
+
+CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
+  CostModel costs(graph, platform);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const Operator& op = graph.op(OpId(i));
+    if (!op.has_time && op.time_by_device.empty()) {
+      throw InputError("operator " + op.name +
+                       " has no time_ms: give the graph its costs, or a profile of the model");
+    }
+    for (std::size_t d = 0; d < platform.size(); ++d) {
+      const Device& device = platform.device(DeviceId(d));
+      if (may_run(op, device)) costs.operator_ms_[d * graph.size() + i] = *time_on(op, device);
+    }
+  }
+  costs.fill_transfers();
+  costs.fill_means();
+  return costs;
+}
+
+std::string CostModel::measure_command(const Device& device) const {
+  return hios::measure_command(*platform_, device, model_flags_, profile_file_);
+}
+
+CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
+                                  const Profile& profile, const std::string& model_flags) {
+  CostModel costs(graph, platform);
+  costs.model_flags_ = model_flags.empty() ? "--model " + graph.name() : model_flags;
+  costs.profile_file_ = profile.file;
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    const Device& device = platform.device(DeviceId(d));
+    const std::string remedy = costs.measure_command(device);
+    const Configuration& configuration = configuration_of(DeviceId(d), platform, profile, remedy);
+    refuse_missing_signatures(graph, device, profile, configuration, remedy);
+    costs.configurations_[d] = &configuration;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const Operator& op = graph.op(OpId(i));
+      if (!may_run(op, device)) continue;
+      costs.operator_ms_[d * graph.size() + i] =
+          configuration.operators.find(op.signature)->second.ms;
+    }
+  }
+  costs.number_signatures();
+  costs.fill_transfers();
+  costs.fill_means();
+  return costs;
+}
+
+bool CostModel::can_run(OpId op, DeviceId device) const {
+  return operator_ms(op, device) < kCannotRun;
+}
+
+void CostModel::number_signatures() {
+  std::map<std::string_view, std::uint32_t> numbers;
+  for (const Operator& op : graph_->operators()) {
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    signature_.push_back(numbers.emplace(op.signature, next).first->second);
+  }
+  std::map<const Configuration*, std::shared_ptr<const MeasuredStages>> known;
+  for (const Configuration* configuration : configurations_) {
+    std::shared_ptr<const MeasuredStages>& stages = known[configuration];
+    if (!stages) {
+      auto numbered = std::make_shared<MeasuredStages>();
+      for (const auto& [key, measurement] : configuration->stages) {
+        std::vector<std::vector<std::uint32_t>> groups;
+        bool ours = true;
+        for (const auto& signatures : key) {
+          auto& group = groups.emplace_back();
+          for (const std::string& signature : signatures) {
+            const auto found = numbers.find(signature);
+            ours = ours && found != numbers.end();
+            if (ours) group.push_back(found->second);
+          }
+        }
+        if (ours) numbered->ms.emplace(flatten(groups), measurement.ms);
+      }
+      stages = std::move(numbered);
+    }
+    measured_.push_back(stages);
+  }
+}
+
+const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
+  const Device& sender = platform_->device(from);
+  const Device& receiver = platform_->device(to);
+  const bool alike = sender.kind == receiver.kind && sender.gpu == receiver.gpu;
+  for (const Configuration* configuration :
+       {configurations_[from.index()], configurations_[to.index()]}) {
+    // Devices that are all alike say nothing of the way to another kind.
+    if (!configuration || (configuration->devices.empty() && !alike)) continue;
+    for (const TransferCurve& curve : configuration->transfers) {
+      if (curve.from == from.index() && curve.to == to.index() && !curve.points.empty()) {
+        return &curve;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const {
+  if (const TransferCurve* points = curve(from, to)) return points->transfer_ms(size);
+  if (const auto link = platform_->link(from, to)) return link->transfer_ms(size);
+  return std::nullopt;
+}
+
+void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
+  const Device& device = platform_->device(from);
+  std::string text = "no transfer time from " + device.name + " to " + platform_->device(to).name +
+                     " for the edge " + graph_->op(edge.from).name + " -> " +
+                     graph_->op(edge.to).name;
+  if (const Configuration* configuration = configurations_[from.index()]) {
+    throw InputError(text + " in the profile (" + describe(*configuration) +
+                     "); measure it with: " + measure_command(device));
+  }
+  throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
+}
+
+void CostModel::fill_size_class(const Edge& edge, std::vector<double>& row) const {
+  const std::size_t devices = platform_->size();
+  row.assign(devices * devices, 0);
+  for (std::size_t a = 0; a < devices; ++a) {
+    for (std::size_t b = 0; b < devices; ++b) {
+      if (a == b) continue;
+      const auto ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
+      if (!ms) refuse_transfer(edge, DeviceId(a), DeviceId(b));
+      row[a * devices + b] = *ms;
+    }
+  }
+}
+
+void CostModel::fill_transfers() {
+  const std::size_t devices = platform_->size();
+  transfer_price_.resize(graph_->edge_count());
+  mean_transfer_ms_.assign(graph_->edge_count(), 0);
+  if (devices < 2) return;
+  std::unordered_map<Bytes, std::pair<std::uint32_t, double>> classes;  // class, mean
+  std::vector<double> row;
+  for (std::size_t e = 0; e < graph_->edge_count(); ++e) {
+    const Edge& edge = graph_->edge(EdgeId(e));
+    if (edge.transfer_ms) {
+      transfer_price_[e].ms = mean_transfer_ms_[e] = *edge.transfer_ms;
+      continue;
+    }
+    auto found = classes.find(edge.size_bytes);
+    if (found == classes.end()) {
+      fill_size_class(edge, row);
+      pair_ms_.insert(pair_ms_.end(), row.begin(), row.end());
+      const double mean = std::accumulate(row.begin(), row.end(), 0.0) /
+                          static_cast<double>(devices * (devices - 1));
+      const auto next = static_cast<std::uint32_t>(classes.size());
+      found = classes.emplace(edge.size_bytes, std::pair(next, mean)).first;
+    }
+    transfer_price_[e] = {true, found->second.first, 0};
+    mean_transfer_ms_[e] = found->second.second;
+  }
+}
+
+void CostModel::fill_means() {
+  mean_operator_ms_.assign(operators_, 0);
+  for (std::size_t i = 0; i < operators_; ++i) {
+    double sum = 0;
+    int able = 0;
+    for (std::size_t d = 0; d < platform_->size(); ++d) {
+      if (!can_run(OpId(i), DeviceId(d))) continue;
+      sum += operator_ms(OpId(i), DeviceId(d));
+      ++able;
+    }
+    if (able == 0) {
+      throw InputError("operator " + graph_->op(OpId(i)).name +
+                       " can run on no device: see its `allowed`, its `time_ms` and the platform");
+    }
+    mean_operator_ms_[i] = sum / able;
+  }
+}
+
+double CostModel::serial_ms(std::span<const Group> groups, DeviceId device) const {
+  double sum = 0;
+  for (const Group& group : groups) {
+    for (OpId op : group) sum += operator_ms(op, device);
+  }
+  return sum;
+}
+
+double CostModel::rule_ms(const Stage& stage, DeviceId device) const {
+  const double serial = serial_ms(stage.groups, device);
+  const StageCostRule& rule = graph_->stage_cost();
+  if (rule.kind == StageCostRule::Kind::kSerial) return serial;
+  double filled = 0, longest = 0;
+  for (const Group& group : stage.groups) {
+    double length = 0;
+    for (OpId op : group) {
+      length += operator_ms(op, device);
+      filled += operator_ms(op, device) * graph_->op(op).utilization;
+    }
+    longest = std::max(longest, length);
+  }
+  return rule.weight * serial + (1 - rule.weight) * std::max(filled, longest);
+}
+
+std::optional<double> CostModel::measured_ms(std::span<const Group> groups, DeviceId device) const {
+  const auto& known = measured_[device.index()]->ms;
+  if (known.empty()) return std::nullopt;
+  std::vector<std::vector<std::uint32_t>> numbers;
+  numbers.reserve(groups.size());
+  for (const Group& group : groups) {
+    auto& signatures = numbers.emplace_back();
+    for (OpId op : group) signatures.push_back(signature_[op.index()]);
+  }
+  const auto found = known.find(flatten(numbers));
+  if (found == known.end()) return std::nullopt;
+  return found->second;
+}
+
+StageCost CostModel::profiled(const Stage& stage, DeviceId device) const {
+  if (const auto ms = measured_ms(stage.groups, device)) return {*ms, true};
+  if (on_unmeasured_) on_unmeasured_(stage, device);
+  const Device& runner = platform_->device(device);
+  std::size_t lanes = static_cast<std::size_t>(std::max(1, runner.streams));
+  if (runner.threads > 0) lanes = std::min(lanes, static_cast<std::size_t>(runner.threads));
+  if (stage.groups.size() <= lanes) return {serial_ms(stage.groups, device), false};
+  double sum = 0;
+  std::span<const Group> waiting(stage.groups);
+  while (!waiting.empty()) {
+    const auto batch = waiting.first(std::min(lanes, waiting.size()));
+    const auto ms = batch.size() > 1 ? measured_ms(batch, device) : std::nullopt;
+    sum += ms ? *ms : serial_ms(batch, device);
+    waiting = waiting.subspan(batch.size());
+  }
+  return {sum, false};
+}
+
+StageCost CostModel::stage(const Stage& stage, DeviceId device) const {
+  if (stage.groups.size() == 1) return {serial_ms(stage.groups, device), true};
+  if (!configurations_[device.index()]) return {rule_ms(stage, device), true};
+  return profiled(stage, device);
+}
+
+StageKey stage_key(const Graph& graph, const Stage& stage) {
+  StageKey key;
+  for (const Group& group : stage.groups) {
+    auto& signatures = key.emplace_back();
+    for (OpId op : group) signatures.push_back(graph.op(op).signature);
+  }
+  return canonical(std::move(key));
+}
+
+}  // namespace hios

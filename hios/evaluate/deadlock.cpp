@@ -1,0 +1,287 @@
+#include "hios/evaluate/deadlock.h"
+
+#include <algorithm>
+#include <limits>
+
+// Idea: a schedule runs to its end if and only if its stage graph has no cycle: a node a stage, an
+// arc for every edge between operators of different stages, an arc from each stage to the next on
+// its device. Strongly connected components (Tarjan, without recursion) find all knots in O(V + E),
+// which is all that a valid schedule costs.
+//
+// Only the telling of a knot searches further, from the most useful complaint to the least:
+//  1. groups of one stage that depend on each other through operators outside it,
+//  2. an operator that its device runs before its own input,
+//  3. a shortest cycle through one stage of the knot.
+// Search 1 could cost a pass over the knot for each of its stages, so it has a budget linear in the
+// graph; past it, a knot is told by 2 or 3. tests/hios/validate_test.cpp compares the verdict with
+// an executor that really gets stuck.
+
+namespace hios {
+namespace {
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kFindingsPerKnot = 16;
+
+struct Node {
+  DeviceId device;
+  std::size_t stage = 0;
+};
+
+class DeadlockSearch {
+ public:
+  DeadlockSearch(const Graph& graph, const Platform& platform, const Schedule& schedule,
+                 std::span<const std::optional<Place>> places)
+      : graph_(graph), platform_(platform), schedule_(schedule), places_(places) {
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      first_node_.push_back(nodes_.size());
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s)
+        nodes_.push_back({DeviceId(d), s});
+    }
+    list_arcs();
+    budget_ = 64 * (graph.size() + graph.edge_count());
+  }
+
+  std::vector<Finding> run() {
+    find_components();
+    std::vector<std::vector<std::size_t>> knots(component_count_);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) knots[component_[n]].push_back(n);
+    for (const auto& knot : knots) {
+      if (knot.size() > 1) tell(knot);
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  std::size_t node_of(OpId op) const {
+    const auto& place = places_[op.index()];
+    return place ? first_node_[place->device.index()] + place->stage : kNone;
+  }
+  const Stage& stage(std::size_t node) const {
+    return schedule_.devices[nodes_[node].device.index()][nodes_[node].stage];
+  }
+  bool has_next(std::size_t node) const {
+    return nodes_[node].stage + 1 < schedule_.devices[nodes_[node].device.index()].size();
+  }
+
+  /// Arcs as compressed rows: data arcs from the edges, then the device's next stage.
+  void list_arcs() {
+    arc_begin_.assign(nodes_.size() + 1, 0);
+    const auto each_arc = [&](auto visit) {
+      for (const Edge& edge : graph_.edges()) {
+        const std::size_t from = node_of(edge.from), to = node_of(edge.to);
+        if (from != kNone && to != kNone && from != to) visit(from, to);
+      }
+      for (std::size_t n = 0; n < nodes_.size(); ++n) {
+        if (has_next(n)) visit(n, n + 1);
+      }
+    };
+    each_arc([&](std::size_t from, std::size_t) { ++arc_begin_[from + 1]; });
+    for (std::size_t n = 0; n < nodes_.size(); ++n) arc_begin_[n + 1] += arc_begin_[n];
+    arcs_.resize(arc_begin_.back());
+    std::vector<std::size_t> fill(arc_begin_.begin(), arc_begin_.end() - 1);
+    each_arc([&](std::size_t from, std::size_t to) { arcs_[fill[from]++] = to; });
+  }
+
+  void find_components() {
+    component_.assign(nodes_.size(), kNone);
+    std::vector<std::size_t> index(nodes_.size(), kNone), low(nodes_.size()), next(arc_begin_);
+    std::vector<std::size_t> path, open;
+    std::size_t visited = 0;
+    for (std::size_t root = 0; root < nodes_.size(); ++root) {
+      if (index[root] == kNone) path.push_back(root);
+      while (!path.empty()) {
+        const std::size_t node = path.back();
+        if (index[node] == kNone) {
+          index[node] = low[node] = visited++;
+          open.push_back(node);
+        }
+        if (next[node] < arc_begin_[node + 1]) {
+          const std::size_t to = arcs_[next[node]++];
+          if (index[to] == kNone) {
+            path.push_back(to);
+          } else if (component_[to] == kNone) {
+            low[node] = std::min(low[node], index[to]);
+          }
+          continue;
+        }
+        path.pop_back();
+        if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[node]);
+        if (low[node] == index[node]) close_component(node, open);
+      }
+    }
+  }
+
+  void close_component(std::size_t root, std::vector<std::size_t>& open) {
+    std::size_t node = kNone;
+    do {
+      node = open.back();
+      open.pop_back();
+      component_[node] = component_count_;
+    } while (node != root);
+    ++component_count_;
+  }
+
+  void tell(const std::vector<std::size_t>& knot) {
+    const std::size_t before = findings_.size();
+    const auto full = [&] { return findings_.size() - before >= kFindingsPerKnot; };
+    for (std::size_t i = 0; i < knot.size() && !full(); ++i) tell_dependence(knot[i]);
+    if (findings_.size() > before) return;
+    for (std::size_t i = 0; i < knot.size() && !full(); ++i) tell_inversions(knot[i]);
+    if (findings_.size() > before) return;
+    tell_cycle(knot.front());
+  }
+
+  void add(Rule rule, std::string text, OpId op) {
+    const Place& place = *places_[op.index()];
+    findings_.push_back({rule, std::move(text), op, place.device, place.stage});
+  }
+
+  std::string describe(OpId op) const {
+    return describe_place(graph_, platform_, op, *places_[op.index()]);
+  }
+
+  /// Looks for a path out of the stage and back into it, along edges only.
+  void tell_dependence(std::size_t node) {
+    for (const Group& group : stage(node).groups) {
+      if (stage(node).groups.size() == 1 && group.size() == 1) return;
+      for (OpId from : group) {
+        if (tell_dependence_on(node, from)) return;
+      }
+    }
+  }
+
+  bool tell_dependence_on(std::size_t node, OpId from) {
+    std::vector<OpId> queue{from};
+    std::vector<std::size_t> via{kNone};
+    seen_.resize(graph_.size(), kNone);
+    for (std::size_t i = 0; i < queue.size() && budget_ > 0; ++i) {
+      for (EdgeId e : graph_.out_edges(queue[i])) {
+        if (budget_ > 0) --budget_;
+        const OpId to = graph_.edge(e).to;
+        const std::size_t at = node_of(to);
+        if (at == kNone || component_[at] != component_[node] ||
+            seen_[to.index()] == from.index()) {
+          continue;
+        }
+        if (at == node) {
+          if (i == 0) continue;  // an edge inside the stage
+          report_dependence(from, queue[i], to);
+          return true;
+        }
+        seen_[to.index()] = from.index();
+        queue.push_back(to);
+      }
+    }
+    return false;
+  }
+
+  void report_dependence(OpId from, OpId through, OpId to) {
+    const bool same_group = places_[from.index()]->group == places_[to.index()]->group;
+    const std::string needs = describe(to) + " needs " + graph_.op(from).name +
+                              " of the same stage through " + describe(through);
+    if (same_group) {
+      add(Rule::kCycle, needs + ", which cannot run while that stage runs", to);
+    } else {
+      add(Rule::kDependentGroups, needs + ": groups of a stage must be independent", to);
+    }
+  }
+
+  void tell_inversions(std::size_t node) {
+    for (const Group& group : stage(node).groups) {
+      for (OpId op : group) {
+        for (EdgeId e : graph_.in_edges(op)) {
+          const OpId input = graph_.edge(e).from;
+          const auto& place = places_[input.index()];
+          if (!place || node_of(op) != node || place->device != nodes_[node].device) continue;
+          if (place->stage <= nodes_[node].stage) continue;
+          add(Rule::kCycle, describe(op) + " runs before its input " + describe(input), op);
+          break;
+        }
+      }
+    }
+  }
+
+  /// Breadth first from `start` back to itself, inside its component.
+  void tell_cycle(std::size_t start) {
+    std::vector<std::size_t> parent(nodes_.size(), kNone), queue{start};
+    for (std::size_t i = 0; i < queue.size() && parent[start] == kNone; ++i) {
+      for (std::size_t a = arc_begin_[queue[i]]; a < arc_begin_[queue[i] + 1]; ++a) {
+        const std::size_t to = arcs_[a];
+        if (component_[to] != component_[start] || parent[to] != kNone) continue;
+        parent[to] = queue[i];
+        queue.push_back(to);
+      }
+    }
+    std::vector<std::size_t> cycle{start};
+    while (parent[cycle.back()] != start) cycle.push_back(parent[cycle.back()]);
+    report_cycle(cycle);
+  }
+
+  /// `cycle` lists each stage before the one that it waits for.
+  void report_cycle(const std::vector<std::size_t>& cycle) {
+    constexpr std::size_t kShown = 6;
+    std::string text = "cyclic wait: " + describe_stage(cycle.front());
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      if (i == kShown) {
+        text += " … (" + std::to_string(cycle.size() - kShown) + " more)";
+        break;
+      }
+      const std::size_t later = cycle[i], earlier = cycle[(i + 1) % cycle.size()];
+      text += (i > 0 ? ", which " : " ") + waits_for(later, earlier);
+    }
+    std::optional<OpId> first;
+    for (const Group& group : stage(cycle.front()).groups) {
+      if (!first && !group.empty()) first = group.front();
+    }
+    const Node& node = nodes_[cycle.front()];
+    findings_.push_back({Rule::kCycle, std::move(text), first, node.device, node.stage});
+  }
+
+  std::string describe_stage(std::size_t node) const {
+    return "stage " + std::to_string(nodes_[node].stage) + " of " +
+           platform_.device(nodes_[node].device).name;
+  }
+
+  std::string waits_for(std::size_t later, std::size_t earlier) const {
+    for (const Group& group : stage(later).groups) {
+      for (OpId op : group) {
+        for (EdgeId e : graph_.in_edges(op)) {
+          const OpId input = graph_.edge(e).from;
+          if (node_of(op) != later || node_of(input) != earlier) continue;
+          return "needs " + graph_.op(input).name + " for " + graph_.op(op).name + " from " +
+                 describe_stage(earlier);
+        }
+      }
+    }
+    return "comes after " + describe_stage(earlier);
+  }
+
+  const Graph& graph_;
+  const Platform& platform_;
+  const Schedule& schedule_;
+  std::span<const std::optional<Place>> places_;
+  std::vector<std::size_t> first_node_;  // by device
+  std::vector<Node> nodes_;
+  std::vector<std::size_t> arcs_, arc_begin_;
+  std::vector<std::size_t> component_;  // by node
+  std::size_t component_count_ = 0;
+  std::vector<std::size_t> seen_;  // by operator: the start of the search that met it last
+  std::size_t budget_ = 0;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> find_deadlocks(const Graph& graph, const Platform& platform,
+                                    const Schedule& schedule,
+                                    std::span<const std::optional<Place>> places) {
+  return DeadlockSearch(graph, platform, schedule, places).run();
+}
+
+std::string describe_place(const Graph& graph, const Platform& platform, OpId op,
+                           const Place& place) {
+  return graph.op(op).name + " (device " + platform.device(place.device).name + ", stage " +
+         std::to_string(place.stage) + ", group " + std::to_string(place.group) + ")";
+}
+
+}  // namespace hios

@@ -1,0 +1,166 @@
+#include "hios/evaluate/simulate.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+// The stage graph: a node a stage, an arc for every dependency between stages and one from each
+// stage to the next on its device. Its nodes are visited in Kahn's order, each once all that it
+// waits for has ended, so that each edge is looked at once. Checked by an independent fixpoint
+// simulator in tests/hios/simulate_test.cpp and on every schedule of the oracle's tests.
+
+namespace hios {
+namespace {
+
+struct Node {
+  DeviceId device;
+  std::size_t stage = 0;
+  std::size_t waits = 0;  ///< arcs from stages that have not ended
+};
+
+class Simulation {
+ public:
+  Simulation(const Graph& graph, const Schedule& schedule, const CostModel& costs)
+      : graph_(graph), schedule_(schedule), costs_(costs), node_of_(graph.size(), kNowhere) {
+    place_operators();
+    count_waits();
+  }
+
+  Timeline run() {
+    std::vector<std::size_t> ready;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].waits == 0) ready.push_back(n);
+    }
+    std::size_t done = 0;
+    for (; !ready.empty(); ++done) {
+      const std::size_t node = ready.back();
+      ready.pop_back();
+      time_stage(node);
+      release(node, ready);
+    }
+    if (done != nodes_.size()) throw std::logic_error("simulate: the schedule waits in a cycle");
+    list_transfers();
+    return std::move(timeline_);
+  }
+
+ private:
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+  void place_operators() {
+    timeline_.stages.resize(schedule_.devices.size());
+    std::size_t placed = 0;
+    for (std::size_t d = 0; d < schedule_.devices.size(); ++d) {
+      timeline_.stages[d].resize(schedule_.devices[d].size());
+      for (std::size_t s = 0; s < schedule_.devices[d].size(); ++s) {
+        for (const Group& group : schedule_.devices[d][s].groups) {
+          for (OpId op : group) node_of_[op.index()] = nodes_.size();
+          placed += group.size();
+        }
+        nodes_.push_back({DeviceId(d), s, s > 0 ? 1u : 0u});
+      }
+    }
+    const bool all = std::find(node_of_.begin(), node_of_.end(), kNowhere) == node_of_.end();
+    if (!all || placed != graph_.size()) {
+      throw std::logic_error("simulate: an operator is missing from the schedule or in it twice");
+    }
+  }
+
+  void count_waits() {
+    for (const Edge& edge : graph_.edges()) {
+      const std::size_t to = node_of_[edge.to.index()];
+      if (node_of_[edge.from.index()] != to) ++nodes_[to].waits;
+    }
+  }
+
+  template <class Visit>
+  void for_each_operator(std::size_t node, Visit visit) const {
+    const Stage& stage = schedule_.devices[nodes_[node].device.index()][nodes_[node].stage];
+    for (const Group& group : stage.groups) {
+      for (OpId op : group) visit(op);
+    }
+  }
+
+  StageTimes& times(std::size_t node) {
+    return timeline_.stages[nodes_[node].device.index()][nodes_[node].stage];
+  }
+
+  void time_stage(std::size_t node) {
+    const DeviceId device = nodes_[node].device;
+    StageTimes& own = times(node);
+    for_each_operator(node, [&](OpId op) {
+      for (EdgeId e : graph_.in_edges(op)) {
+        const std::size_t producer = node_of_[graph_.edge(e).from.index()];
+        if (producer == node) continue;
+        const double there =
+            times(producer).end_ms + costs_.transfer_ms(e, nodes_[producer].device, device);
+        own.ready_ms = std::max(own.ready_ms, there);
+      }
+    });
+    const bool first = nodes_[node].stage == 0;
+    own.start_ms = std::max(own.ready_ms, first ? 0.0 : times(node - 1).end_ms);
+    const StageCost cost =
+        costs_.stage(schedule_.devices[device.index()][nodes_[node].stage], device);
+    own.end_ms = own.start_ms + cost.ms;
+    if (!cost.measured) ++timeline_.estimated_stages;
+    timeline_.latency_ms = std::max(timeline_.latency_ms, own.end_ms);
+  }
+
+  void release(std::size_t node, std::vector<std::size_t>& ready) {
+    const auto arrived = [&](std::size_t next) {
+      if (--nodes_[next].waits == 0) ready.push_back(next);
+    };
+    for_each_operator(node, [&](OpId op) {
+      for (EdgeId e : graph_.out_edges(op)) {
+        const std::size_t consumer = node_of_[graph_.edge(e).to.index()];
+        if (consumer != node) arrived(consumer);
+      }
+    });
+    const bool last =
+        nodes_[node].stage + 1 == timeline_.stages[nodes_[node].device.index()].size();
+    if (!last) arrived(node + 1);
+  }
+
+  void list_transfers() {
+    for (std::size_t i = 0; i < graph_.size(); ++i) list_transfers_of(OpId(i));
+    std::sort(timeline_.transfers.begin(), timeline_.transfers.end(),
+              [](const TransferTimes& a, const TransferTimes& b) {
+                return std::tie(a.start_ms, a.producer, a.to) <
+                       std::tie(b.start_ms, b.producer, b.to);
+              });
+  }
+
+  void list_transfers_of(OpId producer) {
+    const std::size_t node = node_of_[producer.index()];
+    const DeviceId from = nodes_[node].device;
+    const double start = times(node).end_ms;
+    const std::size_t first = timeline_.transfers.size();
+    for (EdgeId e : graph_.out_edges(producer)) {
+      const DeviceId to = nodes_[node_of_[graph_.edge(e).to.index()]].device;
+      if (to == from) continue;
+      const double end = start + costs_.transfer_ms(e, from, to);
+      const auto sent = std::find_if(timeline_.transfers.begin() + static_cast<long>(first),
+                                     timeline_.transfers.end(),
+                                     [to](const TransferTimes& t) { return t.to == to; });
+      if (sent != timeline_.transfers.end()) {
+        sent->end_ms = std::max(sent->end_ms, end);
+      } else {
+        timeline_.transfers.push_back({producer, from, to, start, end, graph_.edge(e).size_bytes});
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  const CostModel& costs_;
+  std::vector<std::size_t> node_of_;  // by OpId
+  std::vector<Node> nodes_;           // by device, then stage
+  Timeline timeline_;
+};
+
+}  // namespace
+
+Timeline simulate(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  return Simulation(graph, schedule, costs).run();
+}
+
+}  // namespace hios

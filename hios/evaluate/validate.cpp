@@ -1,0 +1,187 @@
+#include "hios/evaluate/validate.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/deadlock.h"
+
+// One pass over the schedule notes where each operator runs and what each stage and device breaks
+// by itself; one over the edges finds what is wrong inside a stage; hios/evaluate/deadlock.cpp what
+// is wrong between stages. Linear in operators and edges.
+
+namespace hios {
+namespace {
+
+class Validator {
+ public:
+  Validator(const Graph& graph, const Platform& platform, const Schedule& schedule)
+      : graph_(graph), platform_(platform), schedule_(schedule), places_(graph.size()) {}
+
+  std::vector<Finding> run() {
+    if (schedule_.devices.size() != platform_.size()) {
+      add(Rule::kDeviceCount, "the schedule has " + std::to_string(schedule_.devices.size()) +
+                                  " devices, the platform " + std::to_string(platform_.size()));
+      return std::move(findings_);  // nothing else can be told of a device that is not there
+    }
+    for (std::size_t d = 0; d < platform_.size(); ++d) walk_device(DeviceId(d));
+    check_complete();
+    check_inside_stages();
+    check_colocation();
+    for (Finding& finding : find_deadlocks(graph_, platform_, schedule_, places_)) {
+      findings_.push_back(std::move(finding));
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void add(Rule rule, std::string text, std::optional<OpId> op = {},
+           std::optional<DeviceId> device = {}, std::optional<std::size_t> stage = {}) {
+    findings_.push_back({rule, std::move(text), op, device, stage});
+  }
+
+  std::string describe(OpId op) const {
+    return describe_place(graph_, platform_, op, *places_[op.index()]);
+  }
+
+  void walk_device(DeviceId device) {
+    held_bytes_ = 0;
+    memory_told_ = false;
+    for (std::size_t s = 0; s < schedule_.stages(device).size(); ++s) walk_stage(device, s);
+  }
+
+  void walk_stage(DeviceId device, std::size_t s) {
+    const Stage& stage = schedule_.stages(device)[s];
+    const Device& runner = platform_.device(device);
+    const std::string where = "stage " + std::to_string(s) + " of device " + runner.name;
+    if (stage.groups.empty()) add(Rule::kEmptyStage, where + " has no groups", {}, device, s);
+    if (runner.streams > 0 && stage.groups.size() > static_cast<std::size_t>(runner.streams)) {
+      std::optional<OpId> first_too_many;
+      const Group& group = stage.groups[static_cast<std::size_t>(runner.streams)];
+      if (!group.empty()) first_too_many = group.front();
+      add(Rule::kTooManyGroups,
+          where + " has " + std::to_string(stage.groups.size()) + " groups" +
+              (first_too_many ? ", one too many with " + graph_.op(*first_too_many).name : "") +
+              "; the device has " + std::to_string(runner.streams) + " streams",
+          first_too_many, device, s);
+    }
+    for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+      if (stage.groups[g].empty()) {
+        add(Rule::kEmptyStage, where + " has an empty group " + std::to_string(g), {}, device, s);
+      }
+      for (std::size_t p = 0; p < stage.groups[g].size(); ++p) {
+        place(stage.groups[g][p], {device, s, g, p});
+      }
+    }
+  }
+
+  void place(OpId op, const Place& place) {
+    if (places_[op.index()]) {
+      add(Rule::kTwice,
+          describe(op) + " runs again in stage " + std::to_string(place.stage) + " of device " +
+              platform_.device(place.device).name,
+          op, place.device, place.stage);
+      return;
+    }
+    places_[op.index()] = place;
+    const Device& runner = platform_.device(place.device);
+    if (!may_run(graph_.op(op), runner)) {
+      add(Rule::kNotAllowed,
+          describe(op) + " may not run there: " +
+              (graph_.op(op).time_by_device.empty() || !is_allowed(op, runner)
+                   ? "`allowed` does not name the device"
+                   : "`time_ms` names neither the device nor its kind " + runner.kind),
+          op, place.device, place.stage);
+    }
+    hold(op, place);
+  }
+
+  bool is_allowed(OpId op, const Device& device) const {
+    const auto& allowed = graph_.op(op).allowed;
+    return allowed.empty() ||
+           std::find(allowed.begin(), allowed.end(), device.name) != allowed.end();
+  }
+
+  /// Adds the operator's bytes to its device; told once, at the operator that is too much.
+  void hold(OpId op, const Place& place) {
+    const Bytes limit = platform_.device(place.device).memory_bytes;
+    for (Bytes bytes : {graph_.op(op).memory_bytes, graph_.op(op).parameter_bytes}) {
+      const Bytes room = std::numeric_limits<Bytes>::max() - held_bytes_;
+      held_bytes_ += std::min(bytes, room);
+    }
+    if (limit == 0 || held_bytes_ <= limit || memory_told_) return;
+    memory_told_ = true;
+    add(Rule::kMemory,
+        describe(op) + " is too much: outputs and parameters take " + std::to_string(held_bytes_) +
+            " bytes with it, the device has " + std::to_string(limit),
+        op, place.device, place.stage);
+  }
+
+  void check_complete() {
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      if (!places_[i]) {
+        add(Rule::kMissing, graph_.op(OpId(i)).name + " runs nowhere in the schedule", OpId(i));
+      }
+    }
+  }
+
+  void check_inside_stages() {
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const OpId op(i);
+      std::optional<OpId> told;
+      for (EdgeId e : graph_.in_edges(op)) {
+        const OpId input = graph_.edge(e).from;
+        if (told == input) continue;  // equal edges are told once
+        told = input;
+        check_pair(input, op);
+      }
+    }
+  }
+
+  void check_pair(OpId input, OpId op) {
+    const auto& from = places_[input.index()];
+    const auto& to = places_[op.index()];
+    if (!from || !to || from->device != to->device || from->stage != to->stage) return;
+    if (from->group != to->group) {
+      add(Rule::kDependentGroups,
+          describe(op) + " needs " + describe(input) + ": groups of a stage must be independent",
+          op, to->device, to->stage);
+    } else if (from->position >= to->position) {
+      add(Rule::kOrderInGroup,
+          describe(op) + " comes before its input " + graph_.op(input).name + " in their group", op,
+          to->device, to->stage);
+    }
+  }
+
+  void check_colocation() {
+    std::map<std::string_view, OpId> first;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const std::string& label = graph_.op(OpId(i)).colocate;
+      if (label.empty() || !places_[i]) continue;
+      const OpId other = first.emplace(label, OpId(i)).first->second;
+      if (places_[other.index()]->device == places_[i]->device) continue;
+      add(Rule::kColocate,
+          describe(OpId(i)) + " must share a device with " + describe(other) +
+              ": both are labelled " + label,
+          OpId(i), places_[i]->device, places_[i]->stage);
+    }
+  }
+
+  const Graph& graph_;
+  const Platform& platform_;
+  const Schedule& schedule_;
+  std::vector<std::optional<Place>> places_;  // by OpId; the first where there are two
+  Bytes held_bytes_ = 0;                      // by the device that is walked
+  bool memory_told_ = false;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> validate(const Graph& graph, const Platform& platform,
+                              const Schedule& schedule) {
+  return Validator(graph, platform, schedule).run();
+}
+
+}  // namespace hios

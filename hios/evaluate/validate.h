@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hios/platform/platform.h"
+#include "hios/schedule/schedule.h"
+
+namespace hios {
+
+enum class Rule {
+  kDeviceCount,      ///< as many lists as the platform has devices
+  kMissing,          ///< every operator runs
+  kTwice,            ///< and once
+  kEmptyStage,       ///< no empty stage or group
+  kTooManyGroups,    ///< at most `streams` groups in a stage
+  kDependentGroups,  ///< groups of one stage are independent, also through other operators
+  kOrderInGroup,     ///< a group lists its operators in an order that their edges allow
+  kCycle,            ///< no cyclic wait through edges and the order of stages on every device
+  kMemory,           ///< the device holds outputs and parameters of its operators
+  kNotAllowed,       ///< the operator may run on that device (`allowed`, `time_ms`)
+  kColocate,         ///< equal labels share a device
+};
+
+/// One rule broken, and where.
+struct Finding {
+  Rule rule;
+  std::string text;  ///< one line: operator, device, stage
+  std::optional<OpId> op;
+  std::optional<DeviceId> device;
+  std::optional<std::size_t> stage;
+};
+
+/// Every rule that a schedule must meet; empty means that it will run, without deadlock, under the
+/// engine's shape (a stage awaits its inputs, runs its groups, then sends). Costs are not asked.
+std::vector<Finding> validate(const Graph& graph, const Platform& platform,
+                              const Schedule& schedule);
+
+}  // namespace hios

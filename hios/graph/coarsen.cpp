@@ -1,0 +1,244 @@
+/// From layers to operators (paper 001, section III-A, counts operators in this way).
+///
+/// The layers are walked in the model's order. Each layer that no operator has yet starts one and
+/// takes as many of the layers behind it as a pattern allows:
+///
+///     [sum] conv [relu]
+///     [sum] relu conv
+///     [sum] relu depthwise pointwise [relu]
+///     [sum …] concat
+///     pool · global average pool · relu · sum        (on their own)
+///
+/// Invariant: a layer is taken only if it is the one reader of the layer before it and lies in the
+/// same block. So nothing inside an operator is read from outside, no operator waits for its own
+/// output, and merging cannot make a cycle; ordered by their last layers, operators are in
+/// topological order.
+///
+/// Two choices are not forced. A relu between two convolutions belongs to the first, as a
+/// post-operation costs nothing, unless the first has a relu in front already: pre-activation
+/// networks (NASNet, RandWire) put it with the second. And a concat takes the sums that are written
+/// directly before it; a sum written earlier stays an operator, so that its inputs can be released
+/// and its work done early.
+///
+/// One pass, O(layers + inputs). tests/hios/coarsen_test.cpp holds the patterns,
+/// tests/hios/models_test.cpp every operator and edge of four networks.
+#include "hios/graph/coarsen.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hios {
+namespace {
+
+template <class Kind>
+const Kind* as(const Layer& layer) {
+  return std::get_if<Kind>(&layer.kind);
+}
+
+class Coarsener {
+ public:
+  explicit Coarsener(const Model& model) : model_(model), taken_(model.layers().size(), false) {}
+
+  /// The layers of each operator, ordered by their last layers.
+  std::vector<std::vector<LayerId>> operators() {
+    std::vector<std::vector<LayerId>> all;
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+      if (taken_[i]) continue;
+      all.push_back(starting_at(LayerId(i)));
+      for (const LayerId id : all.back()) taken_[id.index()] = true;
+    }
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.back() < b.back(); });
+    return all;
+  }
+
+ private:
+  const Layer& layer(LayerId id) const { return model_.layer(id); }
+
+  /// The one reader of a layer's output, if it has just one and that is in the same block.
+  std::optional<LayerId> only_reader(LayerId id) const {
+    const auto readers = model_.consumers(layer(id).output);
+    if (readers.size() != 1 || layer(readers.front()).block != layer(id).block) return {};
+    return readers.front();
+  }
+
+  /// The one reader, if it is of this kind.
+  template <class Kind>
+  std::optional<LayerId> then(LayerId id) const {
+    const auto reader = only_reader(id);
+    if (!reader || !as<Kind>(layer(*reader))) return {};
+    return reader;
+  }
+
+  std::vector<LayerId> starting_at(LayerId id) const {
+    if (as<Conv>(layer(id))) return convolution(id);
+    if (as<Relu>(layer(id))) return pre_activated(id);
+    if (as<Sum>(layer(id))) return summed(id);
+    return {id};
+  }
+
+  /// conv [relu]
+  std::vector<LayerId> convolution(LayerId conv) const {
+    if (const auto relu = then<Relu>(conv)) return {conv, *relu};
+    return {conv};
+  }
+
+  /// relu conv · relu depthwise pointwise [relu] · relu
+  std::vector<LayerId> pre_activated(LayerId relu) const {
+    const auto conv = then<Conv>(relu);
+    if (!conv) return {relu};
+    const auto pointwise = then<Conv>(*conv);
+    if (!is_depthwise(*conv) || !pointwise || !is_pointwise(*pointwise)) return {relu, *conv};
+    const auto last = then<Relu>(*pointwise);
+    if (!last || then<Conv>(*last)) return {relu, *conv, *pointwise};
+    return {relu, *conv, *pointwise, *last};
+  }
+
+  /// A sum, with the operator that alone reads it where that takes sums.
+  std::vector<LayerId> summed(LayerId sum) const {
+    std::vector<LayerId> layers{sum};
+    std::vector<LayerId> behind;
+    if (const auto conv = then<Conv>(sum)) {
+      behind = convolution(*conv);
+    } else if (const auto relu = then<Relu>(sum)) {
+      behind = pre_activated(*relu);
+      if (behind.size() == 1) behind.clear();
+    } else if (const auto concat = then<Concat>(sum)) {
+      behind = sums_up_to(LayerId(sum.index() + 1), *concat);
+    }
+    layers.insert(layers.end(), behind.begin(), behind.end());
+    return layers;
+  }
+
+  /// The layers from `first` to the concat, if all before it are sums that it alone reads.
+  std::vector<LayerId> sums_up_to(LayerId first, LayerId concat) const {
+    std::vector<LayerId> layers;
+    for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
+      if (!as<Sum>(layer(id)) || only_reader(id) != concat) return {};
+      layers.push_back(id);
+    }
+    layers.push_back(concat);
+    return layers;
+  }
+
+  bool is_depthwise(LayerId id) const {
+    const Conv& conv = *as<Conv>(layer(id));
+    const std::int64_t channels = model_.tensor(layer(id).inputs.front()).shape.c;
+    return channels > 1 && conv.groups == channels && conv.out_channels == channels;
+  }
+
+  bool is_pointwise(LayerId id) const {
+    const Conv& conv = *as<Conv>(layer(id));
+    return conv.groups == 1 && conv.kernel == Extent{1, 1} && conv.stride == Extent{1, 1} &&
+           conv.padding == Extent{0, 0};
+  }
+
+  const Model& model_;
+  std::vector<bool> taken_;
+};
+
+bool is_inside(const OperatorLayers& op, const Model& model, TensorId tensor) {
+  return std::any_of(op.layers.begin(), op.layers.end(),
+                     [&](LayerId id) { return model.layer(id).output == tensor; });
+}
+
+OperatorLayers with_border(std::vector<LayerId> layers, const Model& model) {
+  OperatorLayers op;
+  op.layers = std::move(layers);
+  op.output = model.layer(op.layers.back()).output;
+  for (const LayerId id : op.layers) {
+    for (const TensorId input : model.layer(id).inputs) {
+      if (!is_inside(op, model, input)) op.inputs.push_back(input);
+    }
+  }
+  return op;
+}
+
+/// "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
+std::string inputs_text(const OperatorLayers& op, const Model& model) {
+  std::string text;
+  for (std::size_t i = 0; i < op.inputs.size();) {
+    const Shape& shape = model.tensor(op.inputs[i]).shape;
+    std::size_t same = 1;
+    while (i + same < op.inputs.size() && model.tensor(op.inputs[i + same]).shape == shape) ++same;
+    if (i > 0) text += ' ';
+    if (same > 1) text += std::to_string(same) + '*';
+    text += shape.to_string();
+    i += same;
+  }
+  return text;
+}
+
+/// Inputs, layers, output: all that the work depends on. A sum says how many it adds, a concat
+/// which of its operands are sums (s) and which are inputs (i).
+std::string signature_of(const OperatorLayers& op, const Model& model) {
+  std::string text = inputs_text(op, model) + " >";
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    text += ' ' + attributes_text(layer.kind);
+    if (as<Sum>(layer)) text += ' ' + std::to_string(layer.inputs.size());
+    if (as<Concat>(layer)) {
+      text += ' ';
+      for (const TensorId input : layer.inputs) text += is_inside(op, model, input) ? 's' : 'i';
+    }
+    text += " >";
+  }
+  return text + ' ' + model.tensor(op.output).shape.to_string();
+}
+
+std::string_view kind_of(const OperatorLayers& op, const Model& model) {
+  const auto convolutions = std::count_if(op.layers.begin(), op.layers.end(), [&](LayerId id) {
+    return as<Conv>(model.layer(id)) != nullptr;
+  });
+  if (convolutions > 0) return convolutions > 1 ? "sepconv" : "conv";
+  const Layer& last = model.layer(op.layers.back());
+  if (as<Relu>(last)) return "relu";
+  if (as<Sum>(last)) return "sum";
+  if (as<Concat>(last)) return "concat";
+  return "pool";
+}
+
+Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
+                Bytes element_bytes) {
+  Operator result;
+  result.name = std::string(kind_of(op, model)) + '_' + std::to_string(number);
+  result.signature = signature_of(op, model);
+  result.block = model.layer(op.layers.back()).block;
+  result.memory_bytes = model.tensor(op.output).shape.size_bytes(element_bytes);
+  std::int64_t values = 0;
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    values += parameters(layer.kind, model.input_shapes(layer));
+  }
+  result.parameter_bytes = static_cast<Bytes>(values) * element_bytes;
+  return result;
+}
+
+}  // namespace
+
+std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_of[id.index()]; }
+
+CoarseGraph coarsen(const Model& model, Bytes element_bytes) {
+  CoarseGraph coarse;
+  coarse.element_bytes = element_bytes;
+  coarse.producer_of.resize(model.tensors().size());
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  for (std::vector<LayerId>& layers : Coarsener(model).operators()) {
+    const OpId id(operators.size());
+    OperatorLayers op = with_border(std::move(layers), model);
+    for (const LayerId layer : op.layers) {
+      coarse.producer_of[model.layer(layer).output.index()] = id;
+    }
+    operators.push_back(vertex(op, model, id.index() + 1, element_bytes));
+    for (const TensorId input : op.inputs) {
+      const auto from = coarse.producer(input);
+      if (from) edges.push_back({*from, id, coarse.size_bytes(model.tensor(input).shape), {}});
+    }
+    coarse.operators.push_back(std::move(op));
+  }
+  coarse.graph = Graph(model.name(), std::move(operators), std::move(edges));
+  return coarse;
+}
+
+}  // namespace hios

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hios/graph/graph.h"
+#include "hios/model/model.h"
+
+namespace hios {
+
+/// The layers of one operator, in order, and what crosses its border. Layers before the last feed
+/// only layers of the same operator.
+struct OperatorLayers {
+  std::vector<LayerId> layers;
+  std::vector<TensorId>
+      inputs;       ///< as consumed, in order, with multiplicity; the model's input included
+  TensorId output;  ///< the last layer's
+};
+
+/// A Graph and the layers behind each of its operators.
+struct CoarseGraph {
+  Graph graph;
+  std::vector<OperatorLayers> operators;  ///< by OpId
+
+  /// The operator that produces a tensor; empty for the model's input.
+  std::optional<OpId> producer(TensorId id) const;
+  const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
+  Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
+
+  std::vector<std::optional<OpId>> producer_of;  ///< by TensorId
+  Bytes element_bytes = kFp32Bytes;              ///< of all tensors and weights
+};
+
+/// Makes operators from layers (FACTS, "Counting operators as the papers do"):
+///  - conv [+ relu], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of its
+///    inputs in front where only it reads that sum;
+///  - a pool; a relu on its own; a sum, a concat, a concat of sums.
+/// The model's input is no operator, and its edge no dependency. An edge per input value, with
+/// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
+/// topological order, and carry signature, output bytes and parameter bytes: as many an element as
+/// given, which is the platform's word (Platform::element_bytes).
+CoarseGraph coarsen(const Model& model, Bytes element_bytes = kFp32Bytes);
+
+}  // namespace hios

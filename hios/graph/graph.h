@@ -1,0 +1,102 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/base/ids.h"
+
+namespace hios {
+
+/// A vertex: layers that always run together. Costs are there only in a graph that came with them
+/// (`hios-graph`); a graph made from a Model carries signatures, which a Profile prices.
+struct Operator {
+  std::string name;
+  std::string signature;  ///< what it computes, on what shapes; empty in a research DAG
+  std::string block;      ///< the cell it belongs to; empty where there is none
+  double time_ms = 0;     ///< alone on any device that `time_by_device` does not name
+  bool has_time = false;
+  /// By device name or kind (name wins). Where this is not empty and `has_time` is false, a device
+  /// that it does not name cannot run the operator.
+  std::map<std::string, double, std::less<>> time_by_device;
+  double utilization = 1;     ///< share of a device that it fills alone, in (0, 1]; for `overlap`
+  Bytes memory_bytes = 0;     ///< its output
+  Bytes parameter_bytes = 0;  ///< its weights
+  std::string colocate;       ///< equal non-empty labels share a device
+  std::vector<std::string> allowed;  ///< device names; empty: all
+};
+
+/// A dependency: `to` reads a tensor that `from` produces. Parallel edges are kept (a value used
+/// twice), their data travels once.
+struct Edge {
+  OpId from;
+  OpId to;
+  Bytes size_bytes = 0;
+  std::optional<double> transfer_ms;  ///< between any two devices, where the graph says so
+};
+
+/// The cost of a stage where nothing was measured (INTERFACES, "stage_cost").
+struct StageCostRule {
+  enum class Kind { kSerial, kOverlap };
+  Kind kind = Kind::kSerial;
+  double weight = 0.5;  ///< w of overlap: w·Σt + (1−w)·max(Σ t·u, longest group)
+};
+
+/// What is scheduled: G = (V, E), a directed acyclic multigraph (paper 001, section III-A).
+/// Immutable; operator ids are in topological order as given, which need not be: `topological()`
+/// is. Any thread may read it.
+class Graph {
+ public:
+  Graph() = default;
+  /// Throws InputError: an edge to itself or out of range, a name twice, a cycle (named, in order).
+  Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
+        StageCostRule stage_cost = {});
+
+  const std::string& name() const { return name_; }
+  std::size_t size() const { return operators_.size(); }
+  std::size_t edge_count() const { return edges_.size(); }
+  std::span<const Operator> operators() const { return operators_; }
+  std::span<const Edge> edges() const { return edges_; }
+  const Operator& op(OpId id) const { return operators_[id.index()]; }
+  const Edge& edge(EdgeId id) const { return edges_[id.index()]; }
+  const StageCostRule& stage_cost() const { return stage_cost_; }
+
+  /// Edges into and out of an operator, by increasing EdgeId.
+  std::span<const EdgeId> in_edges(OpId id) const;
+  std::span<const EdgeId> out_edges(OpId id) const;
+  /// Kahn's order, the smallest ready OpId first: unique for a graph.
+  std::span<const OpId> topological() const { return topological_; }
+  std::optional<OpId> find(std::string_view operator_name) const;
+
+  /// Covers names, signatures and edges, not costs.
+  const std::string& digest() const { return digest_; }
+
+ private:
+  std::string name_;
+  std::vector<Operator> operators_;
+  std::vector<Edge> edges_;
+  StageCostRule stage_cost_;
+  std::vector<OpId> topological_;
+  std::vector<EdgeId> in_, out_;                       // compressed rows
+  std::vector<std::size_t> in_begin_, out_begin_;      // size() + 1 each
+  std::vector<std::pair<std::string, OpId>> by_name_;  // sorted
+  std::string digest_;
+};
+
+/// Who reaches whom along edges, as one bit a pair. Needs n²/8 bytes: for graphs of thousands.
+class Reachability {
+ public:
+  explicit Reachability(const Graph& graph);
+  /// True if there is a path of one or more edges.
+  bool reaches(OpId from, OpId to) const;
+  bool independent(OpId a, OpId b) const { return a != b && !reaches(a, b) && !reaches(b, a); }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace hios

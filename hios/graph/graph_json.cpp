@@ -1,0 +1,185 @@
+// `hios-graph` version 1, to and from JSON. An operator's `extra` carries what only our own
+// programs use, its signature and block, so that a graph written out and read back keeps its digest
+// and a schedule of the one is a schedule of the other.
+#include "hios/graph/graph_json.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "hios/base/error.h"
+
+namespace hios {
+namespace {
+
+constexpr double kMaxMs = 1e9;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
+
+using IdsByName = std::unordered_map<std::string, OpId>;
+
+std::string read_label(const JsonView& view) {
+  std::string label = view.string();
+  if (label.empty()) view.fail("must not be empty");
+  return label;
+}
+
+Bytes read_bytes(const JsonView& view) { return static_cast<Bytes>(view.integer(0, kMaxBytes)); }
+
+void read_time(const JsonView& view, Operator& op) {
+  if (!view.is_object()) {
+    op.time_ms = view.number(0, kMaxMs);
+    op.has_time = true;
+    return;
+  }
+  for (const auto& [device, time] : view.members()) {
+    op.time_by_device.emplace(device, time.number(0, kMaxMs));
+  }
+  if (op.time_by_device.empty()) view.fail("names no device; give one a time");
+}
+
+void read_extra(const JsonView& view, Operator& op) {
+  if (!view.is_object()) return;
+  ObjectReader extra(view);
+  const auto signature = extra.optional("signature");
+  const auto block = extra.optional("block");
+  if (signature && signature->is_string()) op.signature = signature->string();
+  if (block && block->is_string()) op.block = block->string();
+}
+
+Operator read_operator(const JsonView& view) {
+  ObjectReader reader(view);
+  Operator op;
+  op.name = read_label(reader.required("name"));
+  if (const auto time = reader.optional("time_ms")) read_time(*time, op);
+  if (const auto share = reader.optional("utilization")) {
+    op.utilization = share->number(0, 1);
+    if (op.utilization == 0) share->fail("must be above 0: an operator fills part of a device");
+  }
+  if (const auto memory = reader.optional("memory_bytes")) op.memory_bytes = read_bytes(*memory);
+  if (const auto weights = reader.optional("parameter_bytes")) {
+    op.parameter_bytes = read_bytes(*weights);
+  }
+  if (const auto label = reader.optional("colocate")) op.colocate = read_label(*label);
+  if (const auto allowed = reader.optional("allowed")) {
+    for (const JsonView& device : allowed->array()) op.allowed.push_back(read_label(device));
+    if (op.allowed.empty()) allowed->fail("allows no device; name one, or remove the key");
+  }
+  if (const auto extra = reader.optional("extra")) read_extra(*extra, op);
+  reader.finish();
+  return op;
+}
+
+OpId read_end(const JsonView& view, const IdsByName& ids) {
+  const auto found = ids.find(view.string());
+  if (found == ids.end()) {
+    view.fail("no operator is named '" + view.string() + "'; name one of $.operators");
+  }
+  return found->second;
+}
+
+Edge read_edge(const JsonView& view, const IdsByName& ids) {
+  ObjectReader reader(view);
+  Edge edge;
+  edge.from = read_end(reader.required("from"), ids);
+  edge.to = read_end(reader.required("to"), ids);
+  if (edge.from == edge.to) view.fail("leads from an operator to itself; remove it");
+  if (const auto time = reader.optional("transfer_ms")) edge.transfer_ms = time->number(0, kMaxMs);
+  // Without a time of its own, an edge costs what its bytes cost on a link.
+  const auto bytes = edge.transfer_ms ? reader.optional("bytes") : reader.required("bytes");
+  if (bytes) edge.size_bytes = read_bytes(*bytes);
+  reader.finish();
+  return edge;
+}
+
+StageCostRule read_stage_cost(const JsonView& view) {
+  ObjectReader reader(view);
+  StageCostRule rule;
+  const JsonView kind = reader.required("kind");
+  if (kind.string() == "overlap") {
+    rule.kind = StageCostRule::Kind::kOverlap;
+    if (const auto weight = reader.optional("weight")) rule.weight = weight->number(0, 1);
+  } else if (kind.string() != "serial") {
+    kind.fail("'" + kind.string() + "' is unknown; use \"serial\" or \"overlap\"");
+  }
+  reader.finish();
+  return rule;
+}
+
+Json time_json(const Operator& op) {
+  if (op.time_by_device.empty()) return op.time_ms;
+  if (op.has_time) {
+    throw InputError("operator '" + op.name +
+                     "' has a time for all devices and times by device; a graph file holds one");
+  }
+  Json times = Json::object();
+  for (const auto& [device, ms] : op.time_by_device) times[device] = ms;
+  return times;
+}
+
+Json to_json(const Operator& op) {
+  Json json{{"name", op.name}};
+  if (op.has_time || !op.time_by_device.empty()) json["time_ms"] = time_json(op);
+  json["utilization"] = op.utilization;
+  json["memory_bytes"] = op.memory_bytes;
+  if (op.parameter_bytes != 0) json["parameter_bytes"] = op.parameter_bytes;
+  if (!op.colocate.empty()) json["colocate"] = op.colocate;
+  if (!op.allowed.empty()) json["allowed"] = op.allowed;
+  Json extra = Json::object();
+  if (!op.signature.empty()) extra["signature"] = op.signature;
+  if (!op.block.empty()) extra["block"] = op.block;
+  if (!extra.empty()) json["extra"] = std::move(extra);
+  return json;
+}
+
+Json stage_cost_json(const StageCostRule& rule) {
+  if (rule.kind == StageCostRule::Kind::kSerial) return {{"kind", "serial"}};
+  return {{"kind", "overlap"}, {"weight", rule.weight}};
+}
+
+}  // namespace
+
+Graph graph_from_json(const JsonView& root) {
+  ObjectReader reader = open_format(root, "hios-graph", 1);
+  std::string name = read_label(reader.required("name"));
+
+  const JsonView operators_view = reader.required("operators");
+  std::vector<Operator> operators;
+  IdsByName ids;
+  for (const JsonView& view : operators_view.array()) {
+    Operator op = read_operator(view);
+    if (!ids.emplace(op.name, OpId(operators.size())).second) {
+      view.fail("an operator before it is named '" + op.name + "' too; rename one");
+    }
+    operators.push_back(std::move(op));
+  }
+  if (operators.empty()) operators_view.fail("needs at least one operator");
+
+  std::vector<Edge> edges;
+  const JsonView edges_view = reader.required("edges");
+  for (const JsonView& view : edges_view.array()) edges.push_back(read_edge(view, ids));
+  StageCostRule stage_cost;
+  if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
+  reader.finish();
+  try {
+    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost);
+  } catch (const InputError& error) {
+    edges_view.fail(error.what());
+  }
+}
+
+Json to_json(const Graph& graph) {
+  Json operators = Json::array();
+  for (const Operator& op : graph.operators()) operators.push_back(to_json(op));
+  Json edges = Json::array();
+  for (const Edge& edge : graph.edges()) {
+    Json json{{"from", graph.op(edge.from).name},
+              {"to", graph.op(edge.to).name},
+              {"bytes", edge.size_bytes}};
+    if (edge.transfer_ms) json["transfer_ms"] = *edge.transfer_ms;
+    edges.push_back(std::move(json));
+  }
+  return {{"format", "hios-graph"},    {"version", 1},
+          {"name", graph.name()},      {"operators", std::move(operators)},
+          {"edges", std::move(edges)}, {"stage_cost", stage_cost_json(graph.stage_cost())}};
+}
+
+}  // namespace hios

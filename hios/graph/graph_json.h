@@ -1,0 +1,12 @@
+#pragma once
+
+#include "hios/base/json_io.h"
+#include "hios/graph/graph.h"
+
+namespace hios {
+
+/// `hios-graph` version 1 (INTERFACES, "Graph with costs"). Throws InputError with file and path.
+Graph graph_from_json(const JsonView& root);
+Json to_json(const Graph& graph);
+
+}  // namespace hios

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/model/layer.h"
+
+namespace hios {
+
+/// One layer: its inputs in order, its one output.
+struct Layer {
+  std::string name;  ///< unique in the model; seeds its weights
+  LayerKind kind;
+  std::vector<TensorId> inputs;
+  TensorId output;
+  /// The cell or block that the layer belongs to ("cell_4"); operators never span two of them, and
+  /// the exact scheduler may cut a large graph between them.
+  std::string block;
+};
+
+/// A value: the model's input, or the output of a layer (of the same name).
+struct Tensor {
+  std::string name;
+  Shape shape;
+  std::optional<LayerId> producer;  ///< empty: the model's input
+};
+
+/// What is computed: layers in topological order over tensors, ONNX operator names, attributes and
+/// semantics. Immutable once built; any thread may read it.
+class Model {
+ public:
+  const std::string& name() const { return name_; }
+  std::int64_t batch() const { return tensors_.front().shape.n; }
+  std::int64_t height() const { return tensors_.front().shape.h; }
+  std::int64_t width() const { return tensors_.front().shape.w; }
+
+  std::span<const Layer> layers() const { return layers_; }
+  std::span<const Tensor> tensors() const { return tensors_; }
+  const Layer& layer(LayerId id) const { return layers_[id.index()]; }
+  const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
+  /// Tensor 0 is the input.
+  TensorId input() const { return TensorId(0); }
+  /// The tensors that no layer consumes, in order.
+  std::span<const TensorId> outputs() const { return outputs_; }
+  /// The layers that read a tensor, in order, with multiplicity.
+  std::span<const LayerId> consumers(TensorId id) const { return consumers_[id.index()]; }
+
+  /// The input shapes of a layer, in order.
+  std::vector<Shape> input_shapes(const Layer& layer) const;
+  double flop() const;              ///< of the whole model
+  std::int64_t parameters() const;  ///< weights and biases, in elements
+
+ private:
+  friend class ModelBuilder;
+  std::string name_;
+  std::vector<Layer> layers_;
+  std::vector<Tensor> tensors_;
+  std::vector<TensorId> outputs_;
+  std::vector<std::vector<LayerId>> consumers_;
+};
+
+/// Builds a Model layer by layer, checking each as it comes: a layer that cannot be (an empty
+/// output, channels that do not divide, a name used twice) is an InputError that names it. The name
+/// "input" is the input's.
+class ModelBuilder {
+ public:
+  ModelBuilder(std::string name, const Shape& input);
+
+  TensorId input() const { return TensorId(0); }
+  /// Everything added from now on belongs to this block.
+  void begin_block(std::string block) { block_ = std::move(block); }
+
+  /// The general door; the rest are words for it. `name` must be new.
+  TensorId add(std::string name, LayerKind kind, std::vector<TensorId> inputs);
+
+  TensorId conv(std::string name, TensorId x, const Conv& conv) {
+    return add(std::move(name), conv, {x});
+  }
+  TensorId pool(std::string name, TensorId x, const Pool& pool) {
+    return add(std::move(name), pool, {x});
+  }
+  TensorId global_average_pool(std::string name, TensorId x) {
+    return add(std::move(name), GlobalAveragePool{}, {x});
+  }
+  TensorId relu(std::string name, TensorId x) { return add(std::move(name), Relu{}, {x}); }
+  TensorId sum(std::string name, std::vector<TensorId> xs) {
+    return add(std::move(name), Sum{}, std::move(xs));
+  }
+  TensorId concat(std::string name, std::vector<TensorId> xs) {
+    return add(std::move(name), Concat{}, std::move(xs));
+  }
+
+  const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
+  Model build() &&;
+
+ private:
+  Model model_;
+  std::string block_;
+  std::unordered_set<std::string> names_;
+};
+
+/// `hios-model` version 1: the Model written out. Reading it back gives an equal Model.
+Json to_json(const Model& model);
+/// `batch`, `height`, `width` replace those of the file's input where given.
+Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch = {},
+                      std::optional<std::int64_t> height = {},
+                      std::optional<std::int64_t> width = {});
+
+}  // namespace hios

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hios/model/model.h"
+
+namespace hios::models {
+
+/// A built-in network: any batch and size.
+struct Entry {
+  std::string_view name;
+  std::string_view description;
+  std::int64_t default_size;  ///< height and width, in pixels
+  Model (*build)(std::int64_t batch, std::int64_t height, std::int64_t width);
+};
+
+/// All of them, in the order of `--list-models`.
+std::span<const Entry> all();
+/// nullptr where there is none of that name.
+const Entry* find(std::string_view name);
+
+/// What `--list-models` says about a network.
+struct Summary {
+  std::string name;
+  std::size_t operators = 0;
+  std::size_t dependencies = 0;  ///< edges, with multiplicity
+  double gflop = 0;              ///< 10⁹ operations, two a multiply-add
+  std::int64_t parameters = 0;   ///< weights and biases
+  std::string largest_tensor;    ///< of the input and the operators' outputs
+  Bytes largest_tensor_bytes = 0;
+};
+Summary summarize(const Model& model);
+
+/// Each throws InputError that names the layer where `height` x `width` is too small.
+Model inception_v3(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model nasnet_large(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model squeezenet(std::int64_t batch, std::int64_t height, std::int64_t width);
+Model randwire_large(std::int64_t batch, std::int64_t height, std::int64_t width);
+
+}  // namespace hios::models

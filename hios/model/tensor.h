@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hios/base/ids.h"
+
+namespace hios {
+
+inline constexpr Bytes kFp32Bytes = 4;  ///< of an element, unless the arithmetic says otherwise
+
+/// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
+/// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic
+/// says (hios/platform/platform.h).
+struct Shape {
+  std::int64_t n = 0;
+  std::int64_t c = 0;
+  std::int64_t h = 0;
+  std::int64_t w = 0;
+
+  std::int64_t elements() const { return n * c * h * w; }
+  Bytes size_bytes(Bytes element_bytes) const {
+    return static_cast<Bytes>(elements()) * element_bytes;
+  }
+  /// "1x64x35x35" (N, C, H, W).
+  std::string to_string() const;
+  bool operator==(const Shape&) const = default;
+};
+
+}  // namespace hios

@@ -1,0 +1,135 @@
+#include "hios/platform/platform.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "hios/base/error.h"
+
+namespace hios {
+namespace {
+
+/// Names as they stand in the dictionary; throws where one is empty or there twice.
+std::vector<std::size_t> sorted_by_name(const std::vector<Device>& devices) {
+  std::vector<std::size_t> order(devices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto name = [&](std::size_t i) -> const std::string& { return devices[i].name; };
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (name(order[i]).empty()) {
+      throw InputError("platform: a device has no name; give it one");
+    }
+    if (i > 0 && name(order[i]) == name(order[i - 1])) {
+      throw InputError("platform: two devices are named '" + name(order[i]) + "'; rename one");
+    }
+  }
+  return order;
+}
+
+std::uint64_t pair_key(DeviceId from, DeviceId to) {
+  return static_cast<std::uint64_t>(from.index()) << 32 | to.index();
+}
+
+void check_link(const Link& link, const std::string& which) {
+  if (!(link.gb_per_s > 0)) {
+    throw InputError("platform: " + which + " has no bandwidth; give gb_per_s > 0");
+  }
+}
+
+/// Throws where not all devices keep elements of one size.
+void check_elements(const std::vector<Device>& devices) {
+  for (const Device& device : devices) {
+    const Device& first = devices.front();
+    if (element_bytes(device.math) == element_bytes(first.math)) continue;
+    throw InputError("platform: '" + first.name + "' computes in " + first.math + " and '" +
+                     device.name + "' in " + device.math +
+                     ", whose tensors are not of one size; give all devices fp16, or none");
+  }
+}
+
+}  // namespace
+
+Platform::Platform(std::vector<Device> devices,
+                   std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
+                   std::optional<Link> default_link)
+    : devices_(std::move(devices)), links_(std::move(links)), default_link_(default_link) {
+  by_name_ = sorted_by_name(devices_);
+  check_elements(devices_);
+  if (default_link_) check_link(*default_link_, "the default link");
+  for (const auto& [from, to, link] : links_) {
+    if (from.index() >= size() || to.index() >= size()) {
+      throw InputError("platform: a link names device " +
+                       std::to_string(std::max(from.index(), to.index())) +
+                       ", but there are only " + std::to_string(size()));
+    }
+    const std::string which =
+        "the link from '" + device(from).name + "' to '" + device(to).name + "'";
+    if (from == to) throw InputError("platform: " + which + " stays on one device; remove it");
+    check_link(link, which);
+    if (!by_pair_.emplace(pair_key(from, to), link).second) {
+      throw InputError("platform: " + which + " is given twice; remove one");
+    }
+  }
+  for (const auto& [from, to, link] : links_) by_pair_.emplace(pair_key(to, from), link);
+}
+
+std::string parse_math(std::string_view text) {
+  std::string known;
+  for (const char* name : kMathNames) {
+    if (text == name) return name;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw InputError("no arithmetic is called '" + std::string(text) + "'; there are " + known);
+}
+
+Bytes element_bytes(std::string_view math) { return math == "fp16" ? 2 : kFp32Bytes; }
+
+Bytes Platform::element_bytes() const {
+  return devices_.empty() ? kFp32Bytes : hios::element_bytes(devices_.front().math);
+}
+
+Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
+                               std::string_view math) {
+  std::vector<Device> all;
+  for (std::size_t i = 0; i < devices; ++i) {
+    Device device;
+    device.name = std::string(kind) + std::to_string(i);
+    device.kind = kind;
+    device.threads = threads;
+    device.streams = streams;
+    device.math = math;
+    all.push_back(std::move(device));
+  }
+  return Platform(std::move(all));
+}
+
+Platform Platform::with_gpus(const std::vector<std::string>& gpus) const {
+  Platform named = *this;
+  for (std::size_t i = 0; i < named.devices_.size(); ++i) {
+    if (!gpus[i].empty()) named.devices_[i].gpu = gpus[i];
+  }
+  return named;
+}
+
+bool Platform::alike() const {
+  return std::all_of(devices_.begin(), devices_.end(), [&](const Device& device) {
+    return device.kind == devices_.front().kind && device.gpu == devices_.front().gpu;
+  });
+}
+
+std::optional<Link> Platform::link(DeviceId from, DeviceId to) const {
+  const auto given = by_pair_.find(pair_key(from, to));
+  if (given != by_pair_.end()) return given->second;
+  return default_link_;
+}
+
+std::optional<DeviceId> Platform::find(std::string_view name) const {
+  const auto at = std::lower_bound(
+      by_name_.begin(), by_name_.end(), name,
+      [&](std::size_t i, std::string_view wanted) { return devices_[i].name < wanted; });
+  if (at == by_name_.end() || devices_[*at].name != name) return std::nullopt;
+  return DeviceId(*at);
+}
+
+}  // namespace hios

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/model/tensor.h"
+
+namespace hios {
+
+/// Arithmetic of a device, by the names that files and flags use: fp32 is the default and goes
+/// without saying; tf32 rounds the inputs of products to 10 bits of mantissa; fp16 keeps tensors
+/// and weights as halves and adds up in fp32.
+inline constexpr std::array kMathNames = {"fp32", "tf32", "fp16"};
+/// The name itself. Throws InputError that lists the names.
+std::string parse_math(std::string_view text);
+/// What an element of a tensor takes under an arithmetic: the one place that says so.
+/// REQUIRES: parse_math() knows it.
+Bytes element_bytes(std::string_view math);
+
+struct Device {
+  std::string name;        ///< unique: "cpu0"
+  std::string kind;        ///< "cpu", "gpu": the key into profiles
+  int threads = 1;         ///< cores of a CPU rank; 0 for a GPU
+  int streams = 1;         ///< L: the most groups in a stage
+  Bytes memory_bytes = 0;  ///< 0: no limit
+  std::string host;
+  std::string math = kMathNames[0];  ///< its arithmetic; part of the key into profiles
+  std::string gpu =
+      {};  ///< which one it must be, as hios/platform/device_identity.h says it; empty: any
+  bool operator==(const Device&) const = default;
+};
+
+struct Link {
+  double latency_ms = 0;
+  double gb_per_s = 0;  ///< 10⁹ bytes a second
+  double transfer_ms(Bytes size_bytes) const {
+    return latency_ms + static_cast<double>(size_bytes) / (gb_per_s * 1e6);
+  }
+  bool operator==(const Link&) const = default;
+};
+
+/// M devices and the links between them. Immutable; any thread may read it.
+class Platform {
+ public:
+  Platform() = default;
+  /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
+  /// that is not there, given twice, or without bandwidth; devices whose tensors' elements differ
+  /// in size (fp16 beside fp32), since tensors travel as they lie.
+  Platform(std::vector<Device> devices,
+           std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
+           std::optional<Link> default_link = {});
+
+  /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
+  static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
+                              std::string_view math = kMathNames[0]);
+
+  /// The same with devices that name these GPUs, one a device; an empty one leaves what was named.
+  Platform with_gpus(const std::vector<std::string>& gpus) const;
+  /// Whether all devices are of one kind, and of one GPU.
+  bool alike() const;
+
+  std::size_t size() const { return devices_.size(); }
+  /// Of a tensor's element on every device.
+  Bytes element_bytes() const;
+  std::span<const Device> devices() const { return devices_; }
+  const Device& device(DeviceId id) const { return devices_[id.index()]; }
+  /// The link from one device to another, else the default link, else nothing. A link given in one
+  /// direction serves the other where that one is not given.
+  std::optional<Link> link(DeviceId from, DeviceId to) const;
+  std::optional<DeviceId> find(std::string_view name) const;  ///< in log M
+  /// As given, in order, for writing a platform out.
+  std::span<const std::tuple<DeviceId, DeviceId, Link>> links() const { return links_; }
+  const std::optional<Link>& default_link() const { return default_link_; }
+
+ private:
+  std::vector<Device> devices_;
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
+  std::optional<Link> default_link_;
+  std::vector<std::size_t> by_name_;                 // indices of devices_
+  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, and those that serve both ways
+};
+
+/// A device's arithmetic in any file. Throws InputError with file and JSON path.
+std::string read_math(const JsonView& view);
+
+/// `hios-platform` version 1.
+Platform platform_from_json(const JsonView& root);
+Json to_json(const Platform& platform);
+
+}  // namespace hios

@@ -1,0 +1,144 @@
+// `hios-platform` version 1, to and from JSON.
+
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/platform/platform.h"
+
+namespace hios {
+namespace {
+
+constexpr int kMaxCount = 65536;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
+constexpr double kMaxMs = 1e9;
+constexpr double kMaxGbPerS = 1e9;
+
+std::string read_name(const JsonView& view) {
+  std::string name = view.string();
+  if (name.empty()) view.fail("must not be empty; give it a name");
+  return name;
+}
+
+Device read_device(const JsonView& view) {
+  ObjectReader reader(view);
+  Device device;
+  device.name = read_name(reader.required("name"));
+  device.kind = read_name(reader.required("kind"));
+  device.threads = device.kind == "cpu" ? 1 : 0;
+  if (const auto threads = reader.optional("threads")) {
+    device.threads = static_cast<int>(threads->integer(0, kMaxCount));
+  }
+  if (const auto streams = reader.optional("streams")) {
+    device.streams = static_cast<int>(streams->integer(1, kMaxCount));
+  }
+  if (const auto memory = reader.optional("memory_bytes")) {
+    device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));
+  }
+  if (const auto host = reader.optional("host")) device.host = host->string();
+  if (const auto math = reader.optional("math")) device.math = read_math(*math);
+  if (const auto gpu = reader.optional("gpu")) device.gpu = read_name(*gpu);
+  reader.finish();
+  return device;
+}
+
+Link read_speed(ObjectReader& reader) {
+  Link link;
+  link.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
+  const JsonView bandwidth = reader.required("gb_per_s");
+  link.gb_per_s = bandwidth.number(0, kMaxGbPerS);
+  if (link.gb_per_s == 0) bandwidth.fail("must be above 0");
+  reader.finish();
+  return link;
+}
+
+DeviceId read_end(const JsonView& view, const Platform& devices) {
+  const auto id = devices.find(view.string());
+  if (!id) view.fail("no device is named '" + view.string() + "'; name one of $.devices");
+  return *id;
+}
+
+/// What the constructor refuses (a name or a link twice) has no place in the file but the whole.
+Platform built(const JsonView& root, std::vector<Device> devices,
+               std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
+               std::optional<Link> default_link) {
+  try {
+    return Platform(std::move(devices), std::move(links), default_link);
+  } catch (const InputError& error) {
+    root.fail(error.what());
+  }
+}
+
+std::vector<std::tuple<DeviceId, DeviceId, Link>> read_links(const JsonView& view,
+                                                             const Platform& devices) {
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
+  for (const JsonView& element : view.array()) {
+    ObjectReader link(element);
+    const DeviceId from = read_end(link.required("from"), devices);
+    const DeviceId to = read_end(link.required("to"), devices);
+    links.emplace_back(from, to, read_speed(link));
+  }
+  return links;
+}
+
+Json speed_json(const Link& link) {
+  return {{"latency_ms", link.latency_ms}, {"gb_per_s", link.gb_per_s}};
+}
+
+}  // namespace
+
+std::string read_math(const JsonView& view) {
+  try {
+    return parse_math(view.string());
+  } catch (const InputError& error) {
+    view.fail(error.what());
+  }
+}
+
+Platform platform_from_json(const JsonView& root) {
+  ObjectReader reader = open_format(root, "hios-platform", 1);
+  const JsonView devices_view = reader.required("devices");
+  std::vector<Device> devices;
+  for (const JsonView& view : devices_view.array()) devices.push_back(read_device(view));
+  if (devices.empty()) devices_view.fail("needs at least one device");
+
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
+  if (const auto view = reader.optional("links")) {
+    links = read_links(*view, built(root, devices, {}, {}));
+  }
+  std::optional<Link> default_link;
+  if (const auto view = reader.optional("default_link")) {
+    ObjectReader link(*view);
+    default_link = read_speed(link);
+  }
+  reader.finish();
+  return built(root, std::move(devices), std::move(links), default_link);
+}
+
+Json to_json(const Platform& platform) {
+  Json devices = Json::array();
+  for (const Device& device : platform.devices()) {
+    Json json{{"name", device.name},
+              {"kind", device.kind},
+              {"threads", device.threads},
+              {"streams", device.streams},
+              {"memory_bytes", device.memory_bytes}};
+    if (!device.host.empty()) json["host"] = device.host;
+    if (device.math != kMathNames[0]) json["math"] = device.math;
+    if (!device.gpu.empty()) json["gpu"] = device.gpu;
+    devices.push_back(std::move(json));
+  }
+  Json root{{"format", "hios-platform"}, {"version", 1}, {"devices", std::move(devices)}};
+  if (!platform.links().empty()) {
+    Json links = Json::array();
+    for (const auto& [from, to, link] : platform.links()) {
+      Json json{{"from", platform.device(from).name}, {"to", platform.device(to).name}};
+      json.update(speed_json(link));
+      links.push_back(std::move(json));
+    }
+    root["links"] = std::move(links);
+  }
+  if (platform.default_link()) root["default_link"] = speed_json(*platform.default_link());
+  return root;
+}
+
+}  // namespace hios

@@ -1,0 +1,156 @@
+#include "hios/profile/profile.h"
+
+#include <algorithm>
+
+#include "hios/base/digest.h"
+#include "hios/platform/device_identity.h"
+
+namespace hios {
+namespace {
+
+/// The oracle's times stand beside those of a backend for the same kind of device, but nobody plans
+/// with them while there are others.
+constexpr std::string_view kOracle = "reference";
+
+TransferCurve* find_curve(std::vector<TransferCurve>& curves, const TransferCurve& like) {
+  const auto at = std::find_if(curves.begin(), curves.end(), [&](const TransferCurve& curve) {
+    return curve.from == like.from && curve.to == like.to;
+  });
+  return at == curves.end() ? nullptr : &*at;
+}
+
+void absorb(Configuration& into, const Configuration& from) {
+  if (!from.machine.empty()) into.machine = from.machine;
+  if (!from.protocol.empty()) into.protocol = from.protocol;
+  for (const auto& [signature, measurement] : from.operators) {
+    into.operators.insert_or_assign(signature, measurement);
+  }
+  for (const auto& [key, measurement] : from.stages) into.stages.insert_or_assign(key, measurement);
+  for (const TransferCurve& curve : from.transfers) {
+    if (TransferCurve* known = find_curve(into.transfers, curve)) {
+      *known = curve;
+    } else {
+      into.transfers.push_back(curve);
+    }
+  }
+  into.seconds += from.seconds;
+}
+
+}  // namespace
+
+StageKey canonical(StageKey groups) {
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+double TransferCurve::transfer_ms(Bytes size_bytes) const {
+  if (points.size() == 1 || size_bytes <= points.front().first) return points.front().second;
+  // The segment that holds the size; beyond the last point, the last segment made longer.
+  auto end = std::find_if(points.begin() + 1, points.end(),
+                          [&](const auto& point) { return size_bytes <= point.first; });
+  const bool beyond = end == points.end();
+  if (beyond) --end;
+  const auto& [bytes_a, ms_a] = *(end - 1);
+  const auto& [bytes_b, ms_b] = *end;
+  const double slope = (ms_b - ms_a) / static_cast<double>(bytes_b - bytes_a);
+  // Noise may let the last two points fall; more bytes never take less time than they do.
+  if (beyond && slope < 0) return ms_b;
+  return ms_a + slope * static_cast<double>(size_bytes - bytes_a);
+}
+
+std::string Configuration::gpu() const { return gpu_text(machine.value("backend", Json())); }
+
+bool Configuration::same_device(const Configuration& other) const {
+  return kind == other.kind && threads == other.threads && math == other.math &&
+         ranks == other.ranks && devices == other.devices && gpu() == other.gpu();
+}
+
+bool Configuration::same_way(const Configuration& other) const {
+  return backend == other.backend && same_device(other);
+}
+
+namespace {
+
+/// The first that fits, the oracle's only where there is no other.
+template <class Fits>
+const Configuration* first_of(const std::vector<Configuration>& configurations, Fits&& fits) {
+  const Configuration* oracle = nullptr;
+  for (const Configuration& configuration : configurations) {
+    if (!fits(configuration)) continue;
+    if (configuration.backend != kOracle) return &configuration;
+    if (!oracle) oracle = &configuration;
+  }
+  return oracle;
+}
+
+/// Whether `word`, what a configuration calls one of its job's ranks, is this device.
+bool names(const std::string& word, const Device& device) {
+  return word == device.kind || (!device.gpu.empty() && gpu_meets(device.gpu, word));
+}
+
+bool measured_among(const Configuration& configuration, const Platform& platform) {
+  if (configuration.devices.size() != platform.size()) return false;
+  for (std::size_t i = 0; i < platform.size(); ++i) {
+    if (!names(configuration.devices[i], platform.device(DeviceId(i)))) return false;
+  }
+  return true;
+}
+
+bool is_of(const Configuration& configuration, const Device& device, std::size_t ranks) {
+  const std::string gpu = configuration.gpu();
+  return configuration.kind == device.kind && configuration.threads == device.threads &&
+         configuration.math == device.math && configuration.ranks == ranks &&
+         (gpu.empty() || gpu_meets(device.gpu, gpu));
+}
+
+}  // namespace
+
+const Configuration* Profile::find(const Platform& platform, DeviceId id) const {
+  const Device& device = platform.device(id);
+  const auto among_these = [&](const Configuration& known) {
+    return is_of(known, device, platform.size()) && measured_among(known, platform);
+  };
+  const auto among_alike = [&](const Configuration& known) {
+    return is_of(known, device, platform.size()) && known.devices.empty();
+  };
+  const Configuration* const found =
+      platform.alike() ? nullptr : first_of(configurations, among_these);
+  return found ? found : first_of(configurations, among_alike);
+}
+
+Configuration* Profile::find(const Configuration& like) {
+  const auto fits = [&](const Configuration& known) { return known.same_device(like); };
+  return const_cast<Configuration*>(first_of(configurations, fits));
+}
+
+const Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
+                                   std::string_view math, std::string_view backend) const {
+  return first_of(configurations, [&](const Configuration& known) {
+    return known.kind == kind && known.threads == threads && known.ranks == ranks &&
+           known.math == math && known.devices.empty() &&
+           (backend.empty() || known.backend == backend);
+  });
+}
+
+Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
+                             std::string_view math, std::string_view backend) {
+  const Profile& readable = *this;
+  return const_cast<Configuration*>(readable.find(kind, threads, ranks, math, backend));
+}
+
+void Profile::merge(const Profile& other) {
+  for (const Configuration& configuration : other.configurations) {
+    const auto known =
+        std::find_if(configurations.begin(), configurations.end(),
+                     [&](const Configuration& mine) { return mine.same_way(configuration); });
+    if (known == configurations.end()) {
+      configurations.push_back(configuration);
+    } else {
+      absorb(*known, configuration);
+    }
+  }
+}
+
+std::string Profile::digest() const { return Digest().add(to_text(to_json(*this))).hex(); }
+
+}  // namespace hios

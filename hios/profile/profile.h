@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/platform/platform.h"
+
+namespace hios {
+
+/// A measured time. `ms` is the statistic of INTERFACES ("What the numbers mean"): the median over
+/// those sweeps that are in the fastest quarter of whole sweeps.
+struct Measurement {
+  double ms = 0;
+  double min_ms = 0;
+  std::int64_t samples = 0;
+  bool operator==(const Measurement&) const = default;
+};
+
+/// The groups of a stage as signatures; `canonical` sorts the groups, so that equal multisets of
+/// groups are equal keys.
+using StageKey = std::vector<std::vector<std::string>>;
+StageKey canonical(StageKey groups);
+
+/// Measured points of one pair of ranks, by increasing size.
+struct TransferCurve {
+  std::size_t from = 0, to = 0;
+  std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
+  /// Linear between points; below the first as the first; beyond the last by the last two's slope,
+  /// or as the last where that slope is negative or there is but one. REQUIRES: points not empty.
+  double transfer_ms(Bytes size_bytes) const;
+};
+
+/// What one way of running was measured to cost.
+struct Configuration {
+  std::string backend;  ///< "cpu"
+  std::string kind;     ///< of the devices: "cpu"
+  int threads = 1;
+  std::string math = "fp32";
+  std::size_t ranks = 1;
+  /// By rank, what the job's ranks were: a kind, or the GPU where kinds are alike and GPUs differ.
+  /// Empty: all alike. Transfers from and to the ranks of other configurations stand with the
+  /// configuration of the rank that they come from.
+  std::vector<std::string> devices = {};
+  Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
+  Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
+  std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
+  std::map<StageKey, Measurement> stages;
+  std::vector<TransferCurve> transfers;
+  double seconds = 0;  ///< what measuring it took, in all
+
+  /// Which GPU it was measured on (hios/platform/device_identity.h); empty: none, or it does not
+  /// say.
+  std::string gpu() const;
+  /// Equal kind, threads, math, ranks, devices and GPU: a plan cannot tell the two apart.
+  bool same_device(const Configuration& other) const;
+  /// The same, of one backend: their measurements belong together.
+  bool same_way(const Configuration& other) const;
+};
+
+/// `hios-profile` version 1: measured times with provenance.
+struct Profile {
+  std::vector<Configuration> configurations;
+  std::string file = "FILE";  ///< where it was read from: for messages only
+
+  /// What was measured for a device of a platform: among devices like the platform's, else, where
+  /// those differ from each other, among devices all like this one (then its transfers say nothing
+  /// of the others). nullptr where neither was. The first of any backend, the reference backend's
+  /// only where there is no other.
+  const Configuration* find(const Platform& platform, DeviceId device) const;
+  /// The one of same_device, of whichever backend; nullptr: there is none.
+  Configuration* find(const Configuration& like);
+
+  /// Among ranks that were all alike, on whichever GPU. nullptr where none was measured. `kind` is
+  /// the devices' kind. With no `backend` given: the first of any, as above.
+  const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
+                            std::string_view math = "fp32", std::string_view backend = {}) const;
+  Configuration* find(std::string_view kind, int threads, std::size_t ranks,
+                      std::string_view math = "fp32", std::string_view backend = {});
+  /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
+  /// seconds that both took add up.
+  void merge(const Profile& other);
+  /// Of the whole content, for reports.
+  std::string digest() const;
+};
+
+/// Throws InputError with file and JSON path.
+Profile profile_from_json(const JsonView& root);
+Json to_json(const Profile& profile);
+
+}  // namespace hios

@@ -1,0 +1,206 @@
+// `hios-profile` version 1, to and from JSON.
+
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+
+namespace hios {
+namespace {
+
+constexpr double kMaxMs = 1e9;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxCount = 1'000'000'000;
+constexpr int kMaxThreads = 65536;
+constexpr std::int64_t kMaxRanks = 65536;
+
+Measurement read_times(ObjectReader& reader) {
+  Measurement measurement;
+  measurement.ms = reader.required("ms").number(0, kMaxMs);
+  measurement.min_ms = reader.required("min").number(0, kMaxMs);
+  measurement.samples = reader.required("samples").integer(1, kMaxCount);
+  reader.finish();
+  return measurement;
+}
+
+void read_operators(const JsonView& view, Configuration& into) {
+  for (const auto& [signature, times] : view.members()) {
+    ObjectReader reader(times);
+    into.operators.emplace(signature, read_times(reader));
+  }
+}
+
+StageKey read_groups(const JsonView& view) {
+  StageKey groups;
+  for (const JsonView& group : view.array()) {
+    std::vector<std::string> signatures;
+    for (const JsonView& signature : group.array()) signatures.push_back(signature.string());
+    if (signatures.empty()) group.fail("a group of no operators; remove it");
+    groups.push_back(std::move(signatures));
+  }
+  if (groups.empty()) view.fail("a stage of no groups; remove it");
+  return canonical(std::move(groups));
+}
+
+void read_stages(const JsonView& view, Configuration& into) {
+  for (const JsonView& stage : view.array()) {
+    ObjectReader reader(stage);
+    StageKey key = read_groups(reader.required("groups"));
+    const Measurement times = read_times(reader);
+    if (!into.stages.emplace(std::move(key), times).second) {
+      stage.fail("the same groups are there twice; remove one of the two");
+    }
+  }
+}
+
+TransferCurve read_curve(const JsonView& view, std::size_t ranks) {
+  ObjectReader reader(view);
+  const auto last_rank = static_cast<std::int64_t>(ranks) - 1;
+  TransferCurve curve;
+  curve.from = static_cast<std::size_t>(reader.required("from").integer(0, last_rank));
+  curve.to = static_cast<std::size_t>(reader.required("to").integer(0, last_rank));
+  if (curve.from == curve.to) view.fail("from and to are one rank; a transfer needs two");
+  const JsonView points = reader.required("points");
+  for (const JsonView& point : points.array()) {
+    const std::vector<JsonView> pair = point.array();
+    if (pair.size() != 2) point.fail("a point is [bytes, ms]");
+    const auto bytes = static_cast<Bytes>(pair[0].integer(0, kMaxBytes));
+    if (!curve.points.empty() && bytes <= curve.points.back().first) {
+      point.fail("points must stand by increasing bytes; sort them");
+    }
+    curve.points.emplace_back(bytes, pair[1].number(0, kMaxMs));
+  }
+  if (curve.points.empty()) points.fail("one point at least is needed");
+  reader.finish();
+  return curve;
+}
+
+void read_transfers(const JsonView& view, Configuration& into) {
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  for (const JsonView& transfer : view.array()) {
+    TransferCurve curve = read_curve(transfer, into.ranks);
+    if (!pairs.emplace(curve.from, curve.to).second) {
+      transfer.fail("the same two ranks are there twice; remove one of the two");
+    }
+    into.transfers.push_back(std::move(curve));
+  }
+}
+
+Json read_facts(const JsonView& view) {
+  if (!view.is_object()) view.fail("must be an object");
+  return view.json();
+}
+
+void read_devices(const JsonView& view, Configuration& into) {
+  for (const JsonView& device : view.array()) {
+    into.devices.push_back(device.string());
+    if (into.devices.back().empty()) device.fail("must not be empty; name a kind or a GPU");
+  }
+  if (into.devices.size() != into.ranks) {
+    view.fail("must name a device for each of the " + std::to_string(into.ranks) + " ranks");
+  }
+}
+
+Configuration read_configuration(const JsonView& view) {
+  ObjectReader reader(view);
+  Configuration configuration;
+  configuration.backend = reader.required("backend").string();
+  configuration.kind = reader.required("kind").string();
+  configuration.threads = static_cast<int>(reader.required("threads").integer(0, kMaxThreads));
+  configuration.math = read_math(reader.required("math"));
+  configuration.ranks = static_cast<std::size_t>(reader.required("ranks").integer(1, kMaxRanks));
+  if (const auto devices = reader.optional("devices")) read_devices(*devices, configuration);
+  if (const auto machine = reader.optional("machine")) configuration.machine = read_facts(*machine);
+  if (const auto protocol = reader.optional("protocol")) {
+    configuration.protocol = read_facts(*protocol);
+  }
+  read_operators(reader.required("operators"), configuration);
+  if (const auto stages = reader.optional("stages")) read_stages(*stages, configuration);
+  if (const auto transfers = reader.optional("transfers")) {
+    read_transfers(*transfers, configuration);
+  }
+  if (const auto seconds = reader.optional("seconds")) {
+    configuration.seconds = seconds->number(0, kMaxMs);
+  }
+  reader.finish();
+  return configuration;
+}
+
+Json times_json(const Measurement& measurement) {
+  return {{"ms", measurement.ms}, {"min", measurement.min_ms}, {"samples", measurement.samples}};
+}
+
+Json stage_json(const StageKey& key, const Measurement& measurement) {
+  Json json = {{"groups", key}};
+  json.update(times_json(measurement));
+  return json;
+}
+
+Json transfer_json(const TransferCurve& curve) {
+  Json points = Json::array();
+  for (const auto& [bytes, ms] : curve.points) points.push_back(Json::array({bytes, ms}));
+  return {{"from", curve.from}, {"to", curve.to}, {"points", std::move(points)}};
+}
+
+Json configuration_json(const Configuration& configuration) {
+  Json operators = Json::object();
+  for (const auto& [signature, measurement] : configuration.operators) {
+    operators[signature] = times_json(measurement);
+  }
+  Json stages = Json::array();
+  for (const auto& [key, measurement] : configuration.stages) {
+    stages.push_back(stage_json(key, measurement));
+  }
+  Json transfers = Json::array();
+  for (const TransferCurve& curve : configuration.transfers) {
+    transfers.push_back(transfer_json(curve));
+  }
+  Json json = {{"backend", configuration.backend},   {"kind", configuration.kind},
+               {"threads", configuration.threads},   {"math", configuration.math},
+               {"ranks", configuration.ranks},       {"machine", configuration.machine},
+               {"protocol", configuration.protocol}, {"operators", std::move(operators)},
+               {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
+               {"seconds", configuration.seconds}};
+  if (!configuration.devices.empty()) json["devices"] = configuration.devices;
+  return json;
+}
+
+}  // namespace
+
+Profile profile_from_json(const JsonView& root) {
+  ObjectReader reader = open_format(root, "hios-profile", 1);
+  Profile profile;
+  using Way = std::tuple<std::string, std::string, int, std::string, std::size_t,
+                         std::vector<std::string>, std::string>;  // as Configuration::same_way
+  std::set<Way> ways;
+  for (const JsonView& view : reader.required("configurations").array()) {
+    Configuration configuration = read_configuration(view);
+    const bool is_new = ways.emplace(configuration.backend, configuration.kind,
+                                     configuration.threads, configuration.math, configuration.ranks,
+                                     configuration.devices, configuration.gpu())
+                            .second;
+    if (!is_new) {
+      view.fail(
+          "backend, kind, threads, math, ranks, devices and GPU are those of an earlier "
+          "configuration; "
+          "put the measurements of both into one");
+    }
+    profile.configurations.push_back(std::move(configuration));
+  }
+  reader.finish();
+  return profile;
+}
+
+Json to_json(const Profile& profile) {
+  Json configurations = Json::array();
+  for (const Configuration& configuration : profile.configurations) {
+    configurations.push_back(configuration_json(configuration));
+  }
+  return {
+      {"format", "hios-profile"}, {"version", 1}, {"configurations", std::move(configurations)}};
+}
+
+}  // namespace hios

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/base/statistics.h"
+
+/// `hios-report` version 1: what a run of hios-run measured, and under which circumstances. Written
+/// only; scripts read it (schedules/schemas/hios-report.json).
+namespace hios {
+
+/// Where one rank ran and what it held; in a report at its rank's place.
+struct ReportRank {
+  std::string host;
+  std::vector<int> cores;  ///< as the operating system numbers them; empty: not pinned
+  int threads = 1;
+  Json backend = Json::object();  ///< Backend::describe()
+  Bytes arena_bytes = 0;          ///< the peak, tensors sharing places
+  Bytes all_tensors_bytes = 0;    ///< had none shared
+  Bytes sent_bytes = 0;           ///< an iteration
+};
+
+/// One stage, planned and measured, in ms from the start of the iteration.
+struct ReportStage {
+  std::size_t rank = 0;
+  std::size_t stage = 0;
+  std::vector<std::vector<std::string>> operators;  ///< by group
+  std::optional<double> predicted_start_ms, predicted_end_ms;
+  double measured_start_ms = 0, measured_end_ms = 0;
+};
+
+/// What --verify found.
+struct ReportVerification {
+  std::string reference;        ///< the backend that computed the expected values
+  std::size_t operators = 0;    ///< whose outputs were compared
+  double max_abs = 0;           ///< not finite where a NaN was found; then written as null
+  double max_rel = 0;           ///< the same
+  std::string math = "fp32";    ///< the roughest arithmetic of a rank, which the tolerance is for
+  double atol = 0, rtol = 0;    ///< the tolerance
+  std::size_t outside = 0;      ///< values beyond it
+  std::string worst_operator;   ///< where max_abs stands; empty: nowhere
+  std::optional<bool> bitwise;  ///< equal to one rank, bit by bit; empty: not compared
+  std::string first_unequal;    ///< the first operator that is not; empty: none
+  bool passed = true;
+};
+
+struct Report {
+  std::vector<std::string> arguments;  ///< of the command line, the program's name first
+  Json versions = Json::object();
+  std::vector<ReportRank> ranks;
+  std::string transfer_path;           ///< Transport::path()
+  std::optional<Json> transfer_paths;  ///< of every pair of ranks, where devices send tensors
+  std::string graph_digest, schedule_digest;
+  std::optional<std::string> profile_digest;
+  std::string model;
+  std::int64_t batch = 0, height = 0, width = 0;
+  std::string algorithm;
+  std::uint64_t seed = 0;
+  Json protocol = Json::object();     ///< warm-up, iterations
+  std::vector<double> iterations_ms;  ///< REQUIRES: not empty
+  std::vector<double> percentiles;    ///< to be reported beside the usual ones, in percent
+  std::optional<double> predicted_ms;
+  double overhead_ms = 0;  ///< of the executor, outside kernels and waits
+  std::optional<ReportVerification> verified;
+  std::vector<ReportStage> stages;
+};
+
+/// (measured − predicted) / measured, signed. REQUIRES: measured_ms > 0.
+double prediction_error(double measured_ms, double predicted_ms);
+
+/// The whole file. Latencies are summarised here, and the prediction judged by their best_quarter.
+Json to_json(const Report& report);
+
+}  // namespace hios

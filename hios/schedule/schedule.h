@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/base/json_io.h"
+#include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
+
+namespace hios {
+
+/// Operators that run one after the other on one stream.
+using Group = std::vector<OpId>;
+
+/// Groups that run at the same time on one device; group g on stream g.
+struct Stage {
+  std::vector<Group> groups;
+  bool operator==(const Stage&) const = default;
+};
+
+/// Q: for each device of the platform an ordered list of stages (paper 001, section III-A).
+struct Schedule {
+  std::vector<std::vector<Stage>> devices;
+
+  const std::vector<Stage>& stages(DeviceId id) const { return devices[id.index()]; }
+  bool operator==(const Schedule&) const = default;
+};
+
+/// One operator a stage, in the order given, on one device.
+std::vector<Stage> one_operator_stages(const std::vector<OpId>& order);
+
+/// How good is it? A value, never an error.
+enum class Outcome { kOptimal, kFeasible, kInfeasible, kTimeLimit };
+std::string_view to_string(Outcome outcome);
+
+/// What was predicted when the schedule was made.
+struct Prediction {
+  double latency_ms = 0;
+  std::size_t estimated_stages = 0;  ///< stages whose cost was not measured
+  double lower_bound_ms = 0;
+  std::string bound;  ///< the name of the bound
+  /// (latency − lower bound) / lower bound; 0 where the bound is 0.
+  double gap() const {
+    return lower_bound_ms > 0 ? (latency_ms - lower_bound_ms) / lower_bound_ms : 0;
+  }
+};
+
+/// A schedule with all that its file says about it.
+struct ScheduleFile {
+  std::string graph_name;
+  std::string graph_digest;
+  std::int64_t batch = 0, height = 0, width = 0;  ///< 0: a research DAG
+  std::string algorithm;
+  Json options = Json::object();  ///< what differs from the defaults
+  Outcome outcome = Outcome::kFeasible;
+  double seconds = 0;  ///< the algorithm's own time
+  std::string objective = "latency";
+  std::vector<Device> devices;
+  Schedule schedule;
+  bool has_prediction = true;  ///< false: the author of the file predicted nothing
+  Prediction predicted;
+  Json extra = Json::object();  ///< whatever the author adds; kept, and never read by us
+};
+
+/// `hios-schedule` version 1. The text names operators; `graph` gives them ids and must have the
+/// digest that the file names (an InputError tells both otherwise). Structural complaints (unknown
+/// operator) carry the JSON path; the rules of a schedule are `validate`'s. Only "graph" (name,
+/// digest) and "devices" are needed; the rest has the defaults of ScheduleFile.
+ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);
+/// REQUIRES: as many lists of stages as devices.
+Json to_json(const ScheduleFile& file, const Graph& graph);
+
+/// The model that a schedule file was made for, readable before any graph is.
+struct ScheduleHead {
+  std::string graph_name;
+  std::int64_t batch = 0, height = 0, width = 0;
+  std::vector<Device> devices;
+};
+ScheduleHead schedule_head(const JsonView& root);
+
+}  // namespace hios
