@@ -14,8 +14,8 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
-#include "scheduler/bounds.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/bounds/bounds.h"
 
 // How large every lower bound is, which is the largest, and what it takes to compute them, as means
 // over random networks or for a graph from a file; beside them the best latency of the paper's

@@ -30,10 +30,10 @@
 #include "hios/graph/coarsen.h"
 #include "hios/graph/random_dag.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/bounds.h"
-#include "scheduler/intra_gpu.h"
-#include "scheduler/longest_path.h"
-#include "scheduler/mapping_recording.h"
+#include "scheduler/algorithms/intra_gpu.h"
+#include "scheduler/algorithms/longest_path.h"
+#include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/bounds/bounds.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "cli/list_algorithms.h"
 
 #include "cli/table.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 

@@ -17,7 +17,7 @@
 #include "hios/base/log.h"
 #include "hios/evaluate/validate.h"
 #include "hios/profile/profile.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 namespace {

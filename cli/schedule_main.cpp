@@ -17,7 +17,7 @@
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 namespace {

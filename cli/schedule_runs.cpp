@@ -8,7 +8,7 @@
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 
 namespace hios::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/schedule_inputs.h"
 #include "hios/base/options.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 

@@ -4,7 +4,7 @@
 
 #include "engine/timing.h"
 #include "hios/evaluate/simulate.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 

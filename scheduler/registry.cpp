@@ -5,15 +5,15 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
+#include "scheduler/algorithms/intra_gpu.h"
+#include "scheduler/algorithms/ios.h"
+#include "scheduler/algorithms/longest_path.h"
+#include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/algorithms/sequential.h"
 #include "scheduler/best/best.h"
-#include "scheduler/bounds.h"
-#include "scheduler/intra_gpu.h"
-#include "scheduler/ios.h"
-#include "scheduler/longest_path.h"
-#include "scheduler/mapping_recording.h"
-#include "scheduler/requirements.h"
-#include "scheduler/scheduler.h"
-#include "scheduler/sequential.h"
+#include "scheduler/bounds/bounds.h"
+#include "scheduler/list/requirements.h"
 
 // The table of algorithms, and their one shape: what each refuses, the paper's algorithms composed
 // (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and hios-mr are those, then Alg. 2), and the result

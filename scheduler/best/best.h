@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::scheduler::best {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/best/problem.h"
-#include "scheduler/scheduler.h"
 
 namespace hios::scheduler::best {
 

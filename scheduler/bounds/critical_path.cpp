@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 
 // An operator begins no earlier than its head, takes its path share, and what follows takes its
 // tail: latency >= head + share + tail. Heads and tails hold every path, with the transfers that no

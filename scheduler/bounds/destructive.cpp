@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 #include "scheduler/bounds/one_device.h"
 
 // A destructive bound (Klein and Scholl): suppose that some schedule has a latency of at most T,

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 #include "scheduler/bounds/preemptive.h"
 
 // Let J be the operators of head >= a and tail >= b. All their work lies in the window [a, T − b],

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "scheduler/bounds/named.h"
-#include "scheduler/bounds/prices.h"
+#include "scheduler/bounds/bound_table.h"
+#include "scheduler/bounds/lagrangian.h"
 
 // Where memory is limited, a device cannot take more operators than it holds, so that others,
 // slower perhaps, must take the rest: the work bound with prices of memory too (prices.cpp). What

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 
 namespace hios::scheduler {
 

@@ -2,8 +2,8 @@
 #include <limits>
 #include <utility>
 
-#include "scheduler/bounds/named.h"
-#include "scheduler/pieces.h"
+#include "scheduler/bounds/bound_table.h"
+#include "scheduler/structures/pieces.h"
 
 // An operator comparable with all others (a separator) only runs in stages of one group, which cost
 // their sum; divided into stages of one operator each, no output comes later and no stage ends

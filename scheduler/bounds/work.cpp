@@ -1,5 +1,5 @@
-#include "scheduler/bounds/named.h"
-#include "scheduler/bounds/prices.h"
+#include "scheduler/bounds/bound_table.h"
+#include "scheduler/bounds/lagrangian.h"
 
 // M devices are busy for M·latency at most, and every operator takes its work share of that: on
 // devices that are alike, latency >= Σ h / M. On others, what it takes depends on where it runs;

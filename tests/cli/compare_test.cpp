@@ -11,7 +11,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/graph/graph_json.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/programs.h"
 #include "support/schema.h"
 #include "support/temporary_folder.h"

@@ -13,7 +13,7 @@
 #include "engine/profiler.h"
 #include "hios/evaluate/validate.h"
 #include "mpi/device_ranks.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/expect_error.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"

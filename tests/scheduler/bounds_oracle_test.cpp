@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"

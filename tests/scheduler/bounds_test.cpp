@@ -1,4 +1,4 @@
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/graph/random_dag.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"
 #include "support/small_graph.h"

@@ -4,7 +4,7 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/exact_packing.h"
+#include "scheduler/list/exact_packing.h"
 
 #include <limits>
 #include <vector>

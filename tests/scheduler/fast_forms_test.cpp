@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "hios/graph/random_dag.h"
-#include "scheduler/intra_gpu.h"
-#include "scheduler/longest_path.h"
-#include "scheduler/mapping_recording.h"
+#include "scheduler/algorithms/intra_gpu.h"
+#include "scheduler/algorithms/longest_path.h"
+#include "scheduler/algorithms/mapping_recording.h"
 #include "support/dag_generator.h"
 #include "support/plain_intra_gpu.h"
 #include "support/plain_longest_path.h"

@@ -1,4 +1,4 @@
-#include "scheduler/history_tree.h"
+#include "scheduler/structures/history_tree.h"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "scheduler/intra_gpu.h"
+#include "scheduler/algorithms/intra_gpu.h"
 
 #include <gtest/gtest.h>
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/longest_path.h"
+#include "scheduler/algorithms/longest_path.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/ios.h"
+#include "scheduler/algorithms/ios.h"
 
 #include <gtest/gtest.h>
 

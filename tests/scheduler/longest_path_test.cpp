@@ -1,4 +1,4 @@
-#include "scheduler/longest_path.h"
+#include "scheduler/algorithms/longest_path.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"

@@ -1,4 +1,4 @@
-#include "scheduler/mapping_recording.h"
+#include "scheduler/algorithms/mapping_recording.h"
 
 #include <limits>
 
@@ -6,7 +6,7 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/max_tree.h"
+#include "scheduler/structures/max_tree.h"
 
 #include <string>
 

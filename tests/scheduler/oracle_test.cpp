@@ -5,9 +5,9 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/bounds.h"
-#include "scheduler/ios.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/ios.h"
+#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/bounds/bounds.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"

@@ -1,4 +1,4 @@
-#include "scheduler/placement.h"
+#include "scheduler/list/placement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/position_set.h"
+#include "scheduler/structures/position_set.h"
 
 #include <set>
 #include <string>

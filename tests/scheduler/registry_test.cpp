@@ -7,7 +7,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
 #include "support/slow_simulator.h"

@@ -1,4 +1,4 @@
-#include "scheduler/running_sums.h"
+#include "scheduler/structures/running_sums.h"
 
 #include <numeric>
 #include <string>

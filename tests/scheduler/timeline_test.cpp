@@ -1,4 +1,4 @@
-#include "scheduler/timeline.h"
+#include "scheduler/list/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 // Alg. 2 of paper 001 as it reads: whatever follows a window is timed again for each window that is
 // tried. What scheduler/intra_gpu must agree with.

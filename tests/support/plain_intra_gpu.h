@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/intra_gpu.h"
+#include "scheduler/algorithms/intra_gpu.h"
 
 namespace hios::test {
 

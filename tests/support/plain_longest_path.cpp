@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 // Alg. 1 of paper 001 as it reads: in each round the longest valid path of the whole graph is
 // searched anew, and a trial on a device times all that is scheduled from the path's first operator

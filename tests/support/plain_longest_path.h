@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/longest_path.h"
+#include "scheduler/algorithms/longest_path.h"
 
 namespace hios::test {
 

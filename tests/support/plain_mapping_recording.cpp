@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/priorities.h"
-#include "scheduler/timeline.h"
+#include "scheduler/list/priorities.h"
+#include "scheduler/list/timeline.h"
 
 // Alg. 3 of paper 001 with every history read back in full, once a row and device: O(n²·M). What
 // scheduler/mapping_recording must agree with.

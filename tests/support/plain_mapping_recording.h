@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/mapping_recording.h"
+#include "scheduler/algorithms/mapping_recording.h"
 
 namespace hios::test {
 

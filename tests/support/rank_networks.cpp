@@ -13,7 +13,7 @@
 #include "engine/verify.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/algorithms/scheduler.h"
 #include "support/made_up_profile.h"
 #include "support/random_network.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/placement.h"
+#include "scheduler/list/placement.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 
 #include "hios/base/error.h"
 #include "hios/base/random.h"
-#include "scheduler/exact_packing.h"
-#include "scheduler/saturating_sum.h"
+#include "scheduler/list/exact_packing.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // Room is what is left of a device's memory for operators that are not placed, less what placed
 // ones have reserved for those that share their label. A device without a limit has room for all.

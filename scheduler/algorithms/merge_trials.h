@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/max_tree.h"
-#include "scheduler/position_set.h"
-#include "scheduler/stage_graph.h"
+#include "scheduler/algorithms/stage_graph.h"
+#include "scheduler/structures/max_tree.h"
+#include "scheduler/structures/position_set.h"
 
 namespace hios::scheduler {
 

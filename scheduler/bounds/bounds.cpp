@@ -1,11 +1,11 @@
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "scheduler/bounds/named.h"
-#include "scheduler/pieces.h"
+#include "scheduler/bounds/bound_table.h"
+#include "scheduler/structures/pieces.h"
 
 // The table of bounds. What an operator can be charged with is in bounds/shares.cpp, where it can
 // run in bounds/places.cpp, and from when to when in bounds/heads.cpp.

@@ -1,4 +1,4 @@
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 #include <algorithm>
 

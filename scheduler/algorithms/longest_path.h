@@ -6,8 +6,8 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/timeline.h"
-#include "scheduler/valid_path.h"
+#include "scheduler/algorithms/valid_path.h"
+#include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
 

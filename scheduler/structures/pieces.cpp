@@ -1,4 +1,4 @@
-#include "scheduler/pieces.h"
+#include "scheduler/structures/pieces.h"
 
 #include <algorithm>
 #include <optional>

@@ -7,8 +7,8 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/position_set.h"
-#include "scheduler/running_sums.h"
+#include "scheduler/structures/position_set.h"
+#include "scheduler/structures/running_sums.h"
 
 namespace hios::scheduler {
 

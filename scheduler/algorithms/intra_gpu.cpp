@@ -1,11 +1,11 @@
-#include "scheduler/intra_gpu.h"
+#include "scheduler/algorithms/intra_gpu.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "scheduler/merge_trials.h"
-#include "scheduler/priorities.h"
-#include "scheduler/stage_graph.h"
+#include "scheduler/algorithms/merge_trials.h"
+#include "scheduler/algorithms/stage_graph.h"
+#include "scheduler/list/priorities.h"
 
 // Alg. 2 of paper 001. For every operator v_i by priority that is still alone in its stage, windows
 // of 2, 3, … w consecutive operators from v_i on along its device are tried, and the one with the

@@ -1,4 +1,4 @@
-#include "scheduler/sequential.h"
+#include "scheduler/algorithms/sequential.h"
 
 namespace hios::scheduler {
 

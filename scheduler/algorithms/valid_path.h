@@ -5,8 +5,8 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
-#include "scheduler/max_tree.h"
-#include "scheduler/position_set.h"
+#include "scheduler/structures/max_tree.h"
+#include "scheduler/structures/position_set.h"
 
 namespace hios::scheduler {
 

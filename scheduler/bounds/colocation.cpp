@@ -3,7 +3,7 @@
 #include <limits>
 #include <span>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 #include "scheduler/bounds/one_device.h"
 #include "scheduler/bounds/threshold.h"
 

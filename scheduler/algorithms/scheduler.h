@@ -12,7 +12,7 @@
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 
 /// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the
 /// same arguments give the same schedule. All results satisfy validate().

@@ -1,9 +1,9 @@
-#include "scheduler/incremental_timeline.h"
+#include "scheduler/list/incremental_timeline.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 // An operator starts at the latest of: the end of the one before it on its device, and each placed
 // input's end plus its transfer. Adding an operator adds terms and, since no time is negative and

@@ -1,4 +1,4 @@
-#include "scheduler/mapping_recording.h"
+#include "scheduler/algorithms/mapping_recording.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/history_tree.h"
-#include "scheduler/placement.h"
-#include "scheduler/priorities.h"
-#include "scheduler/timeline.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
+#include "scheduler/list/timeline.h"
+#include "scheduler/structures/history_tree.h"
 
 // Alg. 3 of paper 001 (HIOS-MR without its intra-GPU part). Row i of a table has for each device j
 // the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives it. So an

@@ -5,7 +5,7 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
-#include "scheduler/bounds.h"
+#include "scheduler/bounds/bounds.h"
 #include "scheduler/bounds/heads.h"
 #include "scheduler/bounds/places.h"
 #include "scheduler/bounds/problem.h"

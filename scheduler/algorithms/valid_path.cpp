@@ -1,8 +1,8 @@
-#include "scheduler/valid_path.h"
+#include "scheduler/algorithms/valid_path.h"
 
 #include <algorithm>
 
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 // An operator that touches a scheduled one may only begin or end a path. So best(v), the longest
 // valid rest of a path that v begins or that runs through v, is

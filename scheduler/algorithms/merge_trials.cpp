@@ -1,4 +1,4 @@
-#include "scheduler/merge_trials.h"
+#include "scheduler/algorithms/merge_trials.h"
 
 #include <algorithm>
 

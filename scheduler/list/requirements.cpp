@@ -1,10 +1,10 @@
-#include "scheduler/requirements.h"
+#include "scheduler/list/requirements.h"
 
 #include <optional>
 #include <string>
 
 #include "hios/base/error.h"
-#include "scheduler/placement.h"
+#include "scheduler/list/placement.h"
 
 namespace hios::scheduler {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/bounds/prices.h"
+#include "scheduler/bounds/lagrangian.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
-#include "scheduler/ios.h"
+#include "scheduler/algorithms/ios.h"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <unordered_map>
 
-#include "scheduler/pieces.h"
-#include "scheduler/sequential.h"
+#include "scheduler/algorithms/sequential.h"
+#include "scheduler/structures/pieces.h"
 
 // IOS (Ding et al., "IOS: Inter-operator scheduler for CNN acceleration", MLSys 2021). A state is a
 // downset: operators that contain with each operator all those that it needs. An ending of it is a

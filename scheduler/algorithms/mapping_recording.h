@@ -4,7 +4,7 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
-#include "scheduler/timeline.h"
+#include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
 

@@ -1,4 +1,4 @@
-#include "scheduler/longest_path.h"
+#include "scheduler/algorithms/longest_path.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "scheduler/incremental_timeline.h"
-#include "scheduler/placement.h"
-#include "scheduler/priorities.h"
+#include "scheduler/list/incremental_timeline.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
 
 // Alg. 1 of paper 001 (HIOS-LP without its intra-GPU part): the longest path among the operators
 // that are not scheduled goes to one device as a whole, so that its transfers vanish; which device,

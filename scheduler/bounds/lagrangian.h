@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "scheduler/bounds/named.h"
+#include "scheduler/bounds/bound_table.h"
 
 namespace hios::scheduler {
 

@@ -1,9 +1,9 @@
-#include "scheduler/timeline.h"
+#include "scheduler/list/timeline.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "scheduler/placement.h"
+#include "scheduler/list/placement.h"
 
 // Without insertion the slots of a device end one after the other, so its last slot says when it is
 // free, and placing is O(in-edges). With insertion the first gap is searched from the front and the

@@ -1,4 +1,4 @@
-#include "scheduler/exact_packing.h"
+#include "scheduler/list/exact_packing.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "scheduler/saturating_sum.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // Devices are filled one after the other (Martello and Toth's bin completion), each with every set
 // of the items left that may matter, larger items first:

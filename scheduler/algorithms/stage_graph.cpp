@@ -1,10 +1,10 @@
-#include "scheduler/stage_graph.h"
+#include "scheduler/algorithms/stage_graph.h"
 
 #include <algorithm>
 #include <functional>
 #include <queue>
 
-#include "scheduler/priorities.h"
+#include "scheduler/list/priorities.h"
 
 // Merging neighbours asks one question of the part of the topological order between the first and
 // the last of them: what waits for a member there? One pass marks that, by the edges and by the
