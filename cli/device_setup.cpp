@@ -7,7 +7,7 @@
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 
 namespace hios::cli {
 

@@ -10,7 +10,7 @@
 #include "cli/flags.h"
 #include "engine/backend.h"
 #include "engine/plan.h"
-#include "mpi/device_transport.h"
+#include "mpi/device/device_transport.h"
 
 /// What hios-profile and hios-run do for ranks that compute on a device beside the CPU.
 namespace hios::cli {

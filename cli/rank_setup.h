@@ -14,8 +14,8 @@
 #include "engine/timing.h"
 #include "engine/watchdog.h"
 #include "hios/base/error.h"
-#include "mpi/beating.h"
-#include "mpi/session.h"
+#include "mpi/session/heartbeat_transport.h"
+#include "mpi/session/session.h"
 
 /// What hios-profile and hios-run do on every rank before anything runs.
 namespace hios::cli {

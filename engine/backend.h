@@ -13,7 +13,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
 #include "hios/graph/coarsen.h"
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 /// What a device can do for the engine. One folder and one row of backends.cpp each.
 namespace hios {

@@ -33,7 +33,7 @@ class Executor {
 
   /// Ends the requests, and returns when all ranks have: then no peer maps this rank's tensors any
   /// more, and the executor may be destroyed. Collective; run_once is over for good. Only
-  /// transports between devices need it (mpi/device_transport.h).
+  /// transports between devices need it (mpi/device/device_transport.h).
   void close();
 
   /// One inference. Returns this rank's time in ms from now to its last output and the end of its

@@ -7,7 +7,7 @@
 #include "engine/cuda/gpu.h"
 #include "engine/cuda/memory.h"
 #include "engine/cuda/streams.h"
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 namespace hios::cuda {
 

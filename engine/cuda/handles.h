@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
 
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 /// Owners of what the CUDA libraries hand out, and the one way in which their errors become ours.
 namespace hios::cuda {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/backend.h"
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 /// Memory of the GPU and what the GPU copies to and from, owned.
 namespace hios::cuda {

@@ -8,7 +8,7 @@
 #include "engine/backend.h"
 #include "engine/cuda/handles.h"
 #include "engine/cuda/memory.h"
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 namespace hios::cuda {
 

@@ -1,4 +1,4 @@
-#include "mpi/agreement.h"
+#include "mpi/session/agreement.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 #include "support/thread_transport.h"
 
 namespace hios::test {

@@ -1,4 +1,4 @@
-#include "mpi/beating.h"
+#include "mpi/session/heartbeat_transport.h"
 
 #include <gtest/gtest.h>
 

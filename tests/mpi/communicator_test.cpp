@@ -1,4 +1,4 @@
-#include "mpi/communicator.h"
+#include "mpi/messages/communicator.h"
 
 #include <gtest/gtest.h>
 

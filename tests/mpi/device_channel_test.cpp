@@ -1,4 +1,4 @@
-#include "mpi/device_channel.h"
+#include "mpi/device/device_channel.h"
 
 #include <gtest/gtest.h>
 

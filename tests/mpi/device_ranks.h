@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "mpi/device_transport.h"
+#include "mpi/device/device_transport.h"
 #include "support/fake_device.h"
 #include "support/thread_transport.h"
 

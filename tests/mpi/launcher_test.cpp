@@ -1,4 +1,4 @@
-#include "mpi/launcher.h"
+#include "mpi/messages/launcher.h"
 
 #include <gtest/gtest.h>
 

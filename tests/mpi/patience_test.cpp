@@ -1,4 +1,4 @@
-#include "mpi/patience.h"
+#include "mpi/session/startup_timeout.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "mpi/requests.h"
+#include "mpi/messages/requests.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "mpi/communicator.h"
+#include "mpi/messages/communicator.h"
 #include "support/mpi_main.h"
 
 namespace hios::test {
@@ -62,7 +62,7 @@ TEST(Requests, RefuseAMessageThatIsTooLong) {
     if (job().rank() != Rank(1)) continue;
     expect_words(failure,
                  {"receiving 50 bytes from rank 0, tag 77", by_poll ? "MPI_Testsome" : "MPI_Wait",
-                  "mpi/requests.cpp:", "MPI_ERR_TRUNCATE"});
+                  "mpi/messages/requests.cpp:", "MPI_ERR_TRUNCATE"});
     EXPECT_EQ(failure.find(HIOS_SOURCE_DIR), std::string::npos) << failure;
   }
 }

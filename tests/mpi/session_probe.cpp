@@ -7,7 +7,7 @@
 #include <string>
 
 #include "hios/base/error.h"
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 
 namespace {
 

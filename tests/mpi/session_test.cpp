@@ -1,4 +1,4 @@
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "exchange.h"
 #include "hios/base/error.h"
 #include "hios/base/random.h"
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 
 namespace hios::test {
 namespace {

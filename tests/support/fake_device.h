@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "mpi/device.h"
+#include "mpi/accelerator.h"
 
 /// Devices for tests: their memory is this process's, their queues hold work that nobody runs until
 /// somebody has to. So a reader that did not wait sees stale bytes, and every order that queues and

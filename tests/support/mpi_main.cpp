@@ -5,7 +5,7 @@
 #include <array>
 #include <iostream>
 
-#include "mpi/session.h"
+#include "mpi/session/session.h"
 
 namespace hios::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/backend.h"
-#include "mpi/device_transport.h"
+#include "mpi/device/device_transport.h"
 
 /// Networks on the ranks of a job, each with a device, tensors between them by one path. The same
 /// bodies judge the CUDA backend (tests/gpu, processes that share a GPU) and the executor on fake

@@ -1,0 +1,122 @@
+#include "mpi/device/device_channel.h"
+
+#include <thread>
+#include <utility>
+
+// Whoever waits for one message pushes all of them, both ways, and those of the rank's other
+// channels: a rank that waits for its own send alone, while its peer waits for one that is ready
+// here but not yet handed to MPI, would wait for ever.
+//
+// A turn of the loop is one poll of the wrapped channel, then a look at each posted receive (a
+// field each), and a question to the device about the oldest send alone: sends follow one queue, so
+// none behind it can be ready before it, and a question costs a call of the driver. Where a rank
+// sends by two paths at once, one may hold up the other for as long as the device takes for what is
+// queued; never for longer, for what is queued on a device waits for no host.
+namespace hios::mpi {
+namespace {
+
+constexpr unsigned kTurnsBeforeYield = 16;
+
+}  // namespace
+
+DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Leg>> sends,
+                             std::vector<std::unique_ptr<Leg>> receives,
+                             std::unique_ptr<InnerMessages> inner,
+                             std::shared_ptr<OpenChannels> siblings)
+    : sends_(parts_of(std::move(sends))),
+      receives_(parts_of(std::move(receives))),
+      siblings_(std::move(siblings)),
+      inner_(std::move(inner)) {
+  sends_to_push_.reserve(sends_.size());
+  receives_to_push_.reserve(receives_.size());
+  siblings_->push_back(this);
+}
+
+DeviceChannel::~DeviceChannel() { std::erase(*siblings_, this); }
+
+std::vector<DeviceChannel::Part> DeviceChannel::parts_of(std::vector<std::unique_ptr<Leg>> legs) {
+  std::vector<Part> parts;
+  parts.reserve(legs.size());
+  for (std::unique_ptr<Leg>& leg : legs) parts.push_back({std::move(leg)});
+  return parts;
+}
+
+void DeviceChannel::start(Part& part, std::vector<Leg*>& to_push) {
+  part.leg->start();
+  part.under_way = true;
+  part.settled = false;
+  ++under_way_;
+  to_push.push_back(part.leg.get());
+}
+
+void DeviceChannel::start_receives() {
+  inner_->channel().start_receives();
+  for (Part& part : sends_) part.leg->posted();
+  for (Part& part : receives_) {
+    part.leg->posted();
+    start(part, receives_to_push_);
+  }
+}
+
+void DeviceChannel::start_send(std::size_t send) { start(sends_[send], sends_to_push_); }
+
+bool DeviceChannel::open(const Part& part) {
+  return !part.under_way || part.settled || part.leg->ready();
+}
+
+void DeviceChannel::settle(Part& part) {
+  if (!part.under_way || part.settled) return;
+  part.leg->settle();
+  part.settled = true;
+}
+
+void DeviceChannel::poll() {
+  if (under_way_ == 0) return;
+  inner_->channel().poll();
+  for (std::size_t i = 0; i < receives_to_push_.size();) {
+    if (receives_to_push_[i]->push()) {
+      receives_to_push_[i] = receives_to_push_.back();
+      receives_to_push_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  while (first_send_ < sends_to_push_.size() && sends_to_push_[first_send_]->push()) ++first_send_;
+}
+
+template <class Done>
+void DeviceChannel::push_until(Done&& done) {
+  for (unsigned turns = 0; !done(); ++turns) {
+    for (DeviceChannel* channel : *siblings_) channel->poll();
+    if (turns >= kTurnsBeforeYield) std::this_thread::yield();
+  }
+}
+
+void DeviceChannel::await(Part& part) {
+  push_until([&] { return open(part); });
+  settle(part);
+}
+
+bool DeviceChannel::finished() {
+  if (!receives_to_push_.empty() || first_send_ < sends_to_push_.size()) return false;
+  for (std::vector<Part>* parts : {&receives_, &sends_}) {
+    for (Part& part : *parts) {
+      if (!part.under_way) continue;
+      if (!open(part)) return false;
+      settle(part);
+      if (!part.leg->ended()) return false;
+      part.under_way = false;
+      --under_way_;
+    }
+  }
+  return true;
+}
+
+void DeviceChannel::finish() {
+  push_until([&] { return finished(); });
+  inner_->channel().finish();
+  sends_to_push_.clear();
+  first_send_ = 0;
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpi/routes/endpoint.h"
+
+namespace hios::mpi {
+
+class DeviceChannel;
+/// The open channels of one transport.
+using OpenChannels = std::vector<DeviceChannel*>;
+
+/// The channel of a device transport: a leg for each message, and the loop that pushes them on.
+class DeviceChannel final : public Channel {
+ public:
+  /// Legs by message, in the caller's order; `inner` has been opened. Stands in `siblings` as long
+  /// as it lives: waiting for a message of one channel pushes them all.
+  DeviceChannel(std::vector<std::unique_ptr<Leg>> sends, std::vector<std::unique_ptr<Leg>> receives,
+                std::unique_ptr<InnerMessages> inner, std::shared_ptr<OpenChannels> siblings);
+  ~DeviceChannel() override;
+  DeviceChannel(const DeviceChannel&) = delete;
+  DeviceChannel& operator=(const DeviceChannel&) = delete;
+
+  void start_receives() override;
+  void start_send(std::size_t send) override;
+  void await_receive(std::size_t receive) override { await(receives_[receive]); }
+  void await_send(std::size_t send) override { await(sends_[send]); }
+  bool received(std::size_t receive) override { return open(receives_[receive]); }
+  bool sent(std::size_t send) override { return open(sends_[send]); }
+  void poll() override;
+  void finish() override;
+
+  /// Whether finish() would return at once, by what poll() has seen so far.
+  bool finished();
+
+ private:
+  struct Part {
+    std::unique_ptr<Leg> leg;
+    bool under_way = false;  ///< started in this iteration
+    bool settled = false;    ///< the work queue is behind it
+  };
+
+  static std::vector<Part> parts_of(std::vector<std::unique_ptr<Leg>> legs);
+  static bool open(const Part& part);
+  static void settle(Part& part);
+  void start(Part& part, std::vector<Leg*>& to_push);
+  void await(Part& part);
+  template <class Done>
+  void push_until(Done&& done);
+
+  std::vector<Part> sends_, receives_;
+  // Started and not pushed to the end. Sends in the order of their starts, receives in any.
+  std::vector<Leg*> sends_to_push_, receives_to_push_;
+  std::size_t first_send_ = 0;  // of sends_to_push_; what is before has been pushed
+  std::size_t under_way_ = 0;
+  std::shared_ptr<OpenChannels> siblings_;
+  std::unique_ptr<InnerMessages> inner_;  // last: its requests go before the memory they use
+};
+
+/// Makes the legs of a channel by the path of each message, lets those of the two sides meet, and
+/// opens it. Collective among all ranks where `paths` has IPC: then it throws RunError on all of
+/// them if it fails on one. The other arguments as DeviceChannel's.
+std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* device,
+                                                   const Paths& paths, TagBook& tags,
+                                                   std::shared_ptr<OpenChannels> siblings,
+                                                   std::span<const Message> sends,
+                                                   std::span<const Message> receives);
+
+}  // namespace hios::mpi

@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <tuple>
+
+#include "hios/base/error.h"
+#include "mpi/device/device_channel.h"
+#include "mpi/session/agreement.h"
+
+// Legs take their tags in the order of their messages' tags, pair by pair, whatever order the
+// caller lists them in: so both sides take the same ones. Where memory is shared, all ranks tell
+// all what they offer, each takes what its peers offered to it, and then all ask whether that went
+// well everywhere: a rank that threw alone would leave the others waiting.
+namespace hios::mpi {
+namespace {
+
+/// Which message an offer is for: its sender, receiver and tag.
+using Wire = std::tuple<std::size_t, std::size_t, int>;
+
+/// What one side of a message gives the other.
+struct Offer {
+  Bytes size_bytes = 0;
+  std::vector<std::string> lines;
+};
+/// Of one rank; sends and receives apart, since a message has an offer from either side.
+struct Offers {
+  std::map<Wire, Offer> sends, receives;
+};
+
+void pack(std::ostream& out, char side, const Wire& wire, const Offer& offer) {
+  const auto& [from, to, tag] = wire;
+  out << side << ' ' << from << ' ' << to << ' ' << tag << ' ' << offer.size_bytes << ' '
+      << offer.lines.size() << '\n';
+  for (const std::string& line : offer.lines) out << line << '\n';
+}
+
+std::string pack(const Offers& offers) {
+  std::ostringstream out;
+  for (const auto& [wire, offer] : offers.sends) pack(out, 's', wire, offer);
+  for (const auto& [wire, offer] : offers.receives) pack(out, 'r', wire, offer);
+  return out.str();
+}
+
+void unpack(const std::string& text, Offers& offers) {
+  std::istringstream in(text);
+  char side = 0;
+  std::size_t from = 0, to = 0, lines = 0;
+  int tag = 0;
+  Offer offer;
+  while (in >> side >> from >> to >> tag >> offer.size_bytes >> lines) {
+    in.ignore();
+    offer.lines.resize(lines);
+    for (std::string& line : offer.lines) std::getline(in, line);
+    (side == 's' ? offers.sends : offers.receives)[{from, to, tag}] = offer;
+  }
+}
+
+class Opening {
+ public:
+  Opening(Transport& transport, Device* device, const Paths& paths, TagBook& tags,
+          std::span<const Message> sends, std::span<const Message> receives)
+      : transport_(transport),
+        paths_(paths),
+        sends_(sends),
+        receives_(receives),
+        parts_{device, *inner_, tags} {}
+
+  void make_legs();
+  Offers offers();
+  void accept(const Offers& of_all);
+  std::unique_ptr<DeviceChannel> open(std::shared_ptr<OpenChannels> siblings);
+
+ private:
+  static std::vector<std::size_t> by_tag(std::span<const Message> messages);
+  Path path(Rank from, Rank to, Bytes size_bytes) const;
+  Wire wire_to(const Message& send) const {
+    return {transport_.rank().index(), send.peer.index(), send.tag};
+  }
+  Wire wire_from(const Message& receive) const {
+    return {receive.peer.index(), transport_.rank().index(), receive.tag};
+  }
+  static void take(Leg& leg, const std::map<Wire, Offer>& offers, const Wire& wire,
+                   Bytes size_bytes);
+
+  Transport& transport_;
+  const Paths& paths_;
+  std::span<const Message> sends_, receives_;
+  std::unique_ptr<InnerMessages> inner_ = std::make_unique<InnerMessages>();
+  LegParts parts_;
+  std::vector<std::unique_ptr<Leg>> send_legs_, receive_legs_;
+};
+
+std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
+  std::vector<std::size_t> order(messages.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return messages[a].tag < messages[b].tag; });
+  return order;
+}
+
+/// An empty message has no memory to share or to give to MPI; staging moves no bytes of it.
+Path Opening::path(Rank from, Rank to, Bytes size_bytes) const {
+  const Path path = paths_.at(from, to);
+  return path != Path::kHost && size_bytes == 0 ? Path::kStaged : path;
+}
+
+void Opening::make_legs() {
+  send_legs_.resize(sends_.size());
+  receive_legs_.resize(receives_.size());
+  const Rank self = transport_.rank();
+  for (const std::size_t i : by_tag(sends_)) {
+    const Message& message = sends_[i];
+    switch (path(self, message.peer, message.size_bytes)) {
+      case Path::kHost:
+        send_legs_[i] = make_host_send(parts_, message);
+        break;
+      case Path::kIpc:
+        send_legs_[i] = make_ipc_send(parts_, message);
+        break;
+      case Path::kCudaAware:
+        send_legs_[i] = make_cuda_aware_send(parts_, message);
+        break;
+      case Path::kStaged:
+        send_legs_[i] = make_staged_send(parts_, message);
+        break;
+    }
+  }
+  for (const std::size_t i : by_tag(receives_)) {
+    const Message& message = receives_[i];
+    switch (path(message.peer, self, message.size_bytes)) {
+      case Path::kHost:
+        receive_legs_[i] = make_host_receive(parts_, message);
+        break;
+      case Path::kIpc:
+        receive_legs_[i] = make_ipc_receive(parts_, message);
+        break;
+      case Path::kCudaAware:
+        receive_legs_[i] = make_cuda_aware_receive(parts_, message);
+        break;
+      case Path::kStaged:
+        receive_legs_[i] = make_staged_receive(parts_, message);
+        break;
+    }
+  }
+}
+
+Offers Opening::offers() {
+  Offers mine;
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    std::vector<std::string> lines = send_legs_[i]->offer();
+    if (!lines.empty()) {
+      mine.sends[wire_to(sends_[i])] = {sends_[i].size_bytes, std::move(lines)};
+    }
+  }
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    std::vector<std::string> lines = receive_legs_[i]->offer();
+    if (!lines.empty()) {
+      mine.receives[wire_from(receives_[i])] = {receives_[i].size_bytes, std::move(lines)};
+    }
+  }
+  return mine;
+}
+
+void Opening::take(Leg& leg, const std::map<Wire, Offer>& offers, const Wire& wire,
+                   Bytes size_bytes) {
+  const auto& [from, to, tag] = wire;
+  const std::string message = "the message from rank " + std::to_string(from) + " to rank " +
+                              std::to_string(to) + ", tag " + std::to_string(tag);
+  const auto offered = offers.find(wire);
+  if (offered == offers.end()) throw RunError(message + ", is planned on one side only");
+  if (offered->second.size_bytes != size_bytes) {
+    throw RunError(message + ", has " + std::to_string(size_bytes) + " bytes on one side and " +
+                   std::to_string(offered->second.size_bytes) + " on the other");
+  }
+  leg.accept(offered->second.lines);
+}
+
+/// The other side's offers are for the legs that made one of their own.
+void Opening::accept(const Offers& of_all) {
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    const Wire wire = wire_to(sends_[i]);
+    if (of_all.sends.contains(wire)) {
+      take(*send_legs_[i], of_all.receives, wire, sends_[i].size_bytes);
+    }
+  }
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    const Wire wire = wire_from(receives_[i]);
+    if (of_all.receives.contains(wire)) {
+      take(*receive_legs_[i], of_all.sends, wire, receives_[i].size_bytes);
+    }
+  }
+}
+
+std::unique_ptr<DeviceChannel> Opening::open(std::shared_ptr<OpenChannels> siblings) {
+  inner_->open(transport_);
+  return std::make_unique<DeviceChannel>(std::move(send_legs_), std::move(receive_legs_),
+                                         std::move(inner_), std::move(siblings));
+}
+
+/// What a step that may fail on one rank has to say; empty: nothing.
+template <class Step>
+std::string complaint_of(Step&& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+void agree(Transport& transport, const std::string& complaint) {
+  const std::string joint = joint_complaint(transport.all_gather(complaint));
+  if (!joint.empty()) throw RunError(joint);
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* device,
+                                                   const Paths& paths, TagBook& tags,
+                                                   std::shared_ptr<OpenChannels> siblings,
+                                                   std::span<const Message> sends,
+                                                   std::span<const Message> receives) {
+  Opening opening(inner, device, paths, tags, sends, receives);
+  const bool shares =
+      std::find(paths.by_pair.begin(), paths.by_pair.end(), Path::kIpc) != paths.by_pair.end();
+  if (!shares) {
+    opening.make_legs();
+    return opening.open(std::move(siblings));
+  }
+  Offers mine, of_all;
+  agree(inner, complaint_of([&] {
+          opening.make_legs();
+          mine = opening.offers();
+        }));
+  for (const std::string& text : inner.all_gather(pack(mine))) unpack(text, of_all);
+  std::unique_ptr<DeviceChannel> channel;
+  agree(inner, complaint_of([&] {
+          opening.accept(of_all);
+          channel = opening.open(std::move(siblings));
+        }));
+  return channel;
+}
+
+}  // namespace hios::mpi

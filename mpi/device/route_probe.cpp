@@ -1,0 +1,157 @@
+#include "mpi/device/route_probe.h"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/base/random.h"
+#include "mpi/device/device_channel.h"
+#include "mpi/session/agreement.h"
+
+// What a library or a device says of itself is no proof: an MPI may call itself CUDA-aware where
+// the support has switched itself off, and a mapping may succeed and show something else. So bytes
+// that nobody could guess travel from a to b and back, and both ranks look at them: two faults on
+// the way could undo each other. Whether a step failed is agreed on before anybody waits for a
+// message, and the wait itself has an end.
+namespace hios::mpi {
+namespace {
+
+constexpr Bytes kTrialBytes = 4096;
+constexpr int kThere = 1, kBack = 2;
+constexpr std::chrono::seconds kPatience{10};
+
+std::vector<std::byte> pattern(Path path, Rank a, Rank b) {
+  Random random(a.index() * 1000 + b.index(), name(path));
+  std::vector<std::byte> bytes(kTrialBytes);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
+  return bytes;
+}
+
+/// A stretch of device memory, or of host memory where there is no device.
+class Stretch {
+ public:
+  explicit Stretch(Device* device) : device_(device), host_(kTrialBytes) {
+    if (device_ != nullptr) memory_ = device_->make_memory(kTrialBytes, "trying paths");
+  }
+  std::byte* data() { return memory_ ? memory_->data() : host_.data(); }
+  void write(const std::vector<std::byte>& bytes) {
+    host_ = bytes;
+    if (memory_) device_->write(memory_->data(), host_.data(), kTrialBytes);
+  }
+  const std::vector<std::byte>& read() {
+    if (memory_) device_->read(host_.data(), memory_->data(), kTrialBytes);
+    return host_;
+  }
+
+ private:
+  Device* device_;
+  std::unique_ptr<DeviceMemory> memory_;
+  std::vector<std::byte> host_;
+};
+
+/// All pairs in host memory, but this one.
+Paths only(std::size_t ranks, Path path, Rank a, Rank b) {
+  Paths paths{ranks, std::vector<Path>(ranks * ranks, Path::kHost), {}};
+  paths.by_pair[a.index() * ranks + b.index()] = path;
+  paths.by_pair[b.index() * ranks + a.index()] = path;
+  return paths;
+}
+
+void push(DeviceChannel& channel, const auto& done) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!done()) {
+    channel.poll();
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw RunError("nothing came within " + std::to_string(kPatience.count()) + " s");
+    }
+    std::this_thread::yield();
+  }
+}
+
+/// One rank's side of a trial. Its steps are called by all ranks, one by one.
+class Trial {
+ public:
+  Trial(Transport& transport, Device* device, Path path, Rank a, Rank b)
+      : transport_(transport),
+        device_(device),
+        first_(transport.rank() == a),
+        takes_part_(first_ || transport.rank() == b),
+        peer_(first_ ? b : a),
+        paths_(only(transport.size(), path, a, b)),
+        // Trials of one pair follow each other, and one that failed may have left messages behind.
+        tags_(transport.size(), static_cast<int>(path) * (kTrialTags / 4)),
+        expected_(pattern(path, a, b)) {}
+
+  void prepare() {
+    if (!takes_part_) return;
+    out_.emplace(device_);
+    in_.emplace(device_);
+    if (first_) out_->write(expected_);
+  }
+
+  void open() {
+    std::vector<Message> sends, receives;
+    if (takes_part_) {
+      // The second rank sends back what it received, from where it received it.
+      std::byte* const from = (first_ ? out_ : in_)->data();
+      sends = {{peer_, first_ ? kThere : kBack, from, kTrialBytes}};
+      receives = {{peer_, first_ ? kBack : kThere, in_->data(), kTrialBytes}};
+    }
+    channel_ = open_device_channel(transport_, device_, paths_, tags_,
+                                   std::make_shared<OpenChannels>(), sends, receives);
+  }
+
+  void exchange() {
+    if (!takes_part_) return;
+    channel_->start_receives();
+    if (!first_) {
+      push(*channel_, [&] { return channel_->received(0); });
+      channel_->await_receive(0);
+    }
+    channel_->start_send(0);
+    push(*channel_, [&] { return channel_->finished(); });
+    channel_->finish();
+    if (device_ != nullptr) device_->synchronize();
+    if (in_->read() != expected_) throw RunError("what came was not what was sent");
+  }
+
+  void close() { channel_.reset(); }
+
+ private:
+  Transport& transport_;
+  Device* device_;
+  bool first_, takes_part_;
+  Rank peer_;
+  Paths paths_;
+  TagBook tags_;
+  std::vector<std::byte> expected_;
+  std::optional<Stretch> out_, in_;
+  std::unique_ptr<DeviceChannel> channel_;
+};
+
+/// What went wrong in a step on any rank; the same on all. Collective.
+template <class Step>
+std::string joint_failure(Transport& transport, Step&& step) {
+  std::string failure;
+  try {
+    step();
+  } catch (const Error& error) {
+    failure = printable(error.what(), 200);
+  }
+  return joint_complaint(transport.all_gather(failure));
+}
+
+}  // namespace
+
+std::string try_path(Transport& transport, Device* device, Path path, Rank a, Rank b) {
+  Trial trial(transport, device, path, a, b);
+  std::string failure = joint_failure(transport, [&] { trial.prepare(); });
+  if (failure.empty()) failure = joint_failure(transport, [&] { trial.open(); });
+  if (failure.empty()) failure = joint_failure(transport, [&] { trial.exchange(); });
+  trial.close();
+  transport.barrier();  // mapped memory is let go of before its owner frees it
+  return failure;
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,38 @@
+#include "mpi/messages/handles.h"
+
+#include <array>
+#include <string_view>
+
+#include "hios/base/error.h"
+
+namespace hios::mpi {
+namespace {
+
+/// Folder and file: the path on the machine that compiled it helps nobody.
+std::string_view short_file(std::string_view file) {
+  const std::size_t name = file.rfind('/');
+  if (name == std::string_view::npos || name == 0) return file;
+  const std::size_t folder = file.rfind('/', name - 1);
+  return folder == std::string_view::npos ? file : file.substr(folder + 1);
+}
+
+std::string words_of(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
+    return "MPI error " + std::to_string(code);
+  }
+  return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+void throw_mpi_error(int code, const char* call, const std::string& purpose,
+                     std::source_location where) {
+  std::string text = purpose.empty() ? std::string() : purpose + ": ";
+  text += std::string(call) + " failed at " + std::string(short_file(where.file_name())) + ":" +
+          std::to_string(where.line()) + ": " + words_of(code);
+  throw RunError(text);
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,75 @@
+#include "mpi/messages/launcher.h"
+
+#include <sched.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+namespace hios::mpi {
+namespace {
+
+constexpr const char* kYieldWhenIdle = "OMPI_MCA_mpi_yield_when_idle";
+
+/// The first of `names` that is set to a number.
+std::optional<std::size_t> number(std::span<const char* const> names) {
+  for (const char* name : names) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) continue;
+    std::size_t value = 0;
+    const char* end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, value);
+    if (error == std::errc() && stop == end) return value;
+  }
+  return std::nullopt;
+}
+
+std::size_t allowed_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::size_t>(CPU_COUNT(&cores));
+}
+
+}  // namespace
+
+bool launched() {
+  // A batch script of Slurm has SLURM_PROCID too; only srun's tasks have the number of a step's.
+  constexpr std::array kSigns = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+  for (const char* sign : kSigns) {
+    if (std::getenv(sign) != nullptr) return true;
+  }
+  return launched_ranks().value_or(1) > 1;
+}
+
+std::optional<std::size_t> launched_ranks() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+  return number(kNames);
+}
+
+std::optional<std::size_t> launched_rank() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+  return number(kNames);
+}
+
+std::optional<std::size_t> launched_local_rank() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+  return number(kNames);
+}
+
+std::optional<std::size_t> launched_local_size() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_SIZE"};
+  return number(kNames);
+}
+
+void prepare_launch_environment() {
+  // A rank that was bound sees its own cores only, and mpirun binds no two ranks to one core.
+  const bool bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
+  if (!bound && launched_local_size().value_or(1) > allowed_cores()) {
+    setenv(kYieldWhenIdle, "1", /*overwrite=*/0);
+  }
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,150 @@
+#include "mpi/messages/mpi_library.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "mpi/messages/communicator.h"
+
+// On one host Open MPI copies large messages once, straight out of the sender's memory (CMA, the
+// system call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long.
+// Which one is a setting of its component "vader", which MPI's tool interface shows after start-up,
+// and a matter of permission: many containers forbid the call. So both are asked: the setting, and
+// the call itself, once, on a neighbour. Where vader did not load at all, Open MPI uses something
+// else, and we say no more than that.
+namespace hios::mpi {
+namespace {
+
+constexpr const char* kSingleCopy = "btl_vader_single_copy_mechanism";
+
+/// MPI's tool interface, open for as long as this lives.
+class ToolSession {
+ public:
+  ToolSession() {
+    int provided = 0;
+    open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+  }
+  ToolSession(const ToolSession&) = delete;
+  ToolSession& operator=(const ToolSession&) = delete;
+  ~ToolSession() {
+    if (open_) MPI_T_finalize();
+  }
+  bool open() const { return open_; }
+
+ private:
+  bool open_ = false;
+};
+
+/// The value of a control variable that is an enumeration, by its name; empty where this MPI has no
+/// such variable, which is an answer and no error.
+std::string enumerated_variable(const char* name) {
+  const ToolSession tools;
+  int index = 0;
+  if (!tools.open() || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return {};
+
+  int name_length = 0, description_length = 0, verbosity = 0, binding = 0, scope = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_T_enum items = MPI_T_ENUM_NULL;
+  if (MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &items, nullptr,
+                          &description_length, &binding, &scope) != MPI_SUCCESS ||
+      type != MPI_INT || items == MPI_T_ENUM_NULL) {
+    return {};
+  }
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  int elements = 0, value = 0;
+  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &elements) != MPI_SUCCESS) return {};
+  const bool read = elements == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
+  MPI_T_cvar_handle_free(&handle);
+
+  int number = 0, length = 0;
+  if (!read || MPI_T_enum_get_info(items, &number, nullptr, &length) != MPI_SUCCESS) return {};
+  for (int i = 0; i < number; ++i) {
+    std::array<char, 64> text{};
+    int item = 0, text_length = static_cast<int>(text.size());
+    if (MPI_T_enum_get_item(items, i, &item, text.data(), &text_length) != MPI_SUCCESS) continue;
+    if (item == value) return text.data();
+  }
+  return {};
+}
+
+/// Whether this rank may read its neighbour's memory. Collective over the host.
+bool reads_neighbour(MPI_Comm host) {
+  int rank = 0, size = 0;
+  HIOS_MPI(MPI_Comm_rank(host, &rank));
+  HIOS_MPI(MPI_Comm_size(host, &size));
+  struct Word {
+    std::int64_t process;
+    std::uint64_t address;
+    std::uint64_t value;
+  };
+  static std::uint64_t word = 0;
+  word = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(rank + 1);
+  const Word mine = {getpid(), reinterpret_cast<std::uint64_t>(&word), word};
+  std::vector<Word> all(static_cast<std::size_t>(size));
+  HIOS_MPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, host));
+
+  const Word& next = all[static_cast<std::size_t>((rank + 1) % size)];
+  std::uint64_t seen = 0;
+  iovec here = {&seen, sizeof seen};
+  iovec there = {reinterpret_cast<void*>(next.address), sizeof seen};
+  const ssize_t got =
+      process_vm_readv(static_cast<pid_t>(next.process), &here, 1, &there, 1, /*flags=*/0);
+  const int mine_worked = got == static_cast<ssize_t>(sizeof seen) && seen == next.value;
+  int all_worked = 0;
+  HIOS_MPI(MPI_Allreduce(&mine_worked, &all_worked, 1, MPI_INT, MPI_LAND, host));
+  return all_worked != 0;
+}
+
+/// How the ranks of this host reach each other; empty for a rank that is alone there.
+std::string describe_host(MPI_Comm host) {
+  int size = 0;
+  HIOS_MPI(MPI_Comm_size(host, &size));
+  if (size == 1) return {};
+  const bool readable = reads_neighbour(host);
+  const std::string mechanism = enumerated_variable(kSingleCopy);
+  if (mechanism.empty()) return "no shared memory of Open MPI's own (btl vader is not loaded)";
+  if (mechanism == "cma") {
+    return readable ? "shared memory with CMA"
+                    : "shared memory without CMA (process_vm_readv is not permitted here)";
+  }
+  if (mechanism == "none" || mechanism == "emulated") return "shared memory without CMA";
+  return "shared memory with " + mechanism;
+}
+
+/// "Open MPI v4.1.4, package: …" → "Open MPI 4.1.4".
+std::string library_name() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  HIOS_MPI(MPI_Get_library_version(text.data(), &length));
+  std::string name(text.data(), static_cast<std::size_t>(length));
+  name.erase(std::min(name.find_first_of(",\n"), name.size()));
+  if (const std::size_t v = name.rfind(" v"); v != std::string::npos) name.erase(v + 1, 1);
+  return name;
+}
+
+}  // namespace
+
+std::string describe_path(MPI_Comm communicator, MPI_Comm host) {
+  int ranks = 0, host_rank = 0, hosts = 0;
+  HIOS_MPI(MPI_Comm_size(communicator, &ranks));
+  HIOS_MPI(MPI_Comm_rank(host, &host_rank));
+  const int first_of_host = host_rank == 0;
+  HIOS_MPI(MPI_Allreduce(&first_of_host, &hosts, 1, MPI_INT, MPI_SUM, communicator));
+
+  std::string text = library_name();
+  if (ranks == 1) return text + ", one rank";
+  if (hosts > 1) text += ", network between " + std::to_string(hosts) + " hosts";
+  std::vector<std::string> ways = all_gather_text(communicator, describe_host(host));
+  std::sort(ways.begin(), ways.end());
+  ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
+  for (const std::string& way : ways) {
+    if (!way.empty()) text += ", " + way;
+  }
+  return text;
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,214 @@
+#include "mpi/messages/requests.h"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hios/base/error.h"
+
+// A plan's messages never change, so each has a persistent request that is made once and started in
+// every iteration: matching, datatype and peer are settled at open, and no call of the timed loop
+// allocates. Receives come first in the arrays, so that one MPI_Startall posts them all; a message
+// that finds its receive posted goes straight into its buffer, and a send never has to wait for the
+// receiver's program order.
+//
+// Open MPI moves large messages only inside its own calls. poll() makes one MPI_Testsome over all
+// requests: that progresses whatever is under way and harvests what has ended, in time linear in
+// the number of requests (a few hundred at most) and none at all when nothing is under way.
+namespace hios::mpi {
+namespace {
+
+constexpr Bytes kMaxCount = std::numeric_limits<int>::max();
+constexpr Bytes kBlockBytes = Bytes{1} << 30;
+
+/// Persistent requests, contiguous as MPI wants them.
+class RequestArray {
+ public:
+  explicit RequestArray(std::size_t capacity) { requests_.reserve(capacity); }
+  RequestArray(const RequestArray&) = delete;
+  RequestArray& operator=(const RequestArray&) = delete;
+  /// Freeing is local. A request is still under way only after an error; a receive is cancelled
+  /// first, so that no late message writes into a buffer that is about to go.
+  ~RequestArray() {
+    for (MPI_Request& request : requests_) {
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    }
+  }
+
+  MPI_Request* add() {
+    requests_.push_back(MPI_REQUEST_NULL);
+    return &requests_.back();
+  }
+  MPI_Request* data() { return requests_.data(); }
+  MPI_Request* at(std::size_t index) { return &requests_[index]; }
+  int size() const { return static_cast<int>(requests_.size()); }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+class PersistentChannel final : public Channel {
+ public:
+  PersistentChannel(MPI_Comm communicator, std::span<const Message> sends,
+                    std::span<const Message> receives);
+  ~PersistentChannel() override;
+
+  void start_receives() override;
+  void start_send(std::size_t send) override;
+  void await_receive(std::size_t receive) override { await(receive); }
+  void await_send(std::size_t send) override { await(receives_ + send); }
+  bool received(std::size_t receive) override { return !parts_[receive].under_way; }
+  bool sent(std::size_t send) override { return !parts_[receives_ + send].under_way; }
+  void poll() override;
+  void finish() override;
+
+ private:
+  struct Part {
+    Message message;
+    bool under_way = false;
+  };
+
+  void add(MPI_Comm communicator, const Message& message, bool receive);
+  void await(std::size_t part);
+  void complete(std::size_t part, const MPI_Status& status);
+  void check_harvest(int code, int harvested) const;
+  std::string purpose(std::size_t part) const;
+
+  std::size_t receives_;
+  std::size_t under_way_ = 0;
+  std::vector<Part> parts_;            // receives, then sends; as in requests_
+  std::vector<UniqueDatatype> types_;  // of messages that no int counts
+  RequestArray requests_;
+  std::vector<int> harvest_;  // MPI_Testsome writes here
+  std::vector<MPI_Status> statuses_;
+};
+
+PersistentChannel::PersistentChannel(MPI_Comm communicator, std::span<const Message> sends,
+                                     std::span<const Message> receives)
+    : receives_(receives.size()), requests_(sends.size() + receives.size()) {
+  const std::size_t parts = sends.size() + receives.size();
+  parts_.reserve(parts);
+  for (const Message& message : receives) add(communicator, message, true);
+  for (const Message& message : sends) add(communicator, message, false);
+  harvest_.resize(parts);
+  statuses_.resize(parts);
+}
+
+PersistentChannel::~PersistentChannel() {
+  for (std::size_t part = 0; part < receives_; ++part) {
+    if (parts_[part].under_way) MPI_Cancel(requests_.at(part));
+  }
+}
+
+void PersistentChannel::add(MPI_Comm communicator, const Message& message, bool receive) {
+  parts_.push_back({message});
+  MPI_Datatype type = MPI_BYTE;
+  int count = 1;
+  if (message.size_bytes <= kMaxCount) {
+    count = static_cast<int>(message.size_bytes);
+  } else {
+    types_.push_back(contiguous_bytes(message.size_bytes, kBlockBytes));
+    type = types_.back().get();
+  }
+  const int peer = static_cast<int>(message.peer.index());
+  MPI_Request* request = requests_.add();
+  const std::size_t part = parts_.size() - 1;
+  if (receive) {
+    HIOS_MPI_FOR(MPI_Recv_init(message.data, count, type, peer, message.tag, communicator, request),
+                 purpose(part));
+  } else {
+    HIOS_MPI_FOR(MPI_Send_init(message.data, count, type, peer, message.tag, communicator, request),
+                 purpose(part));
+  }
+}
+
+void PersistentChannel::start_receives() {
+  if (receives_ == 0) return;
+  HIOS_MPI(MPI_Startall(static_cast<int>(receives_), requests_.data()));
+  for (std::size_t part = 0; part < receives_; ++part) parts_[part].under_way = true;
+  under_way_ += receives_;
+}
+
+void PersistentChannel::start_send(std::size_t send) {
+  const std::size_t part = receives_ + send;
+  HIOS_MPI_FOR(MPI_Start(requests_.at(part)), purpose(part));
+  parts_[part].under_way = true;
+  ++under_way_;
+}
+
+void PersistentChannel::await(std::size_t part) {
+  if (!parts_[part].under_way) return;
+  MPI_Status status;
+  HIOS_MPI_FOR(MPI_Wait(requests_.at(part), &status), purpose(part));
+  complete(part, status);
+}
+
+void PersistentChannel::poll() {
+  if (under_way_ == 0) return;
+  int harvested = 0;
+  const int code = MPI_Testsome(requests_.size(), requests_.data(), &harvested, harvest_.data(),
+                                statuses_.data());
+  check_harvest(code, harvested);
+  for (int i = 0; i < harvested; ++i) {
+    complete(static_cast<std::size_t>(harvest_[i]), statuses_[i]);
+  }
+}
+
+void PersistentChannel::finish() {
+  for (std::size_t part = 0; part < parts_.size(); ++part) await(part);
+}
+
+/// MPI_Testsome tells which message failed in the statuses alone.
+void PersistentChannel::check_harvest(int code, int harvested) const {
+  if (code == MPI_SUCCESS) return;
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < harvested; ++i) {
+    if (statuses_[i].MPI_ERROR == MPI_SUCCESS) continue;
+    throw_mpi_error(statuses_[i].MPI_ERROR, "MPI_Testsome",
+                    purpose(static_cast<std::size_t>(harvest_[i])));
+  }
+  throw_mpi_error(code, "MPI_Testsome", "progressing messages");
+}
+
+/// A message that is too long is MPI's own error; one that is too short would go unnoticed.
+void PersistentChannel::complete(std::size_t part, const MPI_Status& status) {
+  parts_[part].under_way = false;
+  --under_way_;
+  if (part >= receives_) return;
+  MPI_Count received = 0;
+  HIOS_MPI_FOR(MPI_Get_elements_x(&status, MPI_BYTE, &received), purpose(part));
+  if (static_cast<Bytes>(received) != parts_[part].message.size_bytes) {
+    throw RunError(purpose(part) + ": only " + std::to_string(received) + " bytes came");
+  }
+}
+
+std::string PersistentChannel::purpose(std::size_t part) const {
+  const Message& message = parts_[part].message;
+  const bool receive = part < receives_;
+  return std::string(receive ? "receiving " : "sending ") + std::to_string(message.size_bytes) +
+         " bytes " + (receive ? "from" : "to") + " rank " + std::to_string(message.peer.index()) +
+         ", tag " + std::to_string(message.tag);
+}
+
+}  // namespace
+
+UniqueDatatype contiguous_bytes(Bytes size_bytes, Bytes block_bytes) {
+  const Bytes blocks = size_bytes / block_bytes;
+  UniqueDatatype block;
+  HIOS_MPI(MPI_Type_contiguous(static_cast<int>(block_bytes), MPI_BYTE, block.out()));
+  std::array<int, 2> counts = {static_cast<int>(blocks),
+                               static_cast<int>(size_bytes % block_bytes)};
+  std::array<MPI_Aint, 2> offsets = {0, static_cast<MPI_Aint>(blocks * block_bytes)};
+  std::array<MPI_Datatype, 2> types = {block.get(), MPI_BYTE};
+  UniqueDatatype whole;
+  HIOS_MPI(MPI_Type_create_struct(2, counts.data(), offsets.data(), types.data(), whole.out()));
+  HIOS_MPI(MPI_Type_commit(whole.out()));
+  return whole;
+}
+
+std::unique_ptr<Channel> open_requests(MPI_Comm communicator, std::span<const Message> sends,
+                                       std::span<const Message> receives) {
+  return std::make_unique<PersistentChannel>(communicator, sends, receives);
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "mpi/messages/handles.h"
+#include "mpi/transport.h"
+
+namespace hios::mpi {
+
+/// A Channel over persistent requests on `communicator`, which outlives it.
+std::unique_ptr<Channel> open_requests(MPI_Comm communicator, std::span<const Message> sends,
+                                       std::span<const Message> receives);
+
+/// A committed type of `size_bytes` contiguous bytes, in blocks of `block_bytes` and a remainder:
+/// MPI counts in int, so this is how a message of more than INT_MAX bytes travels as one.
+/// REQUIRES: 0 < block_bytes <= INT_MAX, and at most INT_MAX blocks.
+UniqueDatatype contiguous_bytes(Bytes size_bytes, Bytes block_bytes);
+
+}  // namespace hios::mpi

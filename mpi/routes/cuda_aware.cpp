@@ -1,0 +1,64 @@
+#include "mpi/routes/endpoint.h"
+
+// MPI knows no queue of a device, so the sender's host stands between the two: an event behind the
+// work that makes the tensor, and the message, with the tensor's own address, once it is done. What
+// has been received is in the device's memory and visible to whatever is queued later.
+// Tests: device_channel_test.cpp.
+namespace hios::mpi {
+namespace {
+
+class CudaAwareSend final : public Leg {
+ public:
+  CudaAwareSend(const LegParts& parts, const Message& message)
+      : device_(*parts.device),
+        inner_(parts.inner),
+        index_(inner_.add_send(
+            {message.peer, parts.tags.next_to(message.peer), message.data, message.size_bytes})),
+        produced_(device_.make_event(/*shared=*/false)) {}
+
+  void start() override {
+    device_.record(*produced_, Queue::kWork);
+    started_ = false;
+  }
+  bool push() override {
+    if (!started_ && produced_->done()) {
+      inner_.channel().start_send(index_);
+      started_ = true;
+    }
+    return started_;
+  }
+  bool ready() override { return started_ && inner_.channel().sent(index_); }
+
+ private:
+  Device& device_;
+  InnerMessages& inner_;
+  std::size_t index_;
+  std::unique_ptr<DeviceEvent> produced_;
+  bool started_ = false;
+};
+
+class CudaAwareReceive final : public Leg {
+ public:
+  CudaAwareReceive(const LegParts& parts, const Message& message)
+      : inner_(parts.inner),
+        index_(inner_.add_receive({message.peer, parts.tags.next_from(message.peer), message.data,
+                                   message.size_bytes})) {}
+  void start() override {}
+  bool ready() override { return inner_.channel().received(index_); }
+
+ private:
+  InnerMessages& inner_;
+  std::size_t index_;
+};
+
+}  // namespace
+
+std::unique_ptr<Leg> make_cuda_aware_send(const LegParts& parts, const Message& message) {
+  return std::make_unique<CudaAwareSend>(parts, message);
+}
+
+std::unique_ptr<Leg> make_cuda_aware_receive(const LegParts& parts, const Message& message) {
+  return std::make_unique<CudaAwareReceive>(parts, message);
+}
+
+}  // namespace hios::mpi

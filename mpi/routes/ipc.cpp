@@ -1,0 +1,111 @@
+#include "mpi/routes/endpoint.h"
+
+// Within a host the consumer maps the producer's tensor and copies it itself, in the order of its
+// own queues. Two empty messages a tensor say what neither device can see: "ready", sent once the
+// producer has recorded its event, and "taken", sent once the consumer has queued the wait for that
+// event, the copy, and an event of its own behind it. From there on the devices keep the order: the
+// consumer's work waits for the copy, the producer's for the copy too, and no host waits for a
+// device. Each event is recorded once an iteration, and an iteration ends on the producer only with
+// "taken", so a record never overtakes the wait that means the one before.
+// Tests: device_channel_test.cpp.
+namespace hios::mpi {
+namespace {
+
+constexpr Bytes kNothing = 0;
+
+class IpcSend final : public Leg {
+ public:
+  IpcSend(const LegParts& parts, const Message& message)
+      : device_(*parts.device),
+        inner_(parts.inner),
+        tensor_(message.data),
+        produced_(device_.make_event(/*shared=*/true)),
+        ready_(
+            inner_.add_send({message.peer, parts.tags.next_to(message.peer), nullptr, kNothing})),
+        taken_(inner_.add_receive(
+            {message.peer, parts.tags.next_answer_from(message.peer), nullptr, kNothing})) {}
+
+  std::vector<std::string> offer() override {
+    return {device_.export_memory(tensor_), device_.export_event(*produced_)};
+  }
+  void accept(std::span<const std::string> offered) override {
+    copied_ = device_.import_event(offered.front());
+  }
+
+  void posted() override { listening_ = true; }
+  void start() override {
+    device_.record(*produced_, Queue::kWork);
+    inner_.channel().start_send(ready_);
+  }
+  bool ready() override { return listening_ && inner_.channel().received(taken_); }
+  void settle() override {
+    device_.wait(*copied_, Queue::kWork);
+    listening_ = false;
+  }
+  bool ended() override { return inner_.channel().sent(ready_) && copied_->done(); }
+
+ private:
+  Device& device_;
+  InnerMessages& inner_;
+  const std::byte* tensor_;
+  std::unique_ptr<DeviceEvent> produced_;
+  std::unique_ptr<DeviceEvent> copied_;  // the consumer's
+  std::size_t ready_, taken_;
+  bool listening_ = false;  // "taken" has been posted for what is on its way
+};
+
+class IpcReceive final : public Leg {
+ public:
+  IpcReceive(const LegParts& parts, const Message& message)
+      : device_(*parts.device),
+        inner_(parts.inner),
+        message_(message),
+        copied_(device_.make_event(/*shared=*/true)),
+        ready_(inner_.add_receive(
+            {message.peer, parts.tags.next_from(message.peer), nullptr, kNothing})),
+        taken_(inner_.add_send(
+            {message.peer, parts.tags.next_answer_to(message.peer), nullptr, kNothing})) {}
+
+  std::vector<std::string> offer() override { return {device_.export_event(*copied_)}; }
+  void accept(std::span<const std::string> offered) override {
+    tensor_ = device_.import_memory(offered.front());
+    produced_ = device_.import_event(offered.back());
+  }
+
+  void start() override { queued_ = false; }
+  bool push() override {
+    if (!queued_ && inner_.channel().received(ready_)) {
+      device_.wait(*produced_, Queue::kIn);
+      device_.copy(message_.data, tensor_->data(), message_.size_bytes, Queue::kIn);
+      device_.record(*copied_, Queue::kIn);
+      inner_.channel().start_send(taken_);
+      queued_ = true;
+    }
+    return queued_;
+  }
+  bool ready() override { return queued_; }
+  void settle() override { device_.wait(*copied_, Queue::kWork); }
+  bool ended() override { return inner_.channel().sent(taken_) && copied_->done(); }
+
+ private:
+  Device& device_;
+  InnerMessages& inner_;
+  Message message_;
+  std::unique_ptr<DeviceMemory> tensor_;   // the producer's
+  std::unique_ptr<DeviceEvent> produced_;  // the producer's
+  std::unique_ptr<DeviceEvent> copied_;
+  std::size_t ready_, taken_;
+  bool queued_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Leg> make_ipc_send(const LegParts& parts, const Message& message) {
+  return std::make_unique<IpcSend>(parts, message);
+}
+
+std::unique_ptr<Leg> make_ipc_receive(const LegParts& parts, const Message& message) {
+  return std::make_unique<IpcReceive>(parts, message);
+}
+
+}  // namespace hios::mpi

@@ -1,0 +1,232 @@
+#include <algorithm>
+
+#include "mpi/routes/endpoint.h"
+
+// A tensor that goes through pinned host memory, in chunks, so that three things overlap: the copy
+// out of the sender's device, the message between the ranks, and the copy into the receiver's
+// device. All copies out are queued at once behind the work that makes the tensor; a chunk's
+// message starts when its copy has ended, and its copy in when it has arrived. Neither rank's host
+// waits for its device: the work queue waits for the last copy by an event. The pinned block is as
+// large as the message and its alone, so that no chunk waits for another's place.
+//
+// A rank that computes in host memory sends and receives the same chunks out of and into the tensor
+// itself; where both do, the message is one chunk and keeps its tag.
+// Tests: device_channel_test.cpp.
+namespace hios::mpi {
+namespace {
+
+constexpr Bytes kChunkBytes = Bytes{256} << 10;
+constexpr Bytes kMostChunks = 64;
+constexpr Bytes kChunkAlignment = 4096;
+
+constexpr Bytes rounded_up(Bytes size_bytes, Bytes unit) {
+  return (size_bytes + unit - 1) / unit * unit;
+}
+
+/// The messages that carry a stretch of host memory.
+class Parts {
+ public:
+  void add(std::size_t index) { indices_.push_back(index); }
+  std::size_t size() const { return indices_.size(); }
+  std::size_t operator[](std::size_t part) const { return indices_[part]; }
+
+  void restart() { done_ = 0; }
+  /// Whether all have ended, by the look that `ended(index)` takes at each.
+  template <class Ended>
+  bool all(Ended&& ended) {
+    while (done_ < size() && ended(indices_[done_])) ++done_;
+    return done_ == size();
+  }
+
+ private:
+  std::vector<std::size_t> indices_;
+  std::size_t done_ = 0;
+};
+
+class HostSend final : public Leg {
+ public:
+  HostSend(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
+  void start() override {
+    parts_.restart();
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      inner_.channel().start_send(parts_[part]);
+    }
+  }
+  bool ready() override {
+    return parts_.all([&](std::size_t index) { return inner_.channel().sent(index); });
+  }
+
+ private:
+  InnerMessages& inner_;
+  Parts parts_;
+};
+
+class HostReceive final : public Leg {
+ public:
+  HostReceive(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
+  void start() override { parts_.restart(); }
+  bool ready() override {
+    return parts_.all([&](std::size_t index) { return inner_.channel().received(index); });
+  }
+
+ private:
+  InnerMessages& inner_;
+  Parts parts_;
+};
+
+/// Pinned memory for a message, and how it is cut.
+struct Staging {
+  Staging(Device& on, const Message& message, const std::string& what)
+      : device(on),
+        tensor(message.data),
+        chunks(staging_chunks(message.size_bytes)),
+        pinned(on.make_pinned(std::max<Bytes>(message.size_bytes, 1), what)) {}
+
+  std::byte* host(std::size_t chunk) { return pinned->data() + chunks[chunk].begin; }
+  std::byte* there(std::size_t chunk) { return tensor + chunks[chunk].begin; }
+
+  Device& device;
+  std::byte* tensor;
+  std::vector<Chunk> chunks;
+  std::unique_ptr<DeviceMemory> pinned;
+};
+
+class StagedSend final : public Leg {
+ public:
+  StagedSend(const LegParts& parts, const Message& message)
+      : inner_(parts.inner),
+        staging_(*parts.device, message,
+                 "staging a message to rank " + std::to_string(message.peer.index())),
+        produced_(parts.device->make_event(/*shared=*/false)) {
+    for (std::size_t i = 0; i < staging_.chunks.size(); ++i) {
+      copied_.push_back(parts.device->make_event(/*shared=*/false));
+      parts_.add(inner_.add_send({message.peer, parts.tags.next_to(message.peer), staging_.host(i),
+                                  staging_.chunks[i].size_bytes}));
+    }
+  }
+
+  void start() override {
+    Device& device = staging_.device;
+    device.record(*produced_, Queue::kWork);
+    device.wait(*produced_, Queue::kOut);
+    for (std::size_t i = 0; i < copied_.size(); ++i) {
+      if (const Bytes size = staging_.chunks[i].size_bytes; size > 0) {
+        device.copy(staging_.host(i), staging_.there(i), size, Queue::kOut);
+      }
+      device.record(*copied_[i], Queue::kOut);
+    }
+    next_ = 0;
+    parts_.restart();
+  }
+  bool push() override {
+    while (next_ < copied_.size() && copied_[next_]->done()) {
+      inner_.channel().start_send(parts_[next_++]);
+    }
+    return next_ == copied_.size();
+  }
+  bool ready() override { return true; }
+  void settle() override { staging_.device.wait(*copied_.back(), Queue::kWork); }
+  bool ended() override {
+    return parts_.all([&](std::size_t index) { return inner_.channel().sent(index); });
+  }
+
+ private:
+  InnerMessages& inner_;
+  Staging staging_;
+  std::unique_ptr<DeviceEvent> produced_;
+  std::vector<std::unique_ptr<DeviceEvent>> copied_;  // by chunk
+  Parts parts_;
+  std::size_t next_ = 0;  // chunk whose message has not been started
+};
+
+class StagedReceive final : public Leg {
+ public:
+  StagedReceive(const LegParts& parts, const Message& message)
+      : inner_(parts.inner),
+        staging_(*parts.device, message,
+                 "staging a message from rank " + std::to_string(message.peer.index())),
+        copied_(parts.device->make_event(/*shared=*/false)) {
+    for (std::size_t i = 0; i < staging_.chunks.size(); ++i) {
+      parts_.add(inner_.add_receive({message.peer, parts.tags.next_from(message.peer),
+                                     staging_.host(i), staging_.chunks[i].size_bytes}));
+    }
+  }
+
+  void start() override { next_ = 0; }
+  bool push() override {
+    const std::size_t chunks = parts_.size();
+    for (; next_ < chunks && inner_.channel().received(parts_[next_]); ++next_) {
+      if (const Bytes size = staging_.chunks[next_].size_bytes; size > 0) {
+        staging_.device.copy(staging_.there(next_), staging_.host(next_), size, Queue::kIn);
+      }
+      if (next_ + 1 == chunks) staging_.device.record(*copied_, Queue::kIn);
+    }
+    return ready();
+  }
+  bool ready() override { return next_ == parts_.size(); }
+  void settle() override { staging_.device.wait(*copied_, Queue::kWork); }
+  bool ended() override { return copied_->done(); }
+
+ private:
+  InnerMessages& inner_;
+  Staging staging_;
+  std::unique_ptr<DeviceEvent> copied_;
+  Parts parts_;
+  std::size_t next_ = 0;  // chunk that has not been seen to arrive
+};
+
+/// The chunks of a message as messages of host memory.
+template <class Add>
+Parts chunked(const Message& message, Add&& add) {
+  Parts parts;
+  for (const Chunk& chunk : staging_chunks(message.size_bytes)) {
+    parts.add(add(message.data + chunk.begin, chunk.size_bytes));
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<Chunk> staging_chunks(Bytes size_bytes) {
+  const Bytes most = std::max(
+      kChunkBytes, rounded_up((size_bytes + kMostChunks - 1) / kMostChunks, kChunkAlignment));
+  std::vector<Chunk> chunks;
+  Bytes begin = 0;
+  do {
+    chunks.push_back({begin, std::min(most, size_bytes - begin)});
+    begin += chunks.back().size_bytes;
+  } while (begin < size_bytes);
+  return chunks;
+}
+
+std::unique_ptr<Leg> make_host_send(const LegParts& parts, const Message& message) {
+  Parts one;
+  one.add(parts.inner.add_send(message));
+  return std::make_unique<HostSend>(parts.inner, std::move(one));
+}
+
+std::unique_ptr<Leg> make_host_receive(const LegParts& parts, const Message& message) {
+  Parts one;
+  one.add(parts.inner.add_receive(message));
+  return std::make_unique<HostReceive>(parts.inner, std::move(one));
+}
+
+std::unique_ptr<Leg> make_staged_send(const LegParts& parts, const Message& message) {
+  if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
+  return std::make_unique<HostSend>(
+      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return parts.inner.add_send(
+            {message.peer, parts.tags.next_to(message.peer), data, size_bytes});
+      }));
+}
+
+std::unique_ptr<Leg> make_staged_receive(const LegParts& parts, const Message& message) {
+  if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
+  return std::make_unique<HostReceive>(
+      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return parts.inner.add_receive(
+            {message.peer, parts.tags.next_from(message.peer), data, size_bytes});
+      }));
+}
+
+}  // namespace hios::mpi

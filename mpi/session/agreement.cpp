@@ -1,0 +1,139 @@
+#include "mpi/session/agreement.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "mpi/session/session.h"
+
+// Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
+// or none does, with the same words. Nobody is asked to decide for the others: a rank that had to
+// wait for a verdict could wait for ever. One all_gather each; tests/mpi/agreement_test.cpp.
+namespace hios::mpi {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// "5:model": the length first, so that any text can be a name or a value.
+void append_field(std::string& out, std::string_view field) {
+  out += std::to_string(field.size());
+  out += ':';
+  out += field;
+}
+
+std::string_view take_field(std::string_view& in) {
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(in.data(), in.data() + in.size(), length);
+  const auto start = static_cast<std::size_t>(end - in.data()) + 1;
+  if (error != std::errc() || start > in.size() || length > in.size() - start) {
+    throw RunError("another rank's facts arrived damaged");
+  }
+  const std::string_view field = in.substr(start, length);
+  in.remove_prefix(start + length);
+  return field;
+}
+
+std::string pack(const Facts& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) {
+    append_field(text, name);
+    append_field(text, value);
+  }
+  return text;
+}
+
+Facts unpack(std::string_view text) {
+  Facts facts;
+  while (!text.empty()) {
+    const std::string_view name = take_field(text);
+    facts.emplace_back(name, take_field(text));
+  }
+  return facts;
+}
+
+std::optional<std::string> value_of(const Facts& facts, const std::string& name) {
+  for (const auto& [fact, value] : facts) {
+    if (fact == name) return value;
+  }
+  return std::nullopt;
+}
+
+/// "rank 2", "ranks 0 and 2", "ranks 0, 1 and 3".
+std::string rank_list(const std::vector<std::size_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+/// Empty where all ranks say the same of `name`, else who says what.
+std::string difference(const std::vector<Facts>& by_rank, const std::string& name) {
+  std::vector<std::pair<std::optional<std::string>, std::vector<std::size_t>>> camps;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const std::optional<std::string> value = value_of(by_rank[rank], name);
+    auto camp = std::find_if(camps.begin(), camps.end(),
+                             [&](const auto& known) { return known.first == value; });
+    if (camp == camps.end()) camp = camps.insert(camps.end(), {value, {}});
+    camp->second.push_back(rank);
+  }
+  if (camps.size() == 1) return {};
+  std::string text = name + " differs: ";
+  for (std::size_t i = 0; i < camps.size(); ++i) {
+    const auto& [value, ranks] = camps[i];
+    if (i > 0) text += ", ";
+    text += rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ");
+    text += !value ? "none" : value->empty() ? "an empty one" : *value;
+  }
+  return text;
+}
+
+/// All names that any rank knows, in the order of the ranks.
+std::vector<std::string> names_of(const std::vector<Facts>& by_rank) {
+  std::vector<std::string> names;
+  for (const Facts& facts : by_rank) {
+    for (const auto& [name, value] : facts) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string joint_complaint(const std::vector<std::string>& complaints) {
+  const auto first = std::find_if(complaints.begin(), complaints.end(),
+                                  [](const std::string& text) { return !text.empty(); });
+  if (first == complaints.end()) return {};
+  const bool alike = std::all_of(complaints.begin(), complaints.end(),
+                                 [&](const std::string& text) { return text == *first; });
+  return alike ? *first : "rank " + std::to_string(first - complaints.begin()) + ": " + *first;
+}
+
+void agree_on_input(Transport& transport, const std::string& complaint) {
+  const std::string joint = joint_complaint(transport.all_gather(complaint));
+  if (!joint.empty()) throw InputError(joint);
+}
+
+void agree_on_facts(Transport& transport, const Facts& facts) {
+  const std::vector<std::string> packed = transport.all_gather(pack(facts));
+  std::vector<Facts> by_rank;
+  for (const std::string& text : packed) by_rank.push_back(unpack(text));
+
+  std::string differences;
+  for (const std::string& name : names_of(by_rank)) {
+    const std::string text = difference(by_rank, name);
+    if (text.empty()) continue;
+    if (!differences.empty()) differences += "; ";
+    differences += text;
+  }
+  if (!differences.empty()) {
+    throw InputError(differences + " (give every rank the same arguments)");
+  }
+}
+
+}  // namespace hios::mpi

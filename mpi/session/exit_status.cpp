@@ -1,0 +1,62 @@
+#include "mpi/session/exit_status.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "hios/base/error.h"
+
+namespace hios::mpi {
+
+void print_error(const std::string& text) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::string line = "error: " + text;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line += '\n';
+  // A single write keeps the lines of several ranks apart.
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t written = write(STDERR_FILENO, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return;  // stderr is gone: nobody is left to tell
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return {static_cast<int>(error.code()), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {static_cast<int>(ExitCode::kRunFailed), "out of memory"};
+  } catch (const std::exception& error) {
+    return {static_cast<int>(ExitCode::kRunFailed), error.what()};
+  } catch (...) {
+    return {static_cast<int>(ExitCode::kRunFailed), "an exception without words"};
+  }
+}
+
+std::string with_place(Rank rank, const std::string& host, const std::string& text) {
+  return "rank " + std::to_string(rank.index()) + " on " + host + ": " + text;
+}
+
+int run_one_rank(const std::function<int(Transport&)>& body) {
+  const std::unique_ptr<Transport> transport = make_serial_transport();
+  try {
+    return body(*transport);
+  } catch (const InputError& error) {
+    print_error(error.what());
+    return static_cast<int>(error.code());
+  } catch (...) {
+    const Failure failure = current_failure();
+    print_error(with_place(transport->rank(), transport->host(), failure.text));
+    return failure.exit_status;
+  }
+}
+
+}  // namespace hios::mpi

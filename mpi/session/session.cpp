@@ -1,0 +1,146 @@
+#include "mpi/session/session.h"
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <thread>
+
+#include "hios/base/error.h"
+#include "mpi/messages/communicator.h"
+#include "mpi/messages/launcher.h"
+#include "mpi/session/agreement.h"
+#include "mpi/session/exit_status.h"
+#include "mpi/session/startup_timeout.h"
+
+// How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
+// two ways out: all ranks finalise together, or one aborts the job.
+//
+// So every rank says a last word, what it has to complain about or nothing, on a communicator of
+// its own where no message of the body can be in the way. It cannot know whether the others come
+// too or still compute: a barrier that it tests instead of waiting in it tells. If all come, they
+// finalise, and bad input is said once and is everybody's status. A rank that complains waits for
+// the others for a moment only (usually they threw the same: they read the same files, or agreed);
+// if they do not come, it was alone with its trouble, and it aborts like any other failure.
+//
+// Nobody is in MPI_Finalize before all are there: where a rank aborts while others finalise, Open
+// MPI 4.1.4's mpirun now and then hangs or crashes. tests/mpi/session_test.cpp starts a job of each
+// kind.
+namespace hios::mpi {
+namespace {
+
+constexpr double kPatienceSeconds = 3;
+// For MPI_Init and MPI_Finalize: large jobs need their time, but not for ever.
+constexpr unsigned kMpiSeconds = 120;
+
+/// The job between MPI_Init and MPI_Finalize.
+class Job {
+ public:
+  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {}
+
+  Transport& transport() { return transport_; }
+  bool is_first() const { return transport_.rank() == Rank(0); }
+
+  /// Says this rank's last word, empty where it ended well. Returns what the job has to complain
+  /// about, empty for nothing; or no value where not all ranks came within `patience_s`.
+  std::optional<std::string> part(const std::string& complaint, double patience_s) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
+    int all_came = 0;
+    const double start = MPI_Wtime();
+    while (true) {
+      HIOS_MPI(MPI_Test(&barrier, &all_came, MPI_STATUS_IGNORE));
+      if (all_came != 0) break;
+      if (MPI_Wtime() - start > patience_s) return std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return joint_complaint(all_gather_text(farewell_.get(), complaint));
+  }
+
+  void close() {
+    farewell_.close();
+    transport_.close();
+    const Patience patience(kMpiSeconds, "all ranks end together (MPI_Finalize)");
+    HIOS_MPI(MPI_Finalize());
+  }
+
+ private:
+  MpiTransport transport_;
+  UniqueCommunicator farewell_;
+};
+
+/// Throws InputError where every rank must refuse alike.
+void check_launch(const Transport& transport, int thread_level) {
+  const std::size_t started = launched_ranks().value_or(transport.size());
+  if (started != transport.size()) {
+    throw InputError("the launcher started " + std::to_string(started) +
+                     " processes that do not find each other (MPI sees " +
+                     std::to_string(transport.size()) +
+                     "); use the mpirun of this MPI, or srun --mpi=pmix");
+  }
+  if (thread_level < MPI_THREAD_FUNNELED) {
+    throw InputError(
+        "this MPI allows no threads beside the one that calls it (MPI_THREAD_FUNNELED); use one "
+        "that was built with threads");
+  }
+}
+
+/// See Job::part. A rank that ended well waits for the others as long as MPI_Finalize would.
+std::optional<std::string> last_word(Job& job, const std::optional<InputError>& complaint) {
+  if (complaint) return job.part(complaint->what(), kPatienceSeconds);
+  const Patience patience(kMpiSeconds, "all ranks end together");
+  return job.part({}, std::numeric_limits<double>::infinity());
+}
+
+int run_job(int thread_level, const std::function<int(Transport&)>& body) {
+  Job job;
+  int status = 0;
+  std::optional<InputError> complaint;
+  try {
+    check_launch(job.transport(), thread_level);
+    status = body(job.transport());
+  } catch (const InputError& error) {
+    complaint = error;
+  }
+  const std::optional<std::string> agreed = last_word(job, complaint);
+  if (!agreed) throw *complaint;
+  if (!agreed->empty()) {
+    if (job.is_first()) print_error(*agreed);
+    status = static_cast<int>(ExitCode::kBadInput);
+  }
+  std::cout.flush();
+  std::fflush(nullptr);
+  job.close();
+  return status;
+}
+
+[[noreturn]] void fail_job() {
+  const Failure failure = current_failure();
+  int rank = 0, length = 0;
+  char host[MPI_MAX_PROCESSOR_NAME] = "unknown host";
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Get_processor_name(host, &length);
+  print_error(with_place(Rank(static_cast<std::size_t>(rank)), host, failure.text));
+  abort_job(failure.exit_status);
+}
+
+}  // namespace
+
+int run_session(int argc, char** argv, const std::function<int(Transport&)>& body) {
+  if (!launched()) return run_one_rank(body);
+  prepare_launch_environment();
+  int provided = MPI_THREAD_SINGLE;
+  {
+    const Patience patience(kMpiSeconds, "all ranks start together (MPI_Init)");
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  }
+  try {
+    HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    return run_job(provided, body);
+  } catch (...) {
+    fail_job();
+  }
+}
+
+}  // namespace hios::mpi

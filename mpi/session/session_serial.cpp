@@ -1,0 +1,20 @@
+#include "hios/base/error.h"
+#include "mpi/messages/launcher.h"
+#include "mpi/session/exit_status.h"
+#include "mpi/session/session.h"
+
+// The session of a build without MPI: one rank, and no silence about it when a launcher started
+// several. Each of those would believe to be the whole job.
+namespace hios::mpi {
+
+int run_session(int, char**, const std::function<int(Transport&)>& body) {
+  return run_one_rank([&](Transport& transport) {
+    if (const std::size_t ranks = launched_ranks().value_or(1); ranks > 1) {
+      throw InputError("this build has no MPI, and the launcher started " + std::to_string(ranks) +
+                       " ranks; start one process, or build with -DHIOS_MPI=ON");
+    }
+    return body(transport);
+  });
+}
+
+}  // namespace hios::mpi
