@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "engine/backend/tensor_source.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/tensor_source.h"
-#include "engine/verify.h"
 #include "hios/base/error.h"
 #include "hios/graph/coarsen.h"
 

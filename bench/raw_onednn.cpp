@@ -18,8 +18,8 @@
 
 #include <omp.h>
 
-#include "engine/arena.h"
-#include "engine/tensor_source.h"
+#include "engine/backend/arena.h"
+#include "engine/backend/tensor_source.h"
 #include "hios/base/error.h"
 #include "hios/base/statistics.h"
 #include "hios/model/networks/networks.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/memory_estimate.h"
+#include "engine/run/memory_estimate.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"

@@ -8,8 +8,8 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "engine/backend.h"
-#include "engine/plan.h"
+#include "engine/backend/backend.h"
+#include "engine/run/plan.h"
 #include "mpi/device/device_transport.h"
 
 /// What hios-profile and hios-run do for ranks that compute on a device beside the CPU.

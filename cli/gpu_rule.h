@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"

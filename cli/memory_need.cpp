@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "cli/table.h"
-#include "engine/machine.h"
+#include "engine/host/machine.h"
 #include "hios/base/error.h"
 
 // The bytes below are fitted to peaks of resident memory (ru_maxrss, less those of --version) of

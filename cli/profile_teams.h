@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/backend.h"
-#include "engine/profiler.h"
+#include "engine/backend/backend.h"
+#include "engine/measure/profiler.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "cli/version.h"
-#include "engine/cores.h"
+#include "engine/host/cores.h"
 #include "hios/base/log.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/streams.h"

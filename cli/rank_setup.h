@@ -10,9 +10,9 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "engine/backend.h"
-#include "engine/timing.h"
-#include "engine/watchdog.h"
+#include "engine/backend/backend.h"
+#include "engine/run/timing.h"
+#include "engine/run/watchdog.h"
 #include "hios/base/error.h"
 #include "mpi/session/heartbeat_transport.h"
 #include "mpi/session/session.h"

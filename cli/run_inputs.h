@@ -9,7 +9,7 @@
 #include "cli/flags.h"
 #include "cli/network.h"
 #include "cli/rank_setup.h"
-#include "engine/verify.h"
+#include "engine/job/verify.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/platform/platform.h"

@@ -10,8 +10,8 @@
 #include "cli/run_results.h"
 #include "cli/run_trace.h"
 #include "cli/run_verify.h"
-#include "engine/choices.h"
-#include "engine/executor.h"
+#include "engine/job/algorithm_agreement.h"
+#include "engine/run/executor.h"
 #include "hios/base/log.h"
 #include "hios/base/statistics.h"
 

@@ -6,8 +6,8 @@
 
 #include "cli/run_inputs.h"
 #include "cli/run_verify.h"
-#include "engine/executor.h"
-#include "engine/plan.h"
+#include "engine/run/executor.h"
+#include "engine/run/plan.h"
 #include "hios/report/report.h"
 
 /// What hios-run says: to a person as tables, to scripts as a report.

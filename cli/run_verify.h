@@ -3,8 +3,8 @@
 #include <string>
 
 #include "cli/run_inputs.h"
-#include "engine/executor.h"
-#include "engine/plan.h"
+#include "engine/run/executor.h"
+#include "engine/run/plan.h"
 
 namespace hios::cli {
 

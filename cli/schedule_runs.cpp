@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/interrupt.h"
-#include "engine/timing.h"
+#include "engine/run/timing.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"

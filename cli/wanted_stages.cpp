@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "engine/timing.h"
+#include "engine/run/timing.h"
 #include "hios/evaluate/simulate.h"
 #include "scheduler/algorithms/scheduler.h"
 

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
 #ifdef HIOS_HAVE_CPU

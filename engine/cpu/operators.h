@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
+#include "engine/backend/fusion.h"
 #include "engine/cpu/scratch.h"
 #include "engine/cpu/weights.h"
-#include "engine/pattern.h"
 
 /// The operators of this backend, one file a family. Each is made from the form that was read from
 /// an operation and from what its stream lends it.

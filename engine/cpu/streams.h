@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 
 namespace hios::cpu {
 

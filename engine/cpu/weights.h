@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/backend/tensor_source.h"
 #include "engine/cpu/aligned_bytes.h"
 #include "engine/cpu/dnnl_handles.h"
-#include "engine/tensor_source.h"
 #include "hios/model/model.h"
 
 namespace hios::cpu {

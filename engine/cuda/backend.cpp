@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "engine/cuda/device.h"
-#include "engine/cuda/gpu.h"
-#include "engine/cuda/handles.h"
-#include "engine/cuda/operators.h"
-#include "engine/cuda/recording.h"
+#include "engine/cuda/device/device.h"
+#include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/handles.h"
+#include "engine/cuda/device/recording.h"
+#include "engine/cuda/operators/operators.h"
 
 namespace hios::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/half.h"
+#include "engine/backend/half.h"
 #include "engine/reference/kernels.h"
 #include "hios/base/error.h"
 

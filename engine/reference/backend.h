@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 
 namespace hios::reference {
 

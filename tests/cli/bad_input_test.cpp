@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "support/programs.h"
 
 namespace hios::test {

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "engine/machine.h"
+#include "engine/host/machine.h"
 #include "hios/graph/random_dag.h"
 #include "support/complaint.h"
 

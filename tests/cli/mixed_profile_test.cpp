@@ -9,8 +9,8 @@
 
 #include "cli/profile_teams.h"
 #include "cli/wanted_stages.h"
-#include "engine/executor.h"
-#include "engine/profiler.h"
+#include "engine/measure/profiler.h"
+#include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "mpi/device_ranks.h"
 #include "scheduler/algorithms/scheduler.h"

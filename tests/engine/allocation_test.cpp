@@ -4,7 +4,7 @@
 
 #include <barrier>
 
-#include "engine/executor.h"
+#include "engine/run/executor.h"
 #include "hios/model/networks/networks.h"
 #include "mpi/device_ranks.h"
 #include "support/count_allocations.h"

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/executor.h"
-#include "engine/half.h"
-#include "engine/host_copies.h"
-#include "engine/memory_estimate.h"
-#include "engine/stage_batch.h"
-#include "engine/verify.h"
+#include "engine/backend/half.h"
+#include "engine/backend/host_copies.h"
+#include "engine/job/verify.h"
+#include "engine/measure/stage_batch.h"
+#include "engine/run/executor.h"
+#include "engine/run/memory_estimate.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
 #include "support/fake_backend.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "hios/base/error.h"
 
 namespace hios {

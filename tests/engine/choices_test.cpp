@@ -1,4 +1,4 @@
-#include "engine/choices.h"
+#include "engine/job/algorithm_agreement.h"
 
 #include <gtest/gtest.h>
 

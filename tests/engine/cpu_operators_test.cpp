@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/cpu/backend.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "support/operations.h"
 
 namespace hios {

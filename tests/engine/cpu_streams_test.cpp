@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "engine/cores.h"
 #include "engine/cpu/parallel.h"
+#include "engine/host/cores.h"
 
 namespace hios::cpu {
 namespace {

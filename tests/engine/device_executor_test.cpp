@@ -2,10 +2,10 @@
 // events allow: the same bits as one operator at a time, through every path between ranks.
 #include <gtest/gtest.h>
 
-#include "engine/executor.h"
-#include "engine/segments.h"
-#include "engine/step_words.h"
-#include "engine/verify.h"
+#include "engine/job/verify.h"
+#include "engine/run/executor.h"
+#include "engine/run/segments.h"
+#include "engine/run/step_text.h"
 #include "hios/base/error.h"
 #include "mpi/device_ranks.h"
 #include "support/expect_error.h"

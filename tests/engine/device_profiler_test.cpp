@@ -2,9 +2,9 @@
 // millisecond, so that each time is known beforehand.
 #include <gtest/gtest.h>
 
-#include "engine/profiler.h"
-#include "engine/stage_batch.h"
-#include "engine/transfer_times.h"
+#include "engine/measure/profiler.h"
+#include "engine/measure/stage_batch.h"
+#include "engine/measure/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
 #include "mpi/device_ranks.h"
 #include "support/fake_async_backend.h"

@@ -1,10 +1,10 @@
-#include "engine/executor.h"
+#include "engine/run/executor.h"
 
 #include <gtest/gtest.h>
 
 #include <mutex>
 
-#include "engine/verify.h"
+#include "engine/job/verify.h"
 #include "hios/base/error.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"

@@ -1,6 +1,6 @@
 // Conversions against the definition of a half, by arithmetic in double precision: over all 65,536
 // of them, and over all that lies between two neighbours' middles.
-#include "engine/half.h"
+#include "engine/backend/half.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 
 namespace hios {
 namespace {

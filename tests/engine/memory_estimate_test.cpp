@@ -1,4 +1,4 @@
-#include "engine/memory_estimate.h"
+#include "engine/run/memory_estimate.h"
 
 #include <gtest/gtest.h>
 

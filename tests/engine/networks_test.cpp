@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "engine/executor.h"
-#include "engine/verify.h"
+#include "engine/job/verify.h"
+#include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/algorithms/scheduler.h"

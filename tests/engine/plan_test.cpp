@@ -1,10 +1,10 @@
-#include "engine/plan.h"
+#include "engine/run/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "engine/arena.h"
+#include "engine/backend/arena.h"
 #include "hios/base/random.h"
 #include "support/plan_checker.h"
 #include "support/random_network.h"

@@ -1,4 +1,4 @@
-#include "engine/profiler.h"
+#include "engine/measure/profiler.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <mutex>
 #include <set>
 
-#include "engine/stage_batch.h"
-#include "engine/sweeps.h"
-#include "engine/transfer_times.h"
+#include "engine/measure/stage_batch.h"
+#include "engine/measure/sweep_times.h"
+#include "engine/measure/transfer_times.h"
 #include "hios/base/error.h"
 #include "hios/base/statistics.h"
 #include "hios/evaluate/cost_model.h"

@@ -1,4 +1,4 @@
-#include "engine/segments.h"
+#include "engine/run/segments.h"
 
 #include <gtest/gtest.h>
 

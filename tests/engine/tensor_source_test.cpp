@@ -1,4 +1,4 @@
-#include "engine/tensor_source.h"
+#include "engine/backend/tensor_source.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "hios/base/digest.h"
 #include "hios/model/networks/networks.h"
 

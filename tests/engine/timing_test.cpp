@@ -1,4 +1,4 @@
-#include "engine/timing.h"
+#include "engine/run/timing.h"
 
 #include <gtest/gtest.h>
 

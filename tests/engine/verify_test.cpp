@@ -1,4 +1,4 @@
-#include "engine/verify.h"
+#include "engine/job/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/watchdog.h"
+#include "engine/run/watchdog.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

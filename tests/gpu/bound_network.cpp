@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/bind.h"
-#include "engine/host_copies.h"
+#include "engine/backend/host_copies.h"
+#include "engine/backend/operation.h"
 
 namespace hios::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/backend.h"
-#include "engine/tensor_source.h"
+#include "engine/backend/backend.h"
+#include "engine/backend/tensor_source.h"
 #include "hios/graph/coarsen.h"
 
 namespace hios::test {

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "engine/cuda/backend.h"
-#include "engine/cuda/convolution.h"
-#include "engine/cuda/handles.h"
-#include "engine/cuda/operators.h"
+#include "engine/cuda/device/handles.h"
+#include "engine/cuda/operators/convolution.h"
+#include "engine/cuda/operators/operators.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "support/operations.h"
 
 namespace hios {

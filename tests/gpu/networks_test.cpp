@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "engine/cuda/backend.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "gpu/bound_network.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"

@@ -6,8 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include "engine/cuda/backend.h"
-#include "engine/cuda/gpu.h"
-#include "engine/cuda/nvml.h"
+#include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/nvml.h"
 #include "support/expect_error.h"
 #include "support/programs.h"
 

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "engine/cuda/backend.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "support/operations.h"
 
 namespace hios {

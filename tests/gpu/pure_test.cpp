@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "engine/cuda/choice.h"
-#include "engine/cuda/device.h"
-#include "engine/cuda/operators.h"
+#include "engine/cuda/device/device.h"
+#include "engine/cuda/operators/autotune.h"
+#include "engine/cuda/operators/operators.h"
 #include "support/expect_error.h"
 #include "support/operations.h"
 

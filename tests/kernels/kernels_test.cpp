@@ -2,9 +2,9 @@
 // what that can show and what not), in fp32 and fp16, against the reference in the same arithmetic.
 #include <gtest/gtest.h>
 
-#include "engine/half.h"
+#include "engine/backend/half.h"
+#include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "engine/verify.h"
 #include "gpu/bound_network.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"

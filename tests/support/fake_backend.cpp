@@ -4,8 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "engine/half.h"
-#include "engine/host_copies.h"
+#include "engine/backend/half.h"
+#include "engine/backend/host_copies.h"
 #include "hios/base/digest.h"
 
 namespace hios::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "hios/base/random.h"
 
 namespace hios::test {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/tensor_source.h"
+#include "engine/backend/tensor_source.h"
 #include "hios/graph/coarsen.h"
 #include "hios/model/model.h"
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/host_copies.h"
+#include "engine/backend/host_copies.h"
 #include "hios/base/random.h"
 
 namespace hios::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 
 namespace hios::test {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/plan.h"
+#include "engine/run/plan.h"
 
 namespace hios::test {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/choices.h"
-#include "engine/executor.h"
-#include "engine/verify.h"
+#include "engine/job/algorithm_agreement.h"
+#include "engine/job/verify.h"
+#include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/algorithms/scheduler.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "mpi/device/device_transport.h"
 
 /// Networks on the ranks of a job, each with a device, tensors between them by one path. The same

@@ -1,6 +1,6 @@
 #include "support/emulated_cuda/backend.h"
 
-#include "engine/cuda/recording.h"
+#include "engine/cuda/device/recording.h"
 
 namespace hios::test {
 

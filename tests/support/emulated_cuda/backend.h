@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/cuda/operators.h"
+#include "engine/cuda/operators/operators.h"
 
 namespace hios::test {
 

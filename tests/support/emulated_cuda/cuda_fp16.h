@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/half.h"
+#include "engine/backend/half.h"
 
 /// CUDA's halves, by our own conversions (cuda_runtime_api.h beside it says what this is for).
 struct __half {

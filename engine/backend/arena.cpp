@@ -1,0 +1,73 @@
+// Placing tensors of known lifetimes is dynamic storage allocation, which is NP-hard; this is the
+// usual answer, greedy by size: the largest tensor first, each into the smallest gap that holds it
+// between the places of those already placed whose lifetimes overlap its own.
+//
+// Invariant: the tensors placed so far never share a byte while both live. Cost: O(n² log n) for n
+// tensors; a network has hundreds. Not optimal: no bound on the peak is claimed. For each of our
+// four networks in sequential order the peak is the largest sum of tensors alive at one instant,
+// which no layout can beat; for random graphs it lies some 8 % above. plan_test.cpp and
+// networks_test.cpp hold both against an independent checker.
+#include "engine/backend/arena.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace hios {
+namespace {
+
+bool overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+using Interval = std::pair<Bytes, Bytes>;  // begin, end
+
+// The begin of the smallest gap of at least `size` between the occupied intervals; behind all of
+// them where no gap will do.
+Bytes best_fit(std::vector<Interval>& occupied, Bytes size) {
+  std::sort(occupied.begin(), occupied.end());
+  Bytes reached = 0, best = 0, best_gap = 0;
+  bool found = false;
+  for (const auto& [begin, end] : occupied) {
+    if (begin > reached) {
+      const Bytes gap = begin - reached;
+      if (gap >= size && (!found || gap < best_gap)) {
+        best = reached;
+        best_gap = gap;
+        found = true;
+      }
+    }
+    reached = std::max(reached, end);
+  }
+  return found ? best : reached;
+}
+
+}  // namespace
+
+ArenaLayout place_in_arena(std::span<const Lifetime> lifetimes) {
+  std::vector<std::size_t> order(lifetimes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return lifetimes[a].size_bytes > lifetimes[b].size_bytes;
+  });
+
+  ArenaLayout layout;
+  layout.offsets.resize(lifetimes.size());
+  std::vector<Interval> occupied;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t tensor = order[i];
+    occupied.clear();
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::size_t other = order[j];
+      if (!overlap(lifetimes[tensor], lifetimes[other])) continue;
+      const Bytes begin = layout.offsets[other];
+      occupied.emplace_back(begin, begin + aligned_size(lifetimes[other].size_bytes));
+    }
+    const Bytes size = aligned_size(lifetimes[tensor].size_bytes);
+    layout.offsets[tensor] = best_fit(occupied, size);
+    layout.peak_bytes = std::max(layout.peak_bytes, layout.offsets[tensor] + size);
+  }
+  return layout;
+}
+
+}  // namespace hios

@@ -1,0 +1,74 @@
+// What backends have in common unless they say otherwise: that their memory is the host's, and that
+// their stages have ended when run_stage returns.
+#include "engine/backend/backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "engine/backend/arena.h"
+#include "engine/host/machine.h"
+#include "hios/platform/platform.h"
+
+namespace hios {
+namespace {
+
+/// Drives everything else out of a core's caches by reading a stretch of memory, a word a line.
+class ReadThrough final : public Chill {
+ public:
+  explicit ReadThrough(std::span<const std::byte> stretch) : stretch_(stretch) {}
+  void set_size(Bytes size_bytes) override {
+    size_bytes_ = std::min<Bytes>(size_bytes, stretch_.size());
+  }
+  void run() override {
+    unsigned sum = 0;
+    for (Bytes i = 0; i < size_bytes_; i += kArenaAlignment) {
+      sum += static_cast<unsigned>(stretch_[i]);
+    }
+    seen_ = sum;
+  }
+
+ private:
+  std::span<const std::byte> stretch_;
+  Bytes size_bytes_ = 0;
+  volatile unsigned seen_ = 0;  // so that the reads count as used
+};
+
+}  // namespace
+
+Bytes Backend::element_bytes() const { return hios::element_bytes(to_string(math())); }
+
+bool BackendEntry::has(Math math) const {
+  return std::find(maths.begin(), maths.end(), math) != maths.end();
+}
+
+void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {
+  if (size_bytes > 0) std::memcpy(to, from_host, size_bytes);
+}
+
+void Backend::read(void* to_host, const std::byte* from, Bytes size_bytes) {
+  if (size_bytes > 0) std::memcpy(to_host, from, size_bytes);
+}
+
+std::unique_ptr<Chill> Backend::bind_chill(std::span<const std::byte> stretch, const Lane&) {
+  return std::make_unique<ReadThrough>(stretch);
+}
+
+Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
+
+Math math_named(std::string_view name) {
+  const std::string known = parse_math(name);
+  return static_cast<Math>(std::find(kMathNames.begin(), kMathNames.end(), known) -
+                           kMathNames.begin());
+}
+
+std::string_view to_string(Math math) { return kMathNames[static_cast<std::size_t>(math)]; }
+
+std::unique_ptr<Recording> Backend::record(const std::function<void()>&) { return nullptr; }
+
+std::unique_ptr<ClockMarks> Backend::make_marks(std::size_t) {
+  throw std::logic_error("the " + std::string(name()) +
+                         " backend has no clock of its own: its stages end with run_stage");
+}
+
+}  // namespace hios

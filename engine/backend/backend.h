@@ -1,0 +1,204 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend/tensor_source.h"
+#include "hios/base/ids.h"
+#include "hios/base/json_io.h"
+#include "hios/graph/coarsen.h"
+#include "mpi/accelerator.h"
+
+/// What a device can do for the engine. One folder and one row of backends.cpp each.
+namespace hios {
+
+/// A device's arithmetic; all accumulate in fp32 at least.
+enum class Math {
+  kFp32,
+  kTf32,  ///< inputs and weights of convolutions rounded to 10 bits of mantissa
+  kFp16,  ///< tensors and weights are halves
+};
+
+/// By its name in files and flags (hios/platform/platform.h).
+Math math_named(std::string_view name);
+std::string_view to_string(Math math);
+
+/// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
+/// device's cores among its groups; the first groups get the remainder.
+struct Lane {
+  StreamIndex stream;
+  int threads = 1;     ///< cores of this group (CPU)
+  int first_core = 0;  ///< index into the rank's cores (CPU)
+  bool operator==(const Lane&) const = default;
+};
+
+/// The lanes of a stage of `groups` groups on a device of `threads` cores. Group g gets
+/// threads/groups cores (the first threads%groups one more), but never less than one: with more
+/// groups than cores the later ones share cores.
+std::vector<Lane> lanes(std::size_t groups, int threads);
+
+/// Device memory, owned. `data()` is a host pointer where Backend::device() is null, else an
+/// address on the device, which only Backend::read and write reach from the host.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::byte* data() = 0;
+  virtual Bytes size_bytes() const = 0;
+};
+
+/// What to compute: one operator of a coarse graph.
+struct Operation {
+  const Model* model = nullptr;
+  const OperatorLayers* layers = nullptr;
+  std::string name;       ///< for messages
+  std::string signature;  ///< for caches
+};
+
+/// One operator with its weights and buffers, ready to run as often as one likes: descriptors,
+/// weights' layouts and scratch were settled when it was made.
+class BoundOperator {
+ public:
+  virtual ~BoundOperator() = default;
+  /// Called on the lane's stream; on an asynchronous device, from the main thread, and only queues
+  /// there. Allocates nothing, locks nothing.
+  virtual void run() = 0;
+};
+
+/// Work that was queued once and can be queued again as a whole, at the cost of one call: on a GPU
+/// a captured graph.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual void replay() = 0;
+};
+
+/// Readings of a device's clock, by index.
+class ClockMarks {
+ public:
+  virtual ~ClockMarks() = default;
+  /// Queues a reading; may be part of a recording.
+  virtual void mark(std::size_t index) = 0;
+  /// From reading `from` to reading `to`. REQUIRES: both read, and synchronize() since.
+  virtual double ms(std::size_t from, std::size_t to) const = 0;
+};
+
+/// See Backend::bind_chill.
+class Chill : public BoundOperator {
+ public:
+  virtual void set_size(Bytes size_bytes) = 0;  ///< clipped to the stretch
+};
+
+/// A group: its operators in order.
+using BoundGroup = std::vector<BoundOperator*>;
+
+/// One device as this rank sees it. Made on the main thread, which makes all calls except
+/// BoundOperator::run.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;  ///< "reference", "cpu"
+  virtual std::string_view kind() const = 0;  ///< the kind of device it is: "cpu", "gpu"
+  virtual int threads() const = 0;
+  /// The arithmetic it was made for, and with it what the elements of buffers are.
+  virtual Math math() const { return Math::kFp32; }
+  Bytes element_bytes() const;  ///< 4, fp32; or 2, halves (IEEE 754, as the machine orders bytes)
+  /// Library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
+  virtual Json describe() const = 0;
+
+  /// Empty if it can run the operation, else why not, in words.
+  virtual std::optional<std::string> unsupported(const Operation& operation) const = 0;
+
+  /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
+  /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
+  virtual Json choices(const Operation&) { return Json::object(); }
+  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
+  /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
+  /// nothing is bound yet.
+  virtual void adopt(const Json& /*algorithms*/) {}
+
+  /// Throws RunError that says how much was asked for what.
+  virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
+
+  /// Binds an operation to its buffers (NHWC, elements by math(), one input pointer for each of
+  /// `layers->inputs`, in order). Weights are drawn from `source` and may be shared with other
+  /// bound operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
+  /// overlaps no input.
+  virtual std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                              std::span<const std::byte* const> inputs,
+                                              std::byte* output, const Lane& lane,
+                                              TensorSource& source) = 0;
+
+  /// Runs the groups of a stage, group g on lane g, and returns when all have ended. An exception
+  /// of a group ends the stage and is rethrown here. Allocates nothing. `poll` (may be null) is
+  /// called on the main thread between two operators of its own group.
+  /// An asynchronous device only queues the stage, in order with what was queued before, and calls
+  /// no `poll`.
+  virtual void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                         void (*poll)(void*), void* poll_argument) = 0;
+
+  /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
+  /// synchronize() since what was queued on the buffer.
+  virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
+  virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
+  /// An operator that reads all of `stretch` through the caches of its lane, and drives out what
+  /// was there; how much of it is set_size's to say.
+  virtual std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane);
+  /// What the largest cache holds that stages run through: so much drives everything else out.
+  virtual Bytes cache_bytes() const;
+  /// What can still be allocated; nothing where that is the operating system's affair.
+  virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
+
+  /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
+  /// is asynchronous, and the calls below have a meaning.
+  virtual mpi::Device* device() { return nullptr; }
+  /// Waits for all that was queued. Throws RunError where some of it failed.
+  virtual void synchronize() {}
+  /// Runs `queue`, whose run_stage and mark calls are recorded, not executed. Null where nothing is
+  /// to be recorded (host backends, --cuda-graphs off): then `queue` was not called.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& queue);
+  /// REQUIRES: device().
+  virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
+};
+
+/// What a backend is made with. A backend ignores what is not its own.
+struct BackendOptions {
+  int threads = 1;
+  /// The cores this rank may use, as the operating system numbers them; empty: pin nothing.
+  std::vector<int> cores;
+  /// What the program's environment says that times depend on, for describe(): nothing else reads
+  /// it.
+  Json environment = Json::object();
+  Math math = Math::kFp32;  ///< REQUIRES: BackendEntry::has()
+  // Of devices beside the CPU:
+  int device_index = 0;       ///< as the driver numbers those that this rank may see
+  bool graphs = true;         ///< record() records
+  bool deterministic = true;  ///< only algorithms that give the same bits each time
+  /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
+  /// chooses.
+  Json algorithms = Json::object();
+};
+
+/// A row of the table of backends.
+struct BackendEntry {
+  std::string_view name;
+  std::string_view description;
+  std::string_view kind;
+  std::unique_ptr<Backend> (*make)(const BackendOptions&);  ///< nullptr: not in this build
+  std::string_view missing;                                 ///< why not, and the remedy
+  std::span<const Math> maths;                              ///< the arithmetics it has
+  bool has(Math math) const;
+};
+
+/// In order of preference for "auto" (the first that this build has).
+std::span<const BackendEntry> backends();
+/// Throws InputError: unknown name (lists them), or not in this build (why).
+const BackendEntry& find_backend(std::string_view name);
+
+}  // namespace hios

@@ -1,0 +1,38 @@
+#include "engine/backend/host_copies.h"
+
+#include <algorithm>
+
+#include "engine/backend/half.h"
+
+namespace hios {
+
+void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
+  constexpr Bytes kPiece = Bytes{4} << 20;
+  const std::vector<std::byte> piece(std::min(size_bytes, kPiece), value);
+  for (Bytes done = 0; done < size_bytes; done += piece.size()) {
+    backend.write(to + done, piece.data(), std::min<Bytes>(piece.size(), size_bytes - done));
+  }
+}
+
+void write_floats(Backend& backend, std::byte* to, const std::vector<float>& values) {
+  if (backend.math() != Math::kFp16) {
+    backend.write(to, values.data(), values.size() * sizeof(float));
+    return;
+  }
+  const std::vector<Half> halves = to_halves(values);
+  backend.write(to, halves.data(), halves.size() * sizeof(Half));
+}
+
+std::vector<float> read_floats(Backend& backend, const std::byte* from, std::size_t count) {
+  std::vector<float> values(count);
+  if (backend.math() != Math::kFp16) {
+    backend.read(values.data(), from, count * sizeof(float));
+    return values;
+  }
+  std::vector<Half> halves(count);
+  backend.read(halves.data(), from, count * sizeof(Half));
+  for (std::size_t i = 0; i < count; ++i) values[i] = to_float(halves[i]);
+  return values;
+}
+
+}  // namespace hios

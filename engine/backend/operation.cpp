@@ -1,0 +1,29 @@
+#include "engine/backend/operation.h"
+
+#include "hios/base/error.h"
+
+namespace hios {
+
+Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op) {
+  const Operator& described = coarse.graph.op(op);
+  return {&model, &coarse.layers(op), described.name, described.signature};
+}
+
+void require_support(const Backend& backend, const Operation& operation) {
+  if (const auto reason = backend.unsupported(operation)) {
+    throw InputError("backend " + std::string(backend.name()) + " cannot run " + operation.name +
+                     ": " + *reason + "; choose another with --backend");
+  }
+}
+
+std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,
+                                             Backend& backend,
+                                             std::span<const std::byte* const> inputs,
+                                             std::byte* output, const Lane& lane,
+                                             TensorSource& source) {
+  const Operation operation = operation_of(coarse, model, op);
+  require_support(backend, operation);
+  return backend.bind(operation, inputs, output, lane, source);
+}
+
+}  // namespace hios

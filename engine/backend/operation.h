@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/tensor_source.h"
+#include "hios/graph/coarsen.h"
+
+namespace hios {
+
+/// The operation behind an operator of the graph. Refers to `coarse` and `model`.
+Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
+
+/// Throws InputError that names operator, reason and remedy where the backend cannot run it.
+void require_support(const Backend& backend, const Operation& operation);
+
+/// Gives each operator its buffers and lane; arguments as in Backend::bind.
+std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,
+                                             Backend& backend,
+                                             std::span<const std::byte* const> inputs,
+                                             std::byte* output, const Lane& lane,
+                                             TensorSource& source);
+
+}  // namespace hios

@@ -1,0 +1,211 @@
+// Weights that keep a network alive without ever running it.
+//
+// Idea: a convolution's weights are independent draws with mean zero, so whatever stands in front
+// of it, its output has mean zero and the second moment (fan-in) x (variance of a weight) x (second
+// moment of its input). The variance of a weight is chosen to make that product one. What stands
+// in front is followed through relus, pools, sums and concats by a rule each (`moments_after`); at
+// the convolution before, the count begins anew at one. This is He's initialisation carried through
+// the rest of a modern network: a perturbation neither grows (fp32 would part from the reference)
+// nor dies out (a wrong operator would not be seen) from layer to layer.
+//
+// The rules are estimates where values hang together (pools, sums of related tensors), and errors
+// multiply over hundreds of layers; tests/engine/tensor_source_test.cpp holds the scale of every
+// operator of the four networks between bounds, and that nothing collapses to a constant.
+//
+// Same bits everywhere: whole numbers, and additions, multiplications, divisions and square roots,
+// which IEEE 754 rounds in one way only. This file is compiled without contraction to fused
+// operations (see CMakeLists.txt).
+#include "engine/backend/tensor_source.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/base/random.h"
+
+namespace hios {
+namespace {
+
+constexpr double kBiasVariance = 0.01;        ///< of an output's second moment of one
+constexpr int kPartsOfDraw = 4;               ///< values out of one 64-bit draw
+constexpr double kPartRange = 65536;          ///< an odd part is within ±(kPartRange − 1)
+constexpr double kUniformVariance = 1.0 / 3;  ///< of a uniform value in (−1, 1)
+
+/// An odd number within ±65535, from 16 of the 64 bits: symmetric about zero, never zero.
+std::int32_t odd_part(std::uint64_t draw, int part) {
+  return 2 * static_cast<std::int16_t>(draw >> (16 * part)) + 1;
+}
+
+/// Fills with independent uniform values of mean zero and the given variance.
+void fill(Random random, double variance, std::span<float> out) {
+  const float scale = static_cast<float>(std::sqrt(variance / kUniformVariance) / kPartRange);
+  std::size_t i = 0;
+  for (; i + kPartsOfDraw <= out.size(); i += kPartsOfDraw) {
+    const std::uint64_t draw = random.next();
+    for (int part = 0; part < kPartsOfDraw; ++part) {
+      out[i + part] = static_cast<float>(odd_part(draw, part)) * scale;
+    }
+  }
+  const std::uint64_t draw = random.next();
+  for (int part = 0; i < out.size(); ++i, ++part) {
+    out[i] = static_cast<float>(odd_part(draw, part)) * scale;
+  }
+}
+
+/// What a tensor's values are expected to be like, over channels and pixels.
+struct Moments {
+  double mean = 0;
+  double second = 1;  ///< mean of the squares
+  double variance() const { return second - mean * mean; }
+};
+
+/// How many of a window's taps lie inside the image, on average over the windows.
+double mean_taps(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                 std::int64_t padding) {
+  std::int64_t taps = 0;
+  for (std::int64_t o = 0; o < out; ++o) {
+    for (std::int64_t k = 0; k < kernel; ++k) {
+      const std::int64_t i = o * stride + k - padding;
+      taps += i >= 0 && i < in ? 1 : 0;
+    }
+  }
+  return static_cast<double>(taps) / static_cast<double>(out);
+}
+
+template <class Windowed>
+double mean_taps(const Windowed& layer, const Shape& in, const Shape& out) {
+  return mean_taps(in.h, out.h, layer.kernel.h, layer.stride.h, layer.padding.h) *
+         mean_taps(in.w, out.w, layer.kernel.w, layer.stride.w, layer.padding.w);
+}
+
+/// Half of a tensor's variance is between channels, which an average over pixels keeps.
+Moments after_average(const Moments& in, double taps) {
+  const double variance = in.variance() * (0.5 + 0.5 / taps);
+  return {in.mean, in.mean * in.mean + variance};
+}
+
+/// Neighbours are alike: the greatest of some taps stands about one deviation above the mean.
+Moments after_maximum(const Moments& in, double taps) {
+  if (taps <= 1) return in;
+  const double mean = in.mean + std::sqrt(in.variance());
+  return {mean, mean * mean + in.variance()};
+}
+
+/// A value of mean zero is cut in half; one that has passed a relu or a maximum is hardly changed.
+Moments after_relu(const Moments& in) {
+  constexpr double kTwoPi = 6.283185307179586;
+  if (in.mean > 0) return in;
+  return {std::sqrt(in.second / kTwoPi), in.second / 2};
+}
+
+Moments after_sum(std::span<const Moments> in) {
+  double mean = 0, variance = 0;
+  for (const Moments& term : in) {
+    mean += term.mean;
+    variance += term.variance();
+  }
+  return {mean, mean * mean + variance};
+}
+
+Moments after_concat(std::span<const Moments> in, std::span<const Shape> shapes,
+                     std::int64_t channels) {
+  Moments result{0, 0};
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const double share = static_cast<double>(shapes[i].c) / static_cast<double>(channels);
+    result.mean += share * in[i].mean;
+    result.second += share * in[i].second;
+  }
+  return result;
+}
+
+Moments moments_after(const LayerKind& kind, std::span<const Moments> in,
+                      std::span<const Shape> shapes, const Shape& out) {
+  struct Visitor {
+    std::span<const Moments> in;
+    std::span<const Shape> shapes;
+    const Shape& out;
+    Moments operator()(const Conv&) const { return {0, 1}; }
+    Moments operator()(const Pool& pool) const {
+      const double taps = mean_taps(pool, shapes[0], out);
+      return pool.kind == Pool::Kind::kMax ? after_maximum(in[0], taps)
+                                           : after_average(in[0], taps);
+    }
+    Moments operator()(const GlobalAveragePool&) const {
+      return after_average(in[0], static_cast<double>(shapes[0].h * shapes[0].w));
+    }
+    Moments operator()(const Relu&) const { return after_relu(in[0]); }
+    Moments operator()(const Sum&) const { return after_sum(in); }
+    Moments operator()(const Concat&) const { return after_concat(in, shapes, out.c); }
+  };
+  return std::visit(Visitor{in, shapes, out}, kind);
+}
+
+/// The second moment that a tensor is expected to have: one pass over the layers before it.
+double expected_second_moment(const Model& model, TensorId wanted) {
+  std::vector<Moments> of_tensor(model.tensors().size());  // the model's input: as constructed
+  std::vector<Moments> in;
+  for (const Layer& layer : model.layers()) {
+    if (wanted == model.input()) break;
+    in.clear();
+    for (const TensorId id : layer.inputs) in.push_back(of_tensor[id.index()]);
+    of_tensor[layer.output.index()] =
+        moments_after(layer.kind, in, model.input_shapes(layer), model.tensor(layer.output).shape);
+    if (layer.output == wanted) break;
+  }
+  return of_tensor[wanted.index()].second;
+}
+
+Random stream(std::uint64_t seed, const std::string& name, std::string_view what) {
+  return Random(seed, name + "/" + std::string(what));
+}
+
+}  // namespace
+
+void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
+  const Conv& conv = std::get<Conv>(layer.kind);
+  const Shape& in = model.tensor(layer.inputs.front()).shape;
+  const std::int64_t channels = in.c / conv.groups;
+  const double fan_in =
+      mean_taps(conv, in, model.tensor(layer.output).shape) * static_cast<double>(channels);
+  const double wanted = conv.bias ? 1 - kBiasVariance : 1;
+  const double incoming = expected_second_moment(model, layer.inputs.front());
+  // Strides can step over an image so small that every window lies in its padding.
+  const double variance = fan_in > 0 ? wanted / (fan_in * incoming) : 0;
+  fill(stream(seed_, layer.name, "weights"), variance, out);
+}
+
+void SeededSource::bias(const Model&, const Layer& layer, std::span<float> out) {
+  fill(stream(seed_, layer.name, "bias"), kBiasVariance, out);
+}
+
+/// An image: patches of 1, 4, 16 and 64 pixels laid over each other, each size with a quarter of
+/// the variance. Noise a pixel apart alone would be averaged away before the end of a network, and
+/// all images would look the same to it.
+void SeededSource::input(const Model& model, std::span<float> out) {
+  constexpr std::array<int, 4> kPatchShifts = {0, 2, 4, 6};
+  const float scale = static_cast<float>(
+      std::sqrt(1 / (kUniformVariance * static_cast<double>(kPatchShifts.size()))) / kPartRange);
+  const Tensor& tensor = model.tensor(model.input());
+  const Shape& shape = tensor.shape;
+  std::vector<std::int32_t> sums(out.size());
+  for (const int shift : kPatchShifts) {
+    const std::int64_t rows = ((shape.h - 1) >> shift) + 1, columns = ((shape.w - 1) >> shift) + 1;
+    std::vector<std::int32_t> patches(static_cast<std::size_t>(shape.n * rows * columns * shape.c));
+    Random random = stream(seed_, tensor.name, "patches of " + std::to_string(1 << shift));
+    for (std::int32_t& patch : patches) patch = odd_part(random.next(), 0);
+    std::size_t next = 0;
+    for (std::int64_t n = 0; n < shape.n; ++n) {
+      for (std::int64_t h = 0; h < shape.h; ++h) {
+        for (std::int64_t w = 0; w < shape.w; ++w) {
+          const std::int64_t patch = (n * rows + (h >> shift)) * columns + (w >> shift);
+          for (std::int64_t c = 0; c < shape.c; ++c) sums[next++] += patches[patch * shape.c + c];
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(sums[i]) * scale;
+}
+
+}  // namespace hios

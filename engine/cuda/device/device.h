@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/memory.h"
+#include "engine/cuda/device/streams.h"
+#include "mpi/accelerator.h"
+
+namespace hios::cuda {
+
+/// The GPU as transports use it. All references outlive it and what it makes.
+class CudaDevice final : public mpi::Device {
+ public:
+  CudaDevice(const Gpu& gpu, Streams& streams, SharedBlocks& shared)
+      : gpu_(gpu), streams_(streams), shared_(shared) {}
+
+  const std::string& identity() const override { return gpu_.identity; }
+
+  std::unique_ptr<mpi::DeviceMemory> make_pinned(Bytes size_bytes,
+                                                 const std::string& what) override;
+  std::unique_ptr<mpi::DeviceMemory> make_memory(Bytes size_bytes,
+                                                 const std::string& what) override;
+
+  std::unique_ptr<mpi::DeviceEvent> make_event(bool shared) override;
+  void record(mpi::DeviceEvent& event, mpi::Queue queue) override;
+  void wait(mpi::DeviceEvent& event, mpi::Queue queue) override;
+  void copy(std::byte* to, const std::byte* from, Bytes size_bytes, mpi::Queue queue) override;
+
+  std::string export_memory(const std::byte* address) override;
+  std::string export_event(mpi::DeviceEvent& event) override;
+  std::unique_ptr<mpi::DeviceMemory> import_memory(const std::string& exported) override;
+  std::unique_ptr<mpi::DeviceEvent> import_event(const std::string& exported) override;
+
+  void synchronize() override { streams_.synchronize(); }
+  void write(std::byte* to, const std::byte* from_host, Bytes size_bytes) override;
+  void read(std::byte* to_host, const std::byte* from, Bytes size_bytes) override;
+
+  /// A peer's block as it is mapped here; unmapped with its last user.
+  class Mapping;
+
+ private:
+  const Gpu& gpu_;
+  Streams& streams_;
+  SharedBlocks& shared_;
+  // By exported handle: CUDA maps a block once, and many buffers lie in it.
+  std::map<std::string, std::weak_ptr<Mapping>> mapped_;
+};
+
+/// Bytes as text without line breaks, and back. from_hex throws RunError where the text is none, or
+/// not of that many bytes.
+std::string to_hex(const void* bytes, std::size_t count);
+void from_hex(const std::string& text, void* bytes, std::size_t count);
+
+}  // namespace hios::cuda

@@ -1,0 +1,121 @@
+#include "engine/cuda/device/gpu.h"
+
+#include <array>
+#include <cstdio>
+
+#include "engine/cuda/device/handles.h"
+#include "engine/cuda/device/nvml.h"
+
+namespace hios::cuda {
+namespace {
+
+constexpr const char* kRemedy = "; use --backend cpu on machines without a GPU";
+
+std::string identity_of(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    std::array<char, 4> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += hex.data();
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+/// 13000 → "13.0".
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+std::string refusal_without_gpu(int status) {
+  const auto error = static_cast<cudaError_t>(status);
+  if (error == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+    if (driver == 0) {
+      return std::string("backend cuda: no NVIDIA driver is installed here (libcuda is missing)") +
+             kRemedy;
+    }
+    return "backend cuda: the NVIDIA driver here knows CUDA " + version_text(driver) +
+           ", this build needs " + version_text(CUDART_VERSION) + "; update the driver";
+  }
+  if (error == cudaErrorNoDevice) {
+    return std::string(
+               "backend cuda: this rank sees no NVIDIA GPU (look at CUDA_VISIBLE_DEVICES and "
+               "nvidia-smi)") +
+           kRemedy;
+  }
+  return std::string("backend cuda: the GPU cannot be used: ") + cudaGetErrorString(error) + " (" +
+         cudaGetErrorName(error) + ")" + kRemedy;
+}
+
+std::string refusal_of_index(int index, int count) {
+  return "backend cuda: there is no GPU " + std::to_string(index) + ": this rank sees " +
+         std::to_string(count) + ", numbered from 0; start fewer ranks a node, or give " +
+         "--devices-per-node the number that there are";
+}
+
+Gpu open_gpu(int index) {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    throw InputError(refusal_without_gpu(status));
+  }
+  if (count == 0) throw InputError(refusal_without_gpu(cudaErrorNoDevice));
+  if (index < 0 || index >= count) throw InputError(refusal_of_index(index, count));
+  cudaDeviceProp properties;
+  HIOS_CUDA(cudaGetDeviceProperties(&properties, index), "asking what the GPU is");
+  if (properties.major < 8) {
+    throw InputError(
+        std::string("backend cuda: ") + properties.name + " has compute capability " +
+        std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+        ", this build starts at 8.0; build for it with -DCMAKE_CUDA_ARCHITECTURES, or " +
+        "use --backend cpu");
+  }
+  if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
+    throw InputError(refusal_without_gpu(status));
+  }
+  std::array<char, 32> bus_id{};
+  HIOS_CUDA(cudaDeviceGetPCIBusId(bus_id.data(), int{bus_id.size()}, index),
+            "asking for the GPU's bus");
+  return {index,
+          properties.name,
+          identity_of(properties.uuid),
+          bus_id.data(),
+          properties.major,
+          properties.minor,
+          properties.multiProcessorCount,
+          properties.totalGlobalMem,
+          static_cast<Bytes>(properties.l2CacheSize)};
+}
+
+Json describe(const Gpu& gpu) {
+  int driver = 0;
+  HIOS_CUDA(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  const std::size_t cudnn = cudnnGetVersion();
+  return {{"library", "cuDNN " + std::to_string(cudnn / 10000) + "." +
+                          std::to_string(cudnn / 100 % 100) + "." + std::to_string(cudnn % 100)},
+          {"layout", "NHWC"},
+          {"gpu", gpu.name},
+          {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)},
+          {"multiprocessors", gpu.multiprocessors},
+          {"memory_bytes", gpu.memory_bytes},
+          {"cache_bytes", gpu.cache_bytes},
+          {"cuda", version_text(CUDART_VERSION)},
+          {"cuda_of_driver", version_text(driver)},
+          {"nvml", nvml_readings(gpu.bus_id)}};
+}
+
+std::string size_text(Bytes size_bytes) {
+  std::array<char, 64> text{};
+  const auto bytes = static_cast<double>(size_bytes);
+  if (bytes >= 0x1p30) {
+    std::snprintf(text.data(), text.size(), "%.2f GiB", bytes / 0x1p30);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.2f MiB", bytes / 0x1p20);
+  }
+  return text.data();
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,79 @@
+#include "engine/cuda/device/recording.h"
+
+#include <utility>
+#include <vector>
+
+namespace hios::cuda {
+namespace {
+
+constexpr const char* kRecording = "recording a graph";
+
+class GraphRecording final : public Recording {
+ public:
+  GraphRecording(GraphExec graph, cudaStream_t stream)
+      : graph_(std::move(graph)), stream_(stream) {}
+  void replay() override { HIOS_CUDA(cudaGraphLaunch(graph_.get(), stream_), "launching a graph"); }
+
+ private:
+  GraphExec graph_;
+  cudaStream_t stream_;
+};
+
+class EventMarks final : public ClockMarks {
+ public:
+  EventMarks(cudaStream_t stream, std::size_t count) : stream_(stream) {
+    for (std::size_t i = 0; i < count; ++i) events_.push_back(make_timed_event());
+  }
+
+  /// Inside a recording the reading must be a node of its own; otherwise it would only order.
+  void mark(std::size_t index) override {
+    constexpr const char* kDoing = "reading the GPU's clock";
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    HIOS_CUDA(cudaStreamIsCapturing(stream_, &status), kDoing);
+    const unsigned flags =
+        status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
+    HIOS_CUDA(cudaEventRecordWithFlags(events_.at(index).get(), stream_, flags), kDoing);
+  }
+
+  double ms(std::size_t from, std::size_t to) const override {
+    float milliseconds = 0;
+    HIOS_CUDA(cudaEventElapsedTime(&milliseconds, events_.at(from).get(), events_.at(to).get()),
+              "taking the time between two marks");
+    return milliseconds;
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::vector<Event> events_;
+};
+
+}  // namespace
+
+GraphExec capture(cudaStream_t stream, const std::function<void()>& queue) {
+  HIOS_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), kRecording);
+  cudaGraph_t captured = nullptr;
+  try {
+    queue();
+  } catch (...) {
+    swallow(cudaStreamEndCapture(stream, &captured));
+    if (captured != nullptr) swallow(cudaGraphDestroy(captured));
+    throw;
+  }
+  HIOS_CUDA(cudaStreamEndCapture(stream, &captured), kRecording);
+  const Graph graph(captured);
+  cudaGraphExec_t executable = nullptr;
+  HIOS_CUDA(cudaGraphInstantiate(&executable, graph.get(), 0), kRecording);
+  GraphExec result(executable);
+  HIOS_CUDA(cudaGraphUpload(executable, stream), kRecording);
+  return result;
+}
+
+std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void()>& queue) {
+  return std::make_unique<GraphRecording>(capture(stream, queue), stream);
+}
+
+std::unique_ptr<ClockMarks> make_marks(cudaStream_t stream, std::size_t count) {
+  return std::make_unique<EventMarks>(stream, count);
+}
+
+}  // namespace hios::cuda

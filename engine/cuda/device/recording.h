@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "engine/backend/backend.h"
+#include "engine/cuda/device/handles.h"
+
+namespace hios::cuda {
+
+/// Captures what `queue` puts on `stream`, and on streams forked from it and joined to it, as a
+/// CUDA graph, ready to launch there.
+std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void()>& queue);
+
+/// As record(), the graph alone.
+GraphExec capture(cudaStream_t stream, const std::function<void()>& queue);
+
+/// Events with a clock on `stream`.
+std::unique_ptr<ClockMarks> make_marks(cudaStream_t stream, std::size_t count);
+
+}  // namespace hios::cuda

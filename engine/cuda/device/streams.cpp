@@ -1,0 +1,103 @@
+#include "engine/cuda/device/streams.h"
+
+#include <algorithm>
+#include <string>
+
+namespace hios::cuda {
+
+void Scratch::reserve(Bytes size_bytes) {
+  const Bytes have = blocks_.empty() ? 0 : blocks_.back()->size_bytes();
+  if (size_bytes <= have) return;
+  blocks_.push_back(
+      std::make_unique<DeviceBlock>(std::max(size_bytes, have + have / 2), "a stream's workspace"));
+}
+
+StreamState::StreamState() : stream_(make_stream()), ended_(make_order_event()) {}
+
+cudnnHandle_t StreamState::cudnn() {
+  if (!cudnn_) {
+    cudnn_ = make<CudnnHandle>("starting cuDNN", cudnnCreate);
+    HIOS_CUDA(cudnnSetStream(cudnn_.get(), stream_.get()), "starting cuDNN");
+  }
+  return cudnn_.get();
+}
+
+Streams::Streams() : out_(make_stream()), in_(make_stream()), forked_(make_order_event()) {
+  groups_.push_back(std::make_unique<StreamState>());
+}
+
+StreamState& Streams::group(StreamIndex index) {
+  while (groups_.size() <= index.index()) groups_.push_back(std::make_unique<StreamState>());
+  return *groups_[index.index()];
+}
+
+cudaStream_t Streams::queue(mpi::Queue queue) {
+  switch (queue) {
+    case mpi::Queue::kOut:
+      return out_.get();
+    case mpi::Queue::kIn:
+      return in_.get();
+    default:
+      return work().stream();
+  }
+}
+
+namespace {
+
+/// An operator's errors name it; this adds the stream.
+void run_on(BoundOperator& op, const Lane& lane) {
+  try {
+    op.run();
+  } catch (const mpi::DeviceError& error) {
+    throw mpi::DeviceError(std::string(error.what()) + ", on stream " +
+                           std::to_string(lane.stream.index()));
+  }
+}
+
+}  // namespace
+
+void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes) {
+  const cudaStream_t work_stream = work().stream();
+  const auto is_work = [&](std::size_t i) { return lanes[i].stream.index() == 0; };
+  bool forked = false;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (is_work(i)) continue;
+    if (!forked) {
+      HIOS_CUDA(cudaEventRecord(forked_.get(), work_stream), "starting a stage");
+      forked = true;
+    }
+    HIOS_CUDA(cudaStreamWaitEvent(group(lanes[i].stream).stream(), forked_.get(), 0),
+              "starting a stage");
+  }
+  // In turns, so that every stream has work early: a group may be many operators long.
+  std::size_t longest = 0;
+  for (const BoundGroup& group : groups) longest = std::max(longest, group.size());
+  for (std::size_t place = 0; place < longest; ++place) {
+    for (const BoundGroup& group : groups) {
+      if (place < group.size())
+        run_on(*group[place], lanes[static_cast<std::size_t>(&group - groups.data())]);
+    }
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (is_work(i)) continue;
+    const StreamState& other = group(lanes[i].stream);
+    HIOS_CUDA(cudaEventRecord(other.ended(), other.stream()), "ending a stage");
+    HIOS_CUDA(cudaStreamWaitEvent(work_stream, other.ended(), 0), "ending a stage");
+  }
+}
+
+void Streams::copy(void* to, const void* from, Bytes size_bytes) {
+  const cudaStream_t stream = work().stream();
+  HIOS_CUDA(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream),
+            "copying to or from the GPU");
+  HIOS_CUDA(cudaStreamSynchronize(stream), "copying to or from the GPU");
+}
+
+void Streams::synchronize() {
+  constexpr const char* kDoing = "waiting for what was queued on the GPU";
+  HIOS_CUDA(cudaStreamSynchronize(work().stream()), kDoing);
+  HIOS_CUDA(cudaStreamSynchronize(out_.get()), kDoing);
+  HIOS_CUDA(cudaStreamSynchronize(in_.get()), kDoing);
+}
+
+}  // namespace hios::cuda

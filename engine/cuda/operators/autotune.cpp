@@ -1,0 +1,71 @@
+#include "engine/cuda/operators/autotune.h"
+
+#include <limits>
+
+#include "engine/cuda/operators/timed_run.h"
+#include "hios/base/error.h"
+
+namespace hios::cuda {
+
+Choices::Choices(Json algorithms, bool deterministic) : deterministic_(deterministic) {
+  adopt(algorithms);
+}
+
+void Choices::adopt(const Json& algorithms) {
+  if (!algorithms.is_object()) {
+    throw InputError("the algorithms of backend cuda are no object of texts; measure them again");
+  }
+  for (const auto& [key, name] : algorithms.items()) {
+    if (!name.is_string()) {
+      throw InputError("the algorithm of backend cuda for " + quote(key) +
+                       " is no text; measure it again");
+    }
+    known_[key] = {name.get<std::string>(), false};
+  }
+}
+
+const std::string& Choices::of(const ConvolutionProblem& problem, const ConvolutionTools& tools) {
+  const std::string key = problem.key();
+  const auto known = known_.find(key);
+  if (known == known_.end()) {
+    return known_.emplace(key, Choice{choose(problem, tools), true}).first->second.name;
+  }
+  Choice& choice = known->second;
+  if (!choice.tried) {
+    try {
+      Trial(problem, tools).run_once(*make_convolution(choice.name, problem, tools));
+    } catch (const RunError& error) {
+      throw RunError("the algorithm " + quote(choice.name) + " that was agreed on for " +
+                     quote(key, 120) + " does not run on this rank's GPU: " + error.what() +
+                     "; give all ranks the same kind of GPU and the same CUDA libraries");
+    }
+    choice.tried = true;
+  }
+  return choice.name;
+}
+
+std::string Choices::choose(const ConvolutionProblem& problem,
+                            const ConvolutionTools& tools) const {
+  Trial trial(problem, tools);
+  std::string best;
+  double best_ms = std::numeric_limits<double>::infinity();
+  for (const std::string& name : convolution_candidates(problem, tools, deterministic_)) {
+    std::unique_ptr<ConvolutionAlgorithm> algorithm;
+    try {
+      algorithm = make_convolution(name, problem, tools);
+    } catch (const RunError&) {
+      continue;  // a library may list what it then refuses
+    }
+    const auto ms = trial.ms(*algorithm);
+    if (ms && *ms < best_ms) {
+      best = name;
+      best_ms = *ms;
+    }
+  }
+  if (best.empty()) {
+    throw RunError("no algorithm computes " + quote(problem.key(), 120) + " on this GPU");
+  }
+  return best;
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/backend/backend.h"
+#include "engine/cuda/operators/convolution.h"
+#include "hios/base/json_io.h"
+
+namespace hios::cuda {
+
+/// Which algorithm computes which problem. What was not given is chosen by trying all candidates
+/// once, so that equal problems are computed alike wherever they occur.
+class Choices {
+ public:
+  Choices(Json algorithms, bool deterministic);
+
+  /// The algorithm's name; tried once, so that its code is loaded. Throws RunError where none of
+  /// the candidates runs, or the given one does not.
+  const std::string& of(const ConvolutionProblem& problem, const ConvolutionTools& tools);
+  /// Throws InputError where it is no object of texts.
+  void adopt(const Json& algorithms);
+
+ private:
+  struct Choice {
+    std::string name;
+    bool tried = false;
+  };
+  std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) const;
+
+  std::map<std::string, Choice> known_;  // by the problem's key
+  bool deterministic_;
+};
+
+}  // namespace hios::cuda

@@ -1,0 +1,142 @@
+// Sum, relu, depthwise convolution, convolution and relu as one operator of up to three steps, each
+// a kernel or two, through the stream's workspace:
+//  - a sum of several terms, with the relu behind it: one pass (its result is read by several taps,
+//    so summing on the fly would read each term several times);
+//  - a depthwise convolution, with the relu in front of it where there was no sum;
+//  - the convolution, with whatever relus are left and the bias: by the algorithm that was chosen.
+//
+// Pointwise convolutions go the same way as all others: cuBLASLt's matrix products are one more
+// family to try, which only they can use.
+#include <utility>
+
+#include "engine/cuda/device/handles.h"
+#include "engine/cuda/operators/operators.h"
+
+namespace hios::cuda {
+namespace {
+
+constexpr Bytes kAlignment = 256;
+
+Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// A sum takes the relu behind it along.
+bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
+
+class ChainOperator final : public BoundOperator {
+ public:
+  ChainOperator(const Binding& binding, const ConvolutionChain& chain);
+  void run() override;
+
+ private:
+  void add_depthwise(const Binding& binding, const ConvolutionChain& chain, const Layer& layer,
+                     const Shape& output, bool relu_after);
+  void add_dense(const Binding& binding, const ConvolutionChain& chain);
+  /// Room in the workspace, behind what is taken.
+  Bytes take(Bytes size_bytes) { return std::exchange(taken_, taken_ + aligned(size_bytes)); }
+
+  std::string doing_;
+  StreamState& stream_;
+  const void* input_;  // null: the sums
+  void* output_;
+  std::vector<CombineTask> combine_;
+  bool has_depthwise_ = false, depthwise_is_last_ = false;
+  DepthwiseTask depthwise_;
+  std::unique_ptr<ConvolutionAlgorithm> dense_;
+  std::shared_ptr<const UploadedWeights> depthwise_weights_, dense_weights_;
+  Bytes sums_at_ = 0, middle_at_ = 0, workspace_at_ = 0, taken_ = 0;
+};
+
+ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& chain)
+    : doing_(doing_text(binding.operation)),
+      stream_(binding.tools.stream),
+      input_(sums(chain) ? nullptr : chain.terms.front().data),
+      output_(binding.output) {
+  const Model& model = *binding.operation.model;
+  const Shape& input = chain.terms.front().shape;
+  const Bytes element_bytes = size_of(binding.element());
+  if (sums(chain)) {
+    combine_ = combine_tasks({{chain.terms}, chain.relu_before}, input, binding.element(), nullptr);
+    sums_at_ = take(input.size_bytes(element_bytes));
+  }
+  if (chain.depthwise != nullptr) {
+    const Shape& middle = model.tensor(chain.depthwise->output).shape;
+    add_depthwise(binding, chain, *chain.depthwise, middle, false);
+    middle_at_ = take(middle.size_bytes(element_bytes));
+    add_dense(binding, chain);
+  } else if (is_depthwise(model, *chain.convolution)) {
+    add_depthwise(binding, chain, *chain.convolution, binding.output_shape(), chain.relu_after);
+    depthwise_is_last_ = true;
+  } else {
+    add_dense(binding, chain);
+  }
+  stream_.scratch().reserve(taken_);
+}
+
+void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain& chain,
+                                  const Layer& layer, const Shape& output, bool relu_after) {
+  const Conv& conv = std::get<Conv>(layer.kind);
+  depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
+  depthwise_.element = binding.element();
+  depthwise_.window =
+      window_of(chain.terms.front().shape, output, conv.kernel, conv.stride, conv.padding);
+  depthwise_.weights = depthwise_weights_->weight_values();
+  depthwise_.bias = depthwise_weights_->bias_values();
+  depthwise_.relu_before = chain.relu_before && !sums(chain);
+  depthwise_.relu_after = relu_after;
+  has_depthwise_ = true;
+}
+
+void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& chain) {
+  const Model& model = *binding.operation.model;
+  const auto problem = problem_of(model, chain, binding.output_shape(), binding.math);
+  dense_weights_ = binding.weights.get(model, *chain.convolution, binding.source);
+  dense_ = make_convolution(binding.choices.of(*problem, binding.tools), *problem, binding.tools);
+  workspace_at_ = take(dense_->workspace_bytes());
+}
+
+void ChainOperator::run() {
+  std::byte* const scratch = stream_.scratch().data();
+  const auto place = [&](Bytes at) { return scratch + at; };
+  const void* input = input_;
+  if (!combine_.empty()) {
+    for (CombineTask& task : combine_) {
+      task.output = place(sums_at_);
+      HIOS_CUDA(combine(task, stream_.stream()), doing_);
+    }
+    input = place(sums_at_);
+  }
+  if (has_depthwise_) {
+    depthwise_.input = input;
+    depthwise_.output = depthwise_is_last_ ? output_ : place(middle_at_);
+    HIOS_CUDA(depthwise(depthwise_, stream_.stream()), doing_);
+    input = depthwise_.output;
+  }
+  if (dense_) {
+    dense_->queue({input, dense_weights_->weight_values(), dense_weights_->bias_values(), output_},
+                  scratch + workspace_at_, doing_);
+  }
+}
+
+}  // namespace
+
+std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
+                                             const Shape& output, Math math) {
+  if (chain.depthwise == nullptr && is_depthwise(model, *chain.convolution)) return {};
+  const Conv& conv = std::get<Conv>(chain.convolution->kind);
+  const Shape& input = chain.depthwise != nullptr ? model.tensor(chain.depthwise->output).shape
+                                                  : chain.terms.front().shape;
+  ConvolutionProblem problem;
+  problem.window = window_of(input, output, conv.kernel, conv.stride, conv.padding);
+  problem.groups = static_cast<int>(conv.groups);
+  problem.bias = conv.bias;
+  problem.relu_before = chain.relu_before && !sums(chain) && chain.depthwise == nullptr;
+  problem.relu_after = chain.relu_after;
+  problem.math = math;
+  return problem;
+}
+
+std::unique_ptr<BoundOperator> bind_chain(const Binding& binding, const ConvolutionChain& chain) {
+  return std::make_unique<ChainOperator>(binding, chain);
+}
+
+}  // namespace hios::cuda

@@ -1,0 +1,119 @@
+#include "engine/cuda/operators/convolution.h"
+
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "engine/cuda/device/handles.h"
+
+namespace hios::cuda {
+namespace {
+
+/// The order is that of the trials.
+constexpr std::array kFamilies = {&kOwnConvolutions, &kCudnnConvolutions, &kLtConvolutions};
+
+constexpr Bytes kAlignment = 256;  // of parts of a workspace
+
+}  // namespace
+
+bool ConvolutionProblem::pointwise() const {
+  return window.kernel_h == 1 && window.kernel_w == 1 && window.stride_h == 1 &&
+         window.stride_w == 1 && window.pad_h == 0 && window.pad_w == 0 && groups == 1;
+}
+
+std::size_t ConvolutionProblem::input_values() const {
+  return static_cast<std::size_t>(window.images) * static_cast<std::size_t>(window.height) *
+         static_cast<std::size_t>(window.width) * static_cast<std::size_t>(window.channels);
+}
+
+std::size_t ConvolutionProblem::weight_values() const {
+  return static_cast<std::size_t>(window.out_channels) *
+         static_cast<std::size_t>(window.channels / groups) *
+         static_cast<std::size_t>(window.kernel_h) * static_cast<std::size_t>(window.kernel_w);
+}
+
+std::size_t ConvolutionProblem::output_values() const {
+  return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(window.out_channels);
+}
+
+std::string ConvolutionProblem::key() const {
+  std::ostringstream text;
+  text << "conv " << window.images << 'x' << window.height << 'x' << window.width << 'x'
+       << window.channels << " -> " << window.out_height << 'x' << window.out_width << 'x'
+       << window.out_channels << " k" << window.kernel_h << 'x' << window.kernel_w << " s"
+       << window.stride_h << 'x' << window.stride_w << " p" << window.pad_h << 'x' << window.pad_w
+       << " g" << groups;
+  if (relu_before) text << " relu-before";
+  if (bias) text << " b";
+  if (relu_after) text << " relu";
+  text << ' ' << to_string(math);
+  return text.str();
+}
+
+std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
+                                                const ConvolutionTools& tools, bool deterministic) {
+  std::vector<std::string> names;
+  for (const ConvolutionFamily* family : kFamilies) {
+    for (std::string& name : family->candidates(problem, tools, deterministic)) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
+                                                       const ConvolutionProblem& problem,
+                                                       const ConvolutionTools& tools) {
+  for (const ConvolutionFamily* family : kFamilies) {
+    if (name.starts_with(std::string(family->name) + " ")) {
+      return family->make(name, problem, tools);
+    }
+  }
+  refuse_name(name);
+}
+
+Bytes ReluFirst::workspace_bytes() const {
+  if (!problem_.relu_before) return 0;
+  const Bytes size_bytes = problem_.input_values() * size_of(problem_.element());
+  return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+const void* ReluFirst::queue(const void* input, std::byte* workspace, cudaStream_t stream,
+                             std::string_view doing) const {
+  if (!problem_.relu_before) return input;
+  const Window& window = problem_.window;
+  HIOS_CUDA(finish({.element = problem_.element(),
+                    .partials = input,
+                    .count = 1,
+                    .bias = nullptr,
+                    .output = workspace,
+                    .pixels = window.images * window.height * window.width,
+                    .channels = window.channels,
+                    .relu = true},
+                   stream),
+            doing);
+  return workspace;
+}
+
+std::vector<std::string> words_of(const std::string& name) {
+  std::istringstream text(name);
+  std::vector<std::string> words;
+  std::string word;
+  text >> word;  // the family
+  while (text >> word) words.push_back(word);
+  return words;
+}
+
+void refuse_name(const std::string& name) {
+  throw RunError(quote(name) + " is no algorithm of this build's CUDA backend");
+}
+
+int number_of(const std::string& word, const std::string& name) {
+  int number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stopped, error] = std::from_chars(word.data(), end, number);
+  if (error != std::errc() || stopped != end || number < 0) refuse_name(name);
+  return number;
+}
+
+}  // namespace hios::cuda

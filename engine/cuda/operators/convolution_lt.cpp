@@ -1,0 +1,169 @@
+// Pointwise convolutions as matrix products by cuBLASLt, bias and relu in its epilogue:
+// "lt ALGORITHM", the library's own 64 bytes in hexadecimal.
+//
+// A 1x1 convolution of NHWC tensors is Y = X·Wᵀ, a row a pixel. cuBLASLt counts columns first, so
+// it is asked for Yᵀ = W·Xᵀ, which lies the same way.
+#include <array>
+#include <cstring>
+
+#include "engine/cuda/device/device.h"
+#include "engine/cuda/device/handles.h"
+#include "engine/cuda/operators/convolution.h"
+
+namespace hios::cuda {
+namespace {
+
+constexpr std::size_t kMaxWorkspaceBytes = std::size_t{32} << 20;
+constexpr int kWantedCandidates = 8;
+/// What every tensor of ours is aligned to at least.
+constexpr std::uint32_t kAlignmentBytes = 16;
+constexpr const char* kDescribing = "describing a matrix product";
+
+/// The product's descriptors.
+struct Product {
+  LtMatmulDescriptor operation;
+  LtLayout weights, input, output;
+};
+
+template <class Value>
+void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
+         const Value& value) {
+  HIOS_CUDA(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof(value)),
+            kDescribing);
+}
+
+cudaDataType_t data_type(const ConvolutionProblem& problem) {
+  return problem.element() == Element::kHalf ? CUDA_R_16F : CUDA_R_32F;
+}
+
+LtLayout columns(cudaDataType_t type, int rows, int count) {
+  return make<LtLayout>(kDescribing, cublasLtMatrixLayoutCreate, type,
+                        static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(count),
+                        static_cast<std::int64_t>(rows));
+}
+
+Product describe(const ConvolutionProblem& problem) {
+  const bool rounds_to_tf32 = problem.math == Math::kTf32;
+  const cudaDataType_t type = data_type(problem);
+  const Window& window = problem.window;
+  Product result;
+  result.operation = make<LtMatmulDescriptor>(
+      kDescribing, cublasLtMatmulDescCreate,
+      rounds_to_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  set(result.operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  const cublasLtEpilogue_t epilogue =
+      problem.bias ? (problem.relu_after ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
+                   : (problem.relu_after ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
+  set(result.operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  if (problem.bias) set(result.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
+  result.weights = columns(type, window.channels, window.out_channels);
+  result.input = columns(type, window.channels, problem.pixels());
+  result.output = columns(type, window.out_channels, problem.pixels());
+  return result;
+}
+
+class LtConvolution final : public ConvolutionAlgorithm {
+ public:
+  LtConvolution(const ConvolutionProblem& problem, const ConvolutionTools& tools,
+                const cublasLtMatmulAlgo_t& algorithm)
+      : relu_first_(problem),
+        lt_(tools.lt),
+        stream_(tools.stream.stream()),
+        product_(describe(problem)),
+        algorithm_(algorithm) {
+    cublasLtMatmulHeuristicResult_t checked;
+    HIOS_CUDA(cublasLtMatmulAlgoCheck(lt_, product_.operation.get(), product_.weights.get(),
+                                      product_.input.get(), product_.output.get(),
+                                      product_.output.get(), &algorithm_, &checked),
+              kDescribing);
+    own_bytes_ = checked.workspaceSize;
+  }
+
+  Bytes workspace_bytes() const override { return relu_first_.workspace_bytes() + own_bytes_; }
+
+  void queue(const ConvolutionOperands& operands, std::byte* workspace,
+             std::string_view doing) override {
+    const void* input = relu_first_.queue(operands.input, workspace, stream_, doing);
+    workspace += relu_first_.workspace_bytes();
+    if (operands.bias != nullptr) {
+      set(product_.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+    }
+    const float one = 1.0f, zero = 0.0f;
+    HIOS_CUDA(cublasLtMatmul(lt_, product_.operation.get(), &one, operands.weights,
+                             product_.weights.get(), input, product_.input.get(), &zero,
+                             operands.output, product_.output.get(), operands.output,
+                             product_.output.get(), &algorithm_, workspace, own_bytes_, stream_),
+              doing);
+  }
+
+ private:
+  ReluFirst relu_first_;
+  cublasLtHandle_t lt_;
+  cudaStream_t stream_;
+  Product product_;
+  cublasLtMatmulAlgo_t algorithm_;
+  std::size_t own_bytes_ = 0;
+};
+
+template <class Value>
+void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
+            const Value& value) {
+  HIOS_CUDA(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof(value)),
+            kDescribing);
+}
+
+/// Ways to add up split sums: side by side and then in order. Adding into the output in turns, the
+/// one that is left out, promises turns but not their order.
+constexpr std::uint32_t kOrderedReductions =
+    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+/// Those that keep them in fp32: in fp16 the other two would round each part to a half.
+constexpr std::uint32_t kFp32Reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+
+std::vector<std::string> candidates(const ConvolutionProblem& problem,
+                                    const ConvolutionTools& tools, bool deterministic) {
+  if (!problem.pointwise()) return {};
+  const Product product = describe(problem);
+  const auto preference = make<LtPreference>(kDescribing, cublasLtMatmulPreferenceCreate);
+  prefer(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMaxWorkspaceBytes);
+  if (problem.element() == Element::kHalf) {
+    prefer(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, kFp32Reductions);
+  } else if (deterministic) {
+    prefer(preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, kOrderedReductions);
+  }
+  for (const auto attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+    prefer(preference.get(), attribute, kAlignmentBytes);
+  }
+  std::array<cublasLtMatmulHeuristicResult_t, kWantedCandidates> found;
+  int count = 0;
+  if (cublasLtMatmulAlgoGetHeuristic(tools.lt, product.operation.get(), product.weights.get(),
+                                     product.input.get(), product.output.get(),
+                                     product.output.get(), preference.get(), kWantedCandidates,
+                                     found.data(), &count) != CUBLAS_STATUS_SUCCESS) {
+    return {};  // there are other families
+  }
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    const cublasLtMatmulHeuristicResult_t& one = found[static_cast<std::size_t>(i)];
+    if (one.state != CUBLAS_STATUS_SUCCESS) continue;
+    names.push_back("lt " + to_hex(&one.algo, sizeof(one.algo)));
+  }
+  return names;
+}
+
+std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
+                                           const ConvolutionProblem& problem,
+                                           const ConvolutionTools& tools) {
+  const std::vector<std::string> words = words_of(name);
+  if (words.size() != 1 || !problem.pointwise()) refuse_name(name);
+  cublasLtMatmulAlgo_t algorithm;
+  from_hex(words[0], &algorithm, sizeof(algorithm));
+  return std::make_unique<LtConvolution>(problem, tools, algorithm);
+}
+
+}  // namespace
+
+const ConvolutionFamily kLtConvolutions{"lt", candidates, make};
+
+}  // namespace hios::cuda

@@ -1,0 +1,177 @@
+// Pools, means, sums and concats, and the door to all operators.
+#include "engine/cuda/operators/operators.h"
+
+#include <limits>
+#include <utility>
+
+#include "engine/cuda/device/handles.h"
+
+namespace hios::cuda {
+namespace {
+
+int to_int(std::int64_t value) { return static_cast<int>(value); }  // refusal() has looked
+
+class PoolOperator final : public BoundOperator {
+ public:
+  PoolOperator(const Binding& binding, const PoolForm& form)
+      : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
+    task_.element = binding.element();
+    task_.window = window_of(form.input.shape, binding.output_shape(), form.pool.kernel,
+                             form.pool.stride, form.pool.padding);
+    task_.input = form.input.data;
+    task_.output = binding.output;
+    task_.max = form.pool.kind == Pool::Kind::kMax;
+  }
+  void run() override { HIOS_CUDA(pool(task_, stream_), doing_); }
+
+ private:
+  std::string doing_;
+  cudaStream_t stream_;
+  PoolTask task_;
+};
+
+class GlobalAverageOperator final : public BoundOperator {
+ public:
+  GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
+      : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
+    const Shape& shape = form.input.shape;
+    task_ = {binding.element(), form.input.data,           binding.output,
+             to_int(shape.n),   to_int(shape.h * shape.w), to_int(shape.c)};
+  }
+  void run() override { HIOS_CUDA(global_mean(task_, stream_), doing_); }
+
+ private:
+  std::string doing_;
+  cudaStream_t stream_;
+  MeanTask task_;
+};
+
+class CombineOperator final : public BoundOperator {
+ public:
+  CombineOperator(const Binding& binding, const CombineForm& form)
+      : doing_(doing_text(binding.operation)),
+        stream_(binding.tools.stream.stream()),
+        tasks_(combine_tasks(form, binding.output_shape(), binding.element(), binding.output)) {}
+  void run() override {
+    for (const CombineTask& task : tasks_) HIOS_CUDA(combine(task, stream_), doing_);
+  }
+
+ private:
+  std::string doing_;
+  cudaStream_t stream_;
+  std::vector<CombineTask> tasks_;
+};
+
+bool fits(const Shape& shape) { return shape.elements() <= std::numeric_limits<int>::max(); }
+
+/// The most terms that one range of an operation's sums has.
+std::size_t most_terms(const Operation& operation) {
+  std::size_t most = 0;
+  for (const LayerId id : operation.layers->layers) {
+    const Layer& layer = operation.model->layer(id);
+    if (std::holds_alternative<Sum>(layer.kind)) most = std::max(most, layer.inputs.size());
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string doing_text(const Operation& operation) { return "running " + operation.name; }
+
+Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
+                 const Extent& stride, const Extent& padding) {
+  return {to_int(input.n),  to_int(input.h),   to_int(input.w),  to_int(input.c),  to_int(output.h),
+          to_int(output.w), to_int(output.c),  to_int(kernel.h), to_int(kernel.w), to_int(stride.h),
+          to_int(stride.w), to_int(padding.h), to_int(padding.w)};
+}
+
+std::optional<std::string> refusal(const Operation& operation) {
+  const Model& model = *operation.model;
+  const auto too_large = [&](TensorId id) { return !fits(model.tensor(id).shape); };
+  for (const LayerId id : operation.layers->layers) {
+    const Layer& layer = model.layer(id);
+    bool large = too_large(layer.output);
+    for (const TensorId input : layer.inputs) large = large || too_large(input);
+    if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
+      large =
+          large || parameters(*conv, model.input_shapes(layer)) > std::numeric_limits<int>::max();
+    }
+    if (large) return layer.name + " has a tensor of 2^31 values or more";
+  }
+  if (most_terms(operation) > CombineTask::kMaxTerms) {
+    return "it sums more than " + std::to_string(CombineTask::kMaxTerms) + " tensors";
+  }
+  return {};
+}
+
+std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
+                                       Element element, void* to) {
+  std::vector<CombineTask> tasks;
+  int first_channel = 0;
+  for (const std::vector<Source>& terms : form.ranges) {
+    const auto count = static_cast<int>(terms.size());
+    if (tasks.empty() || tasks.back().ranges == CombineTask::kMaxRanges ||
+        tasks.back().first_term[tasks.back().ranges] + count > CombineTask::kMaxTerms) {
+      CombineTask& task = tasks.emplace_back();
+      task.element = element;
+      task.first_term[0] = 0;
+      task.pixels = to_int(output.n * output.h * output.w);
+      task.out_channels = to_int(output.c);
+      task.output = to;
+      task.relu = form.relu;
+    }
+    CombineTask& task = tasks.back();
+    const int range = task.ranges++;
+    int term = task.first_term[range];
+    for (const Source& source : terms) task.terms[term++] = source.data;
+    task.first_term[range + 1] = term;
+    task.channels[range] = to_int(terms.front().shape.c);
+    task.first_channel[range] = first_channel;
+    first_channel += task.channels[range];
+  }
+  return tasks;
+}
+
+std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form) {
+  return std::make_unique<PoolOperator>(binding, form);
+}
+
+std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
+                                                   const GlobalAverageForm& form) {
+  return std::make_unique<GlobalAverageOperator>(binding, form);
+}
+
+// A concat is not written in place by its producers. In NHWC its ranges of channels alternate pixel
+// by pixel, and operators and messages write dense tensors; the two agree where there is a single
+// pixel only, and none of the four networks has such a concat at its usual size. Besides, a concat
+// sums its terms in the same pass, and a term may have other readers or travel to another rank. The
+// price is one read and one write of the output.
+std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form) {
+  return std::make_unique<CombineOperator>(binding, form);
+}
+
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
+                                             std::span<const std::byte* const> inputs) {
+  struct Visitor {
+    const Binding& binding;
+    std::span<const std::byte* const> inputs;
+    std::unique_ptr<BoundOperator> operator()(const ConvolutionChain& chain) const {
+      return bind_chain(binding, chain);
+    }
+    std::unique_ptr<BoundOperator> operator()(const PoolForm& form) const {
+      return bind_pool(binding, form);
+    }
+    std::unique_ptr<BoundOperator> operator()(const GlobalAverageForm& form) const {
+      return bind_global_average(binding, form);
+    }
+    std::unique_ptr<BoundOperator> operator()(const CombineForm& form) const {
+      return bind_combine(binding, form);
+    }
+    std::unique_ptr<BoundOperator> operator()(const LayeredForm&) const {
+      return bind_layered(binding, inputs);
+    }
+  };
+  return std::visit(Visitor{binding, inputs}, form_of(binding.operation, inputs));
+}
+
+}  // namespace hios::cuda

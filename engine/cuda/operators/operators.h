@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/fusion.h"
+#include "engine/cuda/operators/autotune.h"
+#include "engine/cuda/operators/weights.h"
+
+/// The operators of this backend, one file a family. Each is made from the form that was read from
+/// an operation and from what its stream lends it, and only queues when it runs.
+namespace hios::cuda {
+
+/// What an operator is bound with. The references outlive the operator, except `operation` and
+/// `source`, which serve the making only.
+struct Binding {
+  const Operation& operation;
+  std::byte* output;
+  TensorSource& source;
+  ConvolutionTools tools;
+  Choices& choices;
+  WeightsCache& weights;
+  Math math;
+
+  Element element() const { return element_of(math); }
+  const Shape& output_shape() const {
+    return operation.model->tensor(operation.layers->output).shape;
+  }
+};
+
+/// Any operation: reads its form and calls one of those below.
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
+                                             std::span<const std::byte* const> inputs);
+
+/// Sum, relu, depthwise convolution, convolution, relu, as ConvolutionChain says.
+std::unique_ptr<BoundOperator> bind_chain(const Binding& binding, const ConvolutionChain& chain);
+std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form);
+std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
+                                                   const GlobalAverageForm& form);
+std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
+/// Layer by layer, through buffers of its own.
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
+                                            std::span<const std::byte* const> inputs);
+
+/// The dense convolution of a chain, as a problem; nothing where the chain has none, but a
+/// depthwise one that stands alone.
+std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
+                                             const Shape& output, Math math);
+
+/// Why our kernels cannot run the operation; empty: they can.
+std::optional<std::string> refusal(const Operation& operation);
+
+Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
+                 const Extent& stride, const Extent& padding);
+
+/// Launches of CombineTask for a form. REQUIRES: no more terms in a range than a task holds.
+std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
+                                       Element element, void* to);
+
+/// "running conv_7 (…)": how errors of an operator begin.
+std::string doing_text(const Operation& operation);
+
+}  // namespace hios::cuda

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/tensor_source.h"
+#include "engine/measure/sweep_times.h"
+#include "engine/measure/transfer_times.h"
+#include "engine/run/timing.h"
+#include "hios/graph/coarsen.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
+#include "mpi/transport.h"
+
+/// Measures operators, stages and transfers the way the executor runs them, on all ranks at the
+/// same time, because they share memory and clocks. All functions are collective and give every
+/// rank the same result; what is missing and when to stop is rank 0's to say, so ranks cannot
+/// disagree about it.
+namespace hios {
+
+/// How many of the things asked for were there to be measured, and how many were.
+struct Measured {
+  std::size_t missing = 0;  ///< not in the profile before, equal ones counted once
+  std::size_t done = 0;     ///< of those
+};
+
+/// Used by the main thread only. Ranks that are not alike form teams, with a configuration each,
+/// which all ranks hold and which stay alike on all.
+class Profiler {
+ public:
+  /// All arguments outlive the profiler. `teams`: every rank in one; none given: all are alike.
+  /// Throws InputError where the backend does not support an operator (operator and reason).
+  Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
+           mpi::Transport& transport, TensorSource& source, const Protocol& protocol,
+           std::vector<Team> teams = {});
+  ~Profiler();
+
+  /// Sweeps over the whole network in topological order, run by the executor, each operator with
+  /// all cores of the rank; writes those signatures that `into` lacks. An operator is measured in
+  /// its network, where its inputs are as warm and its weights as cold as in a run.
+  /// Teams sweep at the same time and wait for each other between sweeps; which sweeps are a team's
+  /// fastest is judged by its own ranks. `into` has a configuration for each team.
+  Measured measure_operators(std::span<Configuration* const> into);
+  Measured measure_operators(Configuration& into) { return measure_operators(std::array{&into}); }
+
+  /// Stages with their groups really concurrent (engine/measure/stage_batch.h), first asked, first
+  /// measured; skips those that `into` has, and stages of one group, which cost the sum of their
+  /// operators. Stops before the batch of stages that would not end within `time_limit_s`.
+  /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten.
+  /// They are measured on one team's ranks, while those of other teams look on.
+  Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
+                          double time_limit_s, std::size_t team = 0);
+
+  /// Every ordered pair of ranks, 1 KB to `largest` by powers of two, through the transport that
+  /// runs, one pair after the other. A pair of two teams stands with the team of the rank that
+  /// sends.
+  Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage);
+  Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage) {
+    return measure_transfers(std::array{&into}, largest);
+  }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hios

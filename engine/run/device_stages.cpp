@@ -1,0 +1,126 @@
+// MPI knows no stream and cannot be part of a recording, so what can be recorded is what lies
+// between two message steps. A call a segment instead of one a kernel is what makes short kernels
+// worth a GPU; the order between segments and messages is the device's own (everything is in order
+// with its work queue), so nothing here waits until end(). Tests: device_executor_test.cpp on a
+// fake device that runs its queues as late as it may.
+#include "engine/run/device_stages.h"
+
+#include <string>
+
+#include "hios/base/error.h"
+
+namespace hios {
+namespace {
+
+// Mark 0 is the start of the iteration; each stage has two.
+constexpr std::size_t kOrigin = 0;
+constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
+constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
+
+}  // namespace
+
+DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
+                           std::span<const BoundStage> stages, bool blocking)
+    : plan_(plan),
+      graph_(graph),
+      backend_(backend),
+      stages_(stages),
+      segments_(cut_segments(plan.steps)),
+      blocking_(blocking) {
+  plain_ = record_all(false);
+}
+
+DeviceStages::Recordings DeviceStages::record_all(bool timed) {
+  Recordings recordings;
+  for (const Segment& segment : segments_) {
+    recordings.push_back(blocking_ ? nullptr : backend_.record([&] { queue(segment, timed); }));
+  }
+  return recordings;
+}
+
+void DeviceStages::queue(const Segment& segment, bool timed) {
+  for (std::size_t step = segment.first; step < segment.end; ++step) {
+    const std::size_t stage = stage_of(plan_.steps[step]);
+    if (timed) marks_->mark(start_mark(stage));
+    if (blocking_) {
+      run_one_by_one(stage);
+    } else {
+      backend_.run_stage(stages_[stage].groups, stages_[stage].lanes, nullptr, nullptr);
+    }
+    if (timed) marks_->mark(end_mark(stage));
+  }
+}
+
+// An operator is a stage of its own. The device is waited for before it as well, so that a transfer
+// that failed is not taken for it; nothing on a device waits for a host, so this ends.
+void DeviceStages::run_one_by_one(std::size_t stage) {
+  for (std::size_t g = 0; g < stages_[stage].groups.size(); ++g) {
+    const Lane& lane = stages_[stage].lanes[g];
+    for (std::size_t i = 0; i < stages_[stage].groups[g].size(); ++i) {
+      const std::string& name = graph_.op(plan_.stages[stage].groups[g][i]).name;
+      bool reached = false;
+      try {
+        backend_.synchronize();
+        reached = true;
+        const BoundGroup alone{stages_[stage].groups[g][i]};
+        backend_.run_stage({&alone, 1}, {&lane, 1}, nullptr, nullptr);
+        backend_.synchronize();
+      } catch (const std::exception& error) {
+        const std::string where = name + " on stream " + std::to_string(lane.stream.index()) +
+                                  ", stage " + std::to_string(stage);
+        if (reached) throw RunError("operator " + where + ", failed: " + error.what());
+        throw RunError("a transfer before operator " + where + ", failed: " + error.what());
+      }
+    }
+  }
+}
+
+void DeviceStages::record_stages(bool on) {
+  if (on && !marks_) {
+    marks_ = backend_.make_marks(start_mark(stages_.size()));
+    with_marks_ = record_all(true);
+  }
+  timed_ = on;
+}
+
+void DeviceStages::begin() {
+  next_ = 0;
+  if (timed_) marks_->mark(kOrigin);
+}
+
+std::size_t DeviceStages::run_next() {
+  const Segment& segment = segments_[next_];
+  Recording* const recording = (timed_ ? with_marks_ : plain_)[next_].get();
+  ++next_;
+  if (recording) {
+    recording->replay();
+  } else {
+    queue(segment, timed_);
+  }
+  return segment.end;
+}
+
+void DeviceStages::end(std::span<StageClock> clocks) {
+  backend_.synchronize();
+  if (timed_) read_clocks(clocks);
+}
+
+// The device waited for a stage's inputs from the end of the stage before, if it waited: what the
+// host waited for while the device had work cost nothing.
+void DeviceStages::read_clocks(std::span<StageClock> clocks) const {
+  double before_ms = 0;
+  for (const Segment& segment : segments_) {
+    for (std::size_t step = segment.first; step < segment.end; ++step) {
+      const std::size_t stage = stage_of(plan_.steps[step]);
+      StageClock& clock = clocks[stage];
+      clock.start_ms = marks_->ms(kOrigin, start_mark(stage));
+      clock.end_ms = marks_->ms(kOrigin, end_mark(stage));
+      const bool awaited = step == segment.first && step > 0 &&
+                           !std::holds_alternative<StartSend>(plan_.steps[step - 1]);
+      clock.awaited_ms = awaited ? before_ms : clock.start_ms;
+      before_ms = clock.end_ms;
+    }
+  }
+}
+
+}  // namespace hios

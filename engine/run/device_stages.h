@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/run/plan.h"
+#include "engine/run/segments.h"
+#include "engine/run/stage_clock.h"
+
+namespace hios {
+
+/// A stage made ready: its operators bound, each group with its lane.
+struct BoundStage {
+  std::vector<BoundGroup> groups;
+  std::vector<Lane> lanes;
+};
+
+/// The stages of a plan on an asynchronous device: given to it a segment at a time, each segment
+/// recorded once and replayed in every iteration where the backend records. Used by the main thread
+/// only; an iteration is begin(), run_next() for each segment, end(), which allocate nothing.
+class DeviceStages {
+ public:
+  /// The arguments outlive this. `blocking`: nothing is recorded, and each operator runs alone, on
+  /// its own stream, and is waited for; a failure then names the one that failed. REQUIRES:
+  /// backend.device(); a stage for each of the plan's.
+  DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
+               std::span<const BoundStage> stages, bool blocking);
+
+  /// Whether the iterations to come read the device's clock around each stage. The first time it
+  /// makes recordings of its own for that, so that plain iterations carry no reading.
+  void record_stages(bool on);
+
+  void begin();
+  /// Queues the next segment and returns the step behind it. Blocking, it throws a RunError that
+  /// names operator and stream where one fails.
+  std::size_t run_next();
+  /// Waits until the device has ended all that was queued, and with record_stages(true) writes each
+  /// stage's times. Throws RunError where the device failed.
+  void end(std::span<StageClock> clocks);
+
+  std::span<const Segment> segments() const { return segments_; }
+  /// Those that the device has been given in this iteration.
+  std::span<const Segment> given() const { return segments().first(next_); }
+  bool blocking() const { return blocking_; }
+
+ private:
+  using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
+
+  Recordings record_all(bool timed);
+  void queue(const Segment& segment, bool timed);
+  void run_one_by_one(std::size_t stage);
+  void read_clocks(std::span<StageClock> clocks) const;
+
+  const RankPlan& plan_;
+  const Graph& graph_;
+  Backend& backend_;
+  std::span<const BoundStage> stages_;
+  std::vector<Segment> segments_;
+  const bool blocking_;
+  std::size_t next_ = 0;  // segment of this iteration
+  bool timed_ = false;
+  std::unique_ptr<ClockMarks> marks_;  // made when first wanted; recordings use them
+  Recordings plain_, with_marks_;
+};
+
+}  // namespace hios

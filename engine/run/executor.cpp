@@ -1,0 +1,324 @@
+// Everything that can be settled before the first iteration is settled in the constructor: one
+// arena for all tensors, one bound operator for each operator on its lane, one request for each
+// message. What remains is a loop over the plan's steps that calls them.
+//
+// The clock is read where the rank's time changes hands: around a stage's kernels, around a wait.
+// What lies between is the executor's own, overhead_ms(). The step that runs is published as one
+// relaxed atomic counter, so that a watchdog can tell a rank that hangs, and on what, at the cost
+// of a store a step.
+//
+// An asynchronous device is only given its stages (engine/run/device_stages.h), a segment at a
+// time, and waited for at the end; what is in between is the channel's, which is in order with the
+// device's work. Tests: executor_test.cpp and device_executor_test.cpp (results against one rank,
+// bit for bit), allocation_test.cpp (no allocation in run_once).
+#include "engine/run/executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/backend/host_copies.h"
+#include "engine/backend/operation.h"
+#include "engine/run/device_stages.h"
+#include "engine/run/memory_estimate.h"
+#include "engine/run/step_text.h"
+#include "engine/run/timing.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+
+namespace hios {
+
+struct Executor::State {
+  State(const CoarseGraph& coarse_graph, const Model& the_model, const RankPlan& rank_plan,
+        Backend& the_backend, mpi::Transport& the_transport, const ExecutorOptions& the_options)
+      : coarse(coarse_graph),
+        model(the_model),
+        plan(rank_plan),
+        backend(the_backend),
+        transport(the_transport),
+        blocking(the_options.blocking),
+        clocks(rank_plan.stages.size()) {}
+
+  void allocate(TensorSource& source);
+  void bind(TensorSource& source);
+  BoundOperator* bind_one(OpId op, const Lane& lane, TensorSource& source);
+  void open_channel();
+  std::string largest_tensor() const;
+  std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
+
+  void run_steps();
+  std::size_t run_step(std::size_t step);
+  void compute(std::size_t stage);
+  std::size_t queue_segment();
+  template <class Wait>
+  void wait(Wait&& wait_for_it);
+  double now_ms() const { return ms_between(begin, Clock::now()); }
+  std::string words(std::size_t place) const;
+  std::string suspects() const;
+
+  const CoarseGraph& coarse;
+  const Model& model;
+  const RankPlan& plan;
+  Backend& backend;
+  mpi::Transport& transport;
+  const bool blocking;
+
+  // In the order in which they are made; operators and requests go before the memory they use.
+  std::unique_ptr<Buffer> input, arena;
+  std::vector<std::unique_ptr<BoundOperator>> operators;
+  std::vector<BoundStage> stages;
+  std::optional<DeviceStages> device;     // where the backend is asynchronous
+  std::unique_ptr<mpi::Channel> channel;  // none where no message is planned
+
+  bool recording = false;
+  std::vector<StageClock> clocks;
+  Clock::time_point begin;
+  std::optional<double> awaited_ms;  // when the coming stage began to wait, if it did
+  double elsewhere_ms = 0;           // in kernels and waits of this iteration
+  double overhead_ms = 0;
+
+  // Grows by kPlaces beyond the steps in an iteration, so that its remainder tells where the rank
+  // is: 0 between iterations, i in step i − 1, then in the wait for the end of all messages, and
+  // last in the wait for the device.
+  static constexpr std::size_t kPlaces = 3;
+  std::size_t places() const { return plan.steps.size() + kPlaces; }
+  std::atomic<std::uint64_t> progress{0};
+  std::uint64_t iterations_begin = 0;  // what progress was when this iteration began
+  void enter(std::size_t place) {
+    progress.store(iterations_begin + place, std::memory_order_relaxed);
+  }
+};
+
+// For the message where memory is short.
+std::string Executor::State::largest_tensor() const {
+  const auto largest =
+      std::max_element(plan.slots.begin(), plan.slots.end(),
+                       [](const Slot& a, const Slot& b) { return a.size_bytes < b.size_bytes; });
+  return " (of " + std::to_string(plan.slots.size()) + ", the largest is " +
+         coarse.graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) +
+         " bytes)";
+}
+
+void Executor::State::allocate(TensorSource& source) {
+  if (plan.slots.empty()) return;
+  const std::string rank = "rank " + std::to_string(plan.rank.index());
+  if (const auto free = backend.free_memory()) {
+    require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
+  }
+  arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank + largest_tensor());
+  fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
+  const Shape& shape = model.tensor(model.input()).shape;
+  input = backend.allocate(coarse.size_bytes(shape), "the model's input on " + rank);
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  source.input(model, values);
+  write_floats(backend, input->data(), values);
+}
+
+BoundOperator* Executor::State::bind_one(OpId op, const Lane& lane, TensorSource& source) {
+  std::vector<const std::byte*> inputs;
+  for (const TensorId tensor : coarse.layers(op).inputs) {
+    const auto producer = coarse.producer(tensor);
+    inputs.push_back(producer ? place(*producer) : input->data());
+  }
+  operators.push_back(bind_operator(coarse, model, op, backend, inputs, place(op), lane, source));
+  return operators.back().get();
+}
+
+void Executor::State::bind(TensorSource& source) {
+  // Weights are made and, on a device, uploaded here: seconds, for large networks.
+  std::size_t all = 0;
+  for (const Slot& slot : plan.slots) all += slot.received ? 0 : 1;
+  log::Progress shown(backend.device() ? "uploading weights, operator"
+                                       : "making weights, operator");
+  const Stopwatch stopwatch;
+  for (const Stage& stage : plan.stages) {
+    BoundStage bound;
+    bound.lanes = lanes(stage.groups.size(), backend.threads());
+    for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+      BoundGroup group;
+      for (const OpId op : stage.groups[g]) {
+        group.push_back(bind_one(op, bound.lanes[g], source));
+        const std::size_t done = operators.size();
+        shown.update(
+            done, all,
+            stopwatch.seconds() * static_cast<double>(all - done) / static_cast<double>(done));
+      }
+      bound.groups.push_back(std::move(group));
+    }
+    stages.push_back(std::move(bound));
+  }
+  if (backend.device()) device.emplace(plan, coarse.graph, backend, stages, blocking);
+}
+
+void Executor::State::open_channel() {
+  const auto messages = [&](const std::vector<PlannedMessage>& planned) {
+    std::vector<mpi::Message> list;
+    for (const PlannedMessage& message : planned) {
+      list.push_back({message.peer, message.tag, place(message.op), message.size_bytes});
+    }
+    return list;
+  };
+  // Also where there is none to open, because transports may open channels on all ranks together.
+  channel = transport.open_channel(messages(plan.sends), messages(plan.receives));
+  if (plan.sends.empty() && plan.receives.empty()) channel.reset();
+}
+
+template <class Wait>
+void Executor::State::wait(Wait&& wait_for_it) {
+  const double from = now_ms();
+  if (!awaited_ms) awaited_ms = from;
+  wait_for_it();
+  elsewhere_ms += now_ms() - from;
+}
+
+void Executor::State::compute(std::size_t stage) {
+  // A rank that computes makes no progress with messages, unless it asks: before each stage (what
+  // the messages take then is theirs, as if awaited), and between operators.
+  void (*poll)(void*) = nullptr;
+  double start = now_ms();
+  if (channel) {
+    poll = [](void* open) { static_cast<mpi::Channel*>(open)->poll(); };
+    poll(channel.get());
+    const double before = std::exchange(start, now_ms());
+    elsewhere_ms += start - before;
+  }
+  backend.run_stage(stages[stage].groups, stages[stage].lanes, poll, channel.get());
+  const double end = now_ms();
+  elsewhere_ms += end - start;
+  if (recording) clocks[stage] = {awaited_ms.value_or(start), start, end};
+  awaited_ms.reset();
+}
+
+// Returns the step behind it.
+std::size_t Executor::State::queue_segment() {
+  const double start = now_ms();
+  if (channel) channel->poll();
+  const std::size_t next = device->run_next();
+  elsewhere_ms += now_ms() - start;
+  awaited_ms.reset();
+  return next;
+}
+
+// Returns the step that comes next.
+std::size_t Executor::State::run_step(std::size_t index) {
+  const Step& step = plan.steps[index];
+  if (const auto* receive = std::get_if<AwaitReceive>(&step)) {
+    wait([&] { channel->await_receive(receive->receive); });
+  } else if (const auto* sent = std::get_if<AwaitSend>(&step)) {
+    wait([&] { channel->await_send(sent->send); });
+  } else if (const auto* send = std::get_if<StartSend>(&step)) {
+    channel->start_send(send->send);
+  } else if (device) {
+    return queue_segment();
+  } else {
+    compute(stage_of(step));
+  }
+  return index + 1;
+}
+
+void Executor::State::run_steps() {
+  if (device) device->begin();
+  if (channel) channel->start_receives();
+  for (std::size_t step = 0; step < plan.steps.size();) {
+    enter(1 + step);
+    step = run_step(step);
+  }
+  enter(1 + plan.steps.size());
+  if (channel) wait([&] { channel->finish(); });
+  enter(2 + plan.steps.size());
+  if (device) wait([&] { device->end(clocks); });
+  iterations_begin += places();
+  enter(0);
+}
+
+std::string Executor::State::words(std::size_t place) const {
+  const std::size_t steps = plan.steps.size();
+  if (place == 0) return kBetweenIterations;
+  if (place == 1 + steps) return "waiting for the end of its sends";
+  if (place == 2 + steps) {
+    const std::string device_words = "waiting for the device";
+    if (!device || device->segments().empty()) return device_words;
+    return device_words + ", given last " + describe(device->segments().back(), plan, coarse.graph);
+  }
+  const Step& step = plan.steps[place - 1];
+  if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan, coarse.graph);
+  for (const Segment& segment : device->segments()) {
+    if (segment.first == place - 1) {
+      return (blocking ? "running " : "queueing ") + describe(segment, plan, coarse.graph);
+    }
+  }
+  return describe(step, plan, coarse.graph);
+}
+
+// A device tells of a failure when it is asked, not when it happens.
+std::string Executor::State::suspects() const {
+  if (!device || blocking || device->given().empty()) return {};
+  return "; the device had been given " + by_stream(device->given(), plan, coarse.graph) +
+         ": --blocking says which of these failed";
+}
+
+Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
+                   Backend& backend, mpi::Transport& transport, TensorSource& source,
+                   const ExecutorOptions& options)
+    : state_(std::make_unique<State>(coarse, model, plan, backend, transport, options)) {
+  if (coarse.element_bytes != backend.element_bytes()) {
+    throw std::logic_error("the graph's elements are of " + std::to_string(coarse.element_bytes) +
+                           " bytes, the " + std::string(backend.name()) + " backend's of " +
+                           std::to_string(backend.element_bytes()));
+  }
+  state_->allocate(source);
+  state_->bind(source);
+  state_->open_channel();
+}
+
+Executor::~Executor() = default;
+
+double Executor::run_once() {
+  State& state = *state_;
+  state.elsewhere_ms = 0;
+  state.awaited_ms.reset();
+  state.begin = Clock::now();
+  const auto fail = [&](const std::string& text) {
+    throw RunError("rank " + std::to_string(state.plan.rank.index()) + " on " +
+                   state.transport.host() + ", " + current_step() + ": " + text);
+  };
+  try {
+    state.run_steps();
+  } catch (const mpi::DeviceError& error) {
+    fail(error.what() + state.suspects());
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+  const double total = state.now_ms();
+  state.overhead_ms = total - state.elsewhere_ms;
+  return total;
+}
+
+void Executor::record_stages(bool on) {
+  state_->recording = on;
+  if (state_->device) state_->device->record_stages(on);
+}
+
+std::span<const StageClock> Executor::stage_clocks() const { return state_->clocks; }
+
+double Executor::overhead_ms() const { return state_->overhead_ms; }
+
+std::vector<float> Executor::output(OpId op) const {
+  return read_floats(state_->backend, state_->place(op),
+                     state_->plan.slot(op).size_bytes / state_->coarse.element_bytes);
+}
+
+void Executor::close() {
+  state_->channel.reset();
+  state_->transport.barrier();
+}
+
+std::string Executor::current_step() const { return state_->words(progress() % state_->places()); }
+
+std::uint64_t Executor::progress() const {
+  return state_->progress.load(std::memory_order_relaxed);
+}
+
+}  // namespace hios

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "engine/backend/backend.h"
+#include "engine/run/plan.h"
+
+/// What a plan takes of a device's memory, and whether it is there, before anything is allocated.
+namespace hios {
+
+struct MemoryEstimate {
+  Bytes tensors = 0;
+  Bytes input = 0;
+  Bytes parameters = 0;  ///< once; a library's own layouts and workspaces come on top
+  Bytes total() const { return tensors + input + parameters; }
+};
+MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model, const RankPlan& plan);
+
+/// Throws InputError that says how much is missing, for what and what to do, where `free` is less.
+/// `who` is "rank 0", or all that share the memory: then `need` is their sum.
+void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who);
+
+}  // namespace hios

@@ -1,0 +1,301 @@
+// A plan is made in four passes, all over data that every rank has, so that ranks need not talk:
+//
+//  1. Order. The stages of all devices are put into an order in which each comes after all that it
+//     waits for, and each learns which stages of *other* devices have certainly begun before it
+//     computes (a vector clock: it joins the clocks of the stages whose tensors it awaited).
+//  2. Messages. One for each tensor and rank that needs it, tagged with the producer's OpId. Those
+//     of one stage leave in the order in which their consumers come up.
+//  3. Lifetimes. Time is counted in instants: a stage of several groups is one instant, since its
+//     groups run at the same time and in no known order; a stage of one group has an instant for
+//     each operator. A tensor lives from the instant that writes it to the last that reads it here.
+//     A received tensor lives from the start, because receives are posted then. A graph output
+//     lives to the end. A tensor that is sent lives until the clock proves that every receiver has
+//     begun the stage that waited for it: from then on AwaitSend ends at once. (Its place could be
+//     freed earlier by waiting for the peer, but a peer that computes makes no progress with
+//     messages: we would trade latency for memory.)
+//  4. Places (engine/backend/arena.h) and steps.
+//
+// Cost: linear in stages, edges and devices, apart from the placing. No deadlock: every rank posts
+// all receives before its first step, so every send ends; waits for receives follow the order of
+// pass 1. Tests: tests/engine/plan_test.cpp runs plans symbolically, with messages that arrive at
+// the worst moment; executor_test.cpp runs random ones with buffers poisoned.
+#include "engine/run/plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <tuple>
+
+#include "engine/backend/arena.h"
+
+namespace hios {
+namespace {
+
+// Where an operator runs.
+struct Position {
+  std::size_t device = 0;
+  std::size_t stage = 0;
+};
+
+// Pass 1.
+class StageOrder {
+ public:
+  StageOrder(const Graph& graph, const Schedule& schedule)
+      : graph_(graph), schedule_(schedule), positions_(graph.size()) {
+    const std::size_t devices = schedule.devices.size();
+    clocks_.resize(devices);
+    levels_.resize(devices);
+    for (std::size_t d = 0; d < devices; ++d) {
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        for (const Group& group : schedule.devices[d][s].groups) {
+          for (const OpId op : group) positions_[op.index()] = {d, s};
+        }
+      }
+    }
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (std::size_t d = 0; d < devices; ++d) {
+        while (begin_next(d)) moved = true;
+      }
+    }
+    for (std::size_t d = 0; d < devices; ++d) {
+      if (clocks_[d].size() != schedule.devices[d].size()) {
+        throw std::logic_error(
+            "a plan of a schedule whose devices wait for each other in a circle");
+      }
+    }
+  }
+
+  const Position& position(OpId op) const { return positions_[op.index()]; }
+  // The longest chain of stages that must begin before this one.
+  std::size_t level(const Position& stage) const { return levels_[stage.device][stage.stage]; }
+  // How many stages of device `other` have begun when stage `stage` of `device` begins.
+  std::size_t begun(std::size_t device, std::size_t stage, std::size_t other) const {
+    return clocks_[device][stage][other];
+  }
+
+ private:
+  // Orders the next stage of a device, if all that it waits for has been ordered.
+  bool begin_next(std::size_t d) {
+    const std::size_t s = clocks_[d].size();
+    if (s == schedule_.devices[d].size()) return false;
+    std::vector<std::size_t> clock(schedule_.devices.size(), 0);
+    std::size_t level = 0;
+    if (s > 0) {
+      clock = clocks_[d][s - 1];
+      level = levels_[d][s - 1] + 1;
+    }
+    for (const Group& group : schedule_.devices[d][s].groups) {
+      for (const OpId op : group) {
+        for (const EdgeId edge : graph_.in_edges(op)) {
+          const Position& from = position(graph_.edge(edge).from);
+          if (from.device == d) continue;
+          if (from.stage >= clocks_[from.device].size()) return false;
+          const auto& known = clocks_[from.device][from.stage];
+          for (std::size_t e = 0; e < clock.size(); ++e) clock[e] = std::max(clock[e], known[e]);
+          level = std::max(level, levels_[from.device][from.stage] + 1);
+        }
+      }
+    }
+    clock[d] = s + 1;
+    clocks_[d].push_back(std::move(clock));
+    levels_[d].push_back(level);
+    return true;
+  }
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  std::vector<Position> positions_;                            // by OpId
+  std::vector<std::vector<std::vector<std::size_t>>> clocks_;  // device, stage, other device
+  std::vector<std::vector<std::size_t>> levels_;               // device, stage
+};
+
+// Passes 2 to 4 for one rank.
+class Planner {
+ public:
+  Planner(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
+          const PlanOptions& options)
+      : graph_(coarse.graph), options_(options), device_(rank.index()), order_(graph_, schedule) {
+    plan_.rank = rank;
+    plan_.stages = schedule.devices.at(device_);
+    plan_.slot_of.assign(graph_.size(), SIZE_MAX);
+  }
+
+  RankPlan plan() && {
+    count_instants();
+    plan_messages();
+    plan_slots();
+    plan_steps();
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+  bool here(OpId op) const { return order_.position(op).device == device_; }
+  std::size_t stage_of(OpId op) const { return order_.position(op).stage; }
+
+  template <class Function>
+  void for_each_op(std::size_t stage, Function&& function) const {
+    for (const Group& group : plan_.stages[stage].groups) {
+      for (const OpId op : group) function(op);
+    }
+  }
+
+  void count_instants() {
+    instant_of_.assign(graph_.size(), 0);
+    std::size_t now = 0;
+    for (const Stage& stage : plan_.stages) {
+      begin_instant_.push_back(now);
+      const bool in_order = stage.groups.size() == 1;
+      for (const Group& group : stage.groups) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          instant_of_[group[i].index()] = in_order ? now + i : now;
+        }
+      }
+      now += in_order ? stage.groups.front().size() : 1;
+    }
+    begin_instant_.push_back(now);
+  }
+
+  // The stage on each device that first needs a tensor; kNever where none does.
+  std::vector<std::size_t> first_needs(OpId op) const {
+    std::vector<std::size_t> needs;
+    for (const EdgeId edge : graph_.out_edges(op)) {
+      const Position& to = order_.position(graph_.edge(edge).to);
+      if (needs.size() <= to.device) needs.resize(to.device + 1, kNever);
+      needs[to.device] = std::min(needs[to.device], to.stage);
+    }
+    return needs;
+  }
+
+  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage) const {
+    return {op, Rank(peer), static_cast<int>(op.index()), graph_.op(op).memory_bytes, stage};
+  }
+
+  void plan_messages() {
+    free_stage_.assign(graph_.size(), 0);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      // Who needs it first gets it first; of equals the smaller, which delays the other less.
+      std::vector<std::tuple<std::size_t, Bytes, OpId, std::size_t>> leaving;
+      for_each_op(s, [&](OpId op) {
+        const auto needs = first_needs(op);
+        for (std::size_t peer = 0; peer < needs.size(); ++peer) {
+          if (peer == device_ || needs[peer] == kNever) continue;
+          leaving.emplace_back(order_.level({peer, needs[peer]}), graph_.op(op).memory_bytes, op,
+                               peer);
+          free_stage_[op.index()] =
+              std::max(free_stage_[op.index()], stage_after_receipt(s, peer, needs[peer]));
+        }
+      });
+      std::sort(leaving.begin(), leaving.end());
+      for (const auto& [level, size, op, peer] : leaving) {
+        plan_.sends.push_back(message(op, peer, s));
+      }
+      for_each_op(s, [&](OpId op) {
+        for (const EdgeId edge : graph_.in_edges(op)) {
+          const OpId from = graph_.edge(edge).from;
+          if (here(from) || plan_.slot_of[from.index()] != SIZE_MAX) continue;
+          plan_.slot_of[from.index()] = 0;  // known to come; plan_slots says where it lies
+          plan_.receives.push_back(message(from, order_.position(from).device, s));
+        }
+      });
+    }
+  }
+
+  // The first stage here, after `stage`, before which the peer has certainly begun its stage
+  // `needed`, and so has received what it waited for.
+  std::size_t stage_after_receipt(std::size_t stage, std::size_t peer, std::size_t needed) const {
+    for (std::size_t s = stage + 1; s < plan_.stages.size(); ++s) {
+      if (order_.begun(device_, s, peer) > needed) return s;
+    }
+    return plan_.stages.size();
+  }
+
+  void add_slot(OpId op, bool received) {
+    plan_.slot_of[op.index()] = plan_.slots.size();
+    plan_.slots.push_back({op, 0, graph_.op(op).memory_bytes, received});
+    plan_.all_tensors_bytes += aligned_size(plan_.slots.back().size_bytes);
+  }
+
+  Lifetime lifetime(const Slot& slot) const {
+    const std::size_t end = begin_instant_.back() - 1;
+    Lifetime life{slot.size_bytes, 0, 0};
+    if (!slot.received) life.first = life.last = instant_of_[slot.op.index()];
+    for (const EdgeId edge : graph_.out_edges(slot.op)) {
+      const OpId to = graph_.edge(edge).to;
+      if (here(to)) life.last = std::max(life.last, instant_of_[to.index()]);
+    }
+    if (!slot.received && free_stage_[slot.op.index()] > 0) {
+      life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
+    }
+    if (options_.keep_all || graph_.out_edges(slot.op).empty()) life.last = end;
+    return life;
+  }
+
+  void plan_slots() {
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      for_each_op(s, [&](OpId op) {
+        add_slot(op, false);
+        if (graph_.out_edges(op).empty()) plan_.outputs.push_back(op);
+      });
+    }
+    for (const PlannedMessage& receive : plan_.receives) add_slot(receive.op, true);
+    std::vector<Lifetime> lifetimes;
+    for (const Slot& slot : plan_.slots) lifetimes.push_back(lifetime(slot));
+    const ArenaLayout layout = place_in_arena(lifetimes);
+    for (std::size_t i = 0; i < plan_.slots.size(); ++i) plan_.slots[i].offset = layout.offsets[i];
+    plan_.arena_bytes = layout.peak_bytes;
+  }
+
+  bool share_bytes(OpId a, OpId b) const {
+    const Slot& x = plan_.slot(a);
+    const Slot& y = plan_.slot(b);
+    return x.offset < y.offset + y.size_bytes && y.offset < x.offset + x.size_bytes;
+  }
+
+  void plan_steps() {
+    std::vector<bool> awaited(plan_.sends.size(), false);
+    std::size_t send = 0, receive = 0;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      for (; receive < plan_.receives.size() && plan_.receives[receive].stage == s; ++receive) {
+        plan_.steps.push_back(AwaitReceive{receive});
+      }
+      for (std::size_t i = 0; i < send; ++i) {
+        bool overwritten = false;
+        for_each_op(
+            s, [&](OpId op) { overwritten = overwritten || share_bytes(op, plan_.sends[i].op); });
+        if (!overwritten || awaited[i]) continue;
+        awaited[i] = true;
+        plan_.steps.push_back(AwaitSend{i});
+      }
+      plan_.steps.push_back(Compute{s});
+      for (; send < plan_.sends.size() && plan_.sends[send].stage == s; ++send) {
+        plan_.steps.push_back(StartSend{send});
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const PlanOptions& options_;
+  std::size_t device_;
+  StageOrder order_;
+  RankPlan plan_;
+  std::vector<std::size_t> instant_of_;     // by OpId, of operators that run here
+  std::vector<std::size_t> begin_instant_;  // by stage, and the end of the last
+  // By OpId: the stage from which on every receiver has it; 0 where it is not sent.
+  std::vector<std::size_t> free_stage_;
+};
+
+}  // namespace
+
+const Slot& RankPlan::slot(OpId op) const { return slots[slot_of[op.index()]]; }
+
+RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
+                   const PlanOptions& options) {
+  return Planner(coarse, schedule, rank, options).plan();
+}
+
+}  // namespace hios

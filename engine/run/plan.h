@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "hios/graph/coarsen.h"
+#include "hios/schedule/schedule.h"
+
+/// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. What
+/// this rank computes, receives and sends, in which order, and where in its arena each tensor lies.
+namespace hios {
+
+/// Where a tensor lies in the arena.
+struct Slot {
+  OpId op;  ///< the operator whose output it is
+  Bytes offset = 0;
+  Bytes size_bytes = 0;
+  bool received = false;  ///< comes from another rank
+};
+
+struct PlannedMessage {
+  OpId op;  ///< whose output travels
+  Rank peer;
+  int tag = 0;
+  Bytes size_bytes = 0;
+  std::size_t stage =
+      0;  ///< send: the producing stage here; receive: the first stage that needs it
+};
+
+/// The steps of a device, a closed variant: later load and evict.
+struct AwaitReceive {
+  std::size_t receive;
+};  ///< index into RankPlan::receives
+struct AwaitSend {
+  std::size_t send;
+};  ///< its buffer is about to be overwritten
+struct Compute {
+  std::size_t stage;
+};
+struct StartSend {
+  std::size_t send;
+};
+using Step = std::variant<AwaitReceive, AwaitSend, Compute, StartSend>;
+
+struct PlanOptions {
+  /// Every tensor keeps its place to the end, so that all can be compared afterwards.
+  bool keep_all = false;
+};
+
+struct RankPlan {
+  Rank rank;
+  std::vector<Stage> stages;
+  std::vector<Step> steps;
+  std::vector<PlannedMessage> sends, receives;
+  std::vector<Slot> slots;           ///< outputs computed here, then tensors received
+  Bytes arena_bytes = 0;             ///< the peak: what the arena needs
+  Bytes all_tensors_bytes = 0;       ///< the sum, had nothing been reused
+  std::vector<OpId> outputs;         ///< the graph's outputs that this rank computes
+  const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
+  std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
+};
+
+/// Plans one rank. A tensor travels once to each rank that needs it; tags are the same on both
+/// sides without talking (from the producer's OpId). All receives are posted at the start of an
+/// iteration, which makes every AwaitSend end: a received tensor's place is its own from the start
+/// to its last use. Places are 64-byte aligned and reused by lifetime. The model's input is not
+/// planned (each rank makes its own).
+/// REQUIRES: validate() finds nothing.
+RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
+                   const PlanOptions& options = {});
+
+}  // namespace hios

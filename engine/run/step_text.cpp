@@ -1,0 +1,87 @@
+#include "engine/run/step_text.h"
+
+#include <variant>
+
+namespace hios {
+namespace {
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+std::string operators_of(const Stage& stage, const Graph& graph) {
+  std::string text;
+  for (const Group& group : stage.groups) {
+    for (const OpId op : group) text += (text.empty() ? "" : ", ") + graph.op(op).name;
+  }
+  return text;
+}
+
+/// "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
+std::string cut(const std::vector<OpId>& operators, const Graph& graph) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const bool shown = operators.size() <= kShown || i + 1 < kShown || i + 1 == operators.size();
+    if (!shown) continue;
+    const bool gap = operators.size() > kShown && i + 1 == operators.size();
+    text += (text.empty() ? "" : gap ? " … " : ", ") + graph.op(operators[i]).name;
+  }
+  if (operators.size() > kShown) text += " (" + std::to_string(operators.size()) + " operators)";
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const Step& step, const RankPlan& plan, const Graph& graph) {
+  const auto with = [&](const PlannedMessage& message, const char* preposition) {
+    return graph.op(message.op).name + preposition + "rank " + std::to_string(message.peer.index());
+  };
+  return std::visit(
+      Overloaded{
+          [&](const AwaitReceive& s) {
+            return "waiting for " + with(plan.receives[s.receive], " from ");
+          },
+          [&](const AwaitSend& s) {
+            return "waiting for the send of " + with(plan.sends[s.send], " to ");
+          },
+          [&](const StartSend& s) { return "sending " + with(plan.sends[s.send], " to "); },
+          [&](const Compute& s) {
+            return "stage " + std::to_string(s.stage) + ": " +
+                   operators_of(plan.stages[s.stage], graph);
+          },
+      },
+      step);
+}
+
+std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph) {
+  const Step& first = plan.steps[segment.first];
+  const Step& last = plan.steps[segment.end - 1];
+  if (segment.end - segment.first == 1) return describe(first, plan, graph);
+  return "stages " + std::to_string(stage_of(first)) + " to " + std::to_string(stage_of(last)) +
+         ": " + operators_of(plan.stages[stage_of(first)], graph) + " … " +
+         operators_of(plan.stages[stage_of(last)], graph);
+}
+
+std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph) {
+  std::vector<std::vector<OpId>> streams;
+  for (const Segment& segment : given) {
+    for (std::size_t step = segment.first; step < segment.end; ++step) {
+      const Stage& stage = plan.stages[stage_of(plan.steps[step])];
+      if (streams.size() < stage.groups.size()) streams.resize(stage.groups.size());
+      for (std::size_t g = 0; g < stage.groups.size(); ++g) {
+        streams[g].insert(streams[g].end(), stage.groups[g].begin(), stage.groups[g].end());
+      }
+    }
+  }
+  std::string text;
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    text += (s == 0 ? "stream " : "; stream ") + std::to_string(s) + ": " + cut(streams[s], graph);
+  }
+  return text;
+}
+
+}  // namespace hios

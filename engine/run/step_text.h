@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "engine/run/plan.h"
+#include "engine/run/segments.h"
+#include "hios/graph/graph.h"
+
+/// Where a rank stands, in words, for watchdogs and errors.
+namespace hios {
+
+inline constexpr const char* kBetweenIterations =
+    "between two iterations, where ranks wait for each other";
+
+/// "stage 4: conv_7, conv_9", "waiting for conv_3 from rank 1".
+std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
+
+/// "stage 4: conv_7, conv_9" or "stages 4 to 6: conv_7, conv_9 … pool_3": the first and the last.
+std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph);
+
+/// What a device that was given these segments has on each of its streams:
+/// "stream 0: conv_1, conv_2, conv_3 … pool_9 (14 operators); stream 1: conv_4". Group g
+/// of a stage runs on stream g (lanes()). A stream's list is cut to a readable length.
+std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph);
+
+}  // namespace hios

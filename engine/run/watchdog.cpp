@@ -1,0 +1,62 @@
+#include "engine/run/watchdog.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "engine/run/timing.h"
+
+namespace hios {
+
+Watched watched(const Executor& executor) {
+  return {[&executor] { return executor.progress(); },
+          [&executor] { return executor.current_step(); }};
+}
+
+Watchdog::Watchdog(Watched watched, Options options, std::function<void()> on_stall)
+    : watched_(std::move(watched)),
+      options_(std::move(options)),
+      on_stall_(std::move(on_stall)),
+      thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::watch() {
+  const std::chrono::duration<double> interval(
+      std::min(options_.interval_s, options_.timeout_s / 4));
+  std::uint64_t seen = watched_.progress();
+  Stopwatch since_it_moved;
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, interval, [this] { return end_; })) {
+    const std::uint64_t now = watched_.progress();
+    if (now != seen) {
+      seen = now;
+      since_it_moved = Stopwatch();
+    } else if (since_it_moved.seconds() >= options_.timeout_s) {
+      report();
+      on_stall_();
+      return;
+    }
+  }
+}
+
+void Watchdog::report() const {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", options_.timeout_s);
+  const std::string line = "error: " + options_.who + ": no progress for " + seconds +
+                           " s (--timeout), " + watched_.current_step() + "\n";
+  // One call, so that lines of several ranks do not mix; no stream, whose lock the stuck thread may
+  // hold. Nothing can be done where even this fails: the job ends all the same.
+  [[maybe_unused]] const auto written = write(options_.descriptor, line.data(), line.size());
+}
+
+}  // namespace hios

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/run/executor.h"
+
+namespace hios {
+
+/// What a watchdog looks at. Both are called from its own thread.
+struct Watched {
+  std::function<std::uint64_t()> progress;    ///< changes as long as all is well
+  std::function<std::string()> current_step;  ///< in words
+};
+Watched watched(const Executor& executor);  ///< which must outlive the watchdog
+
+/// Ends a job that hangs: MPI notices neither an endless wait nor a stopped peer. A thread of its
+/// own looks a few times a second; once `progress` has not moved for the time-out it writes one
+/// line that names rank, host and step, straight to a file descriptor, and calls `on_stall`, once.
+///
+/// Only the main thread may call MPI, and it is the one that hangs, so `on_stall` cannot abort the
+/// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which mpirun
+/// ends the others. Each rank has a watchdog, so each prints where it stands: the one that computes
+/// or sleeps is the culprit, those that wait name whom they wait for.
+class Watchdog {
+ public:
+  struct Options {
+    double timeout_s = 60;
+    std::string who;         ///< "rank 1 on node7"
+    int descriptor = 2;      ///< standard error
+    double interval_s = .2;  ///< between two looks, at most
+  };
+
+  /// Begins to watch. REQUIRES: timeout_s > 0.
+  Watchdog(Watched watched, Options options, std::function<void()> on_stall);
+  /// Ends the watch; waits for `on_stall`, if that runs.
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch();
+  void report() const;
+
+  Watched watched_;
+  Options options_;
+  std::function<void()> on_stall_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hios
