@@ -1,6 +1,6 @@
 // Ctrl-C: the first keeps the best so far, the second ends the program.
 
-#include "cli/interrupt.h"
+#include "cli/schedule/interrupt.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <set>
 
-#include "cli/profile_teams.h"
-#include "cli/wanted_stages.h"
+#include "cli/profile/wanted_stages.h"
+#include "engine/job/profile_teams.h"
 #include "engine/measure/profiler.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"

@@ -1,4 +1,4 @@
-#include "cli/run_results.h"
+#include "cli/run/run_results.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cli/comparison.h"
+#include "cli/schedule/comparison.h"
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/run_results.h"
+#include "cli/run/run_results.h"
 #include "hios/report/trace.h"
 
 namespace hios::cli {

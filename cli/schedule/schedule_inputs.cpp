@@ -1,4 +1,4 @@
-#include "cli/schedule_inputs.h"
+#include "cli/schedule/schedule_inputs.h"
 
 #include "cli/gpu_rule.h"
 

@@ -1,4 +1,4 @@
-#include "cli/run_verify.h"
+#include "cli/run/run_verify.h"
 
 #include "cli/gpu_rule.h"
 

@@ -1,4 +1,4 @@
-#include "cli/profile_teams.h"
+#include "engine/job/profile_teams.h"
 
 #include <algorithm>
 #include <map>

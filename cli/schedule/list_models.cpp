@@ -1,4 +1,4 @@
-#include "cli/list_models.h"
+#include "cli/schedule/list_models.h"
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "cli/schedule/interrupt.h"
 
 #include <signal.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "cli/run_inputs.h"
+#include "cli/run/run_inputs.h"
 #include "engine/run/executor.h"
 #include "engine/run/plan.h"
 

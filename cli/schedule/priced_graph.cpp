@@ -1,4 +1,4 @@
-#include "cli/priced_graph.h"
+#include "cli/schedule/priced_graph.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "cli/wanted_stages.h"
+#include "cli/profile/wanted_stages.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "cli/list_algorithms.h"
+#include "cli/schedule/list_algorithms.h"
 
 #include "cli/table.h"
 #include "scheduler/algorithms/scheduler.h"

@@ -1,8 +1,8 @@
-#include "cli/schedule_runs.h"
+#include "cli/schedule/schedule_runs.h"
 
 #include <algorithm>
 
-#include "cli/interrupt.h"
+#include "cli/schedule/interrupt.h"
 #include "engine/run/timing.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"

@@ -1,4 +1,4 @@
-#include "cli/run_inputs.h"
+#include "cli/run/run_inputs.h"
 
 #include <algorithm>
 

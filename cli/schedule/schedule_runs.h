@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/schedule_inputs.h"
+#include "cli/schedule/schedule_inputs.h"
 #include "hios/base/options.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/algorithms/scheduler.h"

@@ -1,4 +1,4 @@
-#include "cli/run_trace.h"
+#include "cli/run/run_trace.h"
 
 #include "cli/planned_trace.h"
 

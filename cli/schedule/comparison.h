@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/schedule_runs.h"
+#include "cli/schedule/schedule_runs.h"
 #include "cli/table.h"
 #include "hios/base/json_io.h"
 

@@ -6,8 +6,8 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "cli/memory_need.h"
 #include "cli/network.h"
+#include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"

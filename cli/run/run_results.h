@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_inputs.h"
-#include "cli/run_verify.h"
+#include "cli/run/run_inputs.h"
+#include "cli/run/run_verify.h"
 #include "engine/run/executor.h"
 #include "engine/run/plan.h"
 #include "hios/report/report.h"

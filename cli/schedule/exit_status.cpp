@@ -1,4 +1,4 @@
-#include "cli/exit_status.h"
+#include "cli/schedule/exit_status.h"
 
 #include <exception>
 #include <new>
