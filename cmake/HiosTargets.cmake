@@ -2,7 +2,7 @@
 # that says what this build can do.
 add_library(hios_settings INTERFACE)
 target_compile_features(hios_settings INTERFACE cxx_std_20)
-target_include_directories(hios_settings INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(hios_settings INTERFACE ${PROJECT_SOURCE_DIR})
 set(hios_warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   # What GCC 12 wrongly sees in its own library's inlined strings (GCC bug 105651 and its kin); the

@@ -65,7 +65,7 @@ class Tests:
         return sorted(listed, key=lambda run: run["ranks"])
 
     def runs_of(self, name):
-        """Of a program in a checkout, as tests/gpu/CMakeLists.txt has them: those for ranks once for each path."""
+        """Of a program in a checkout, as tests/engine/cuda/CMakeLists.txt has them: those for ranks once for each path."""
         if not name.endswith("rank_tests"):
             return [{"program": name, "ranks": 0, "arguments": [], "environment": {}}]
         if not self.place.mpirun:

@@ -2,8 +2,8 @@
 // than half of the last bit that stays, and one more where that bit is odd, rounds to nearest even,
 // and a carry out of the mantissa moves into the exponent, which is what it should do. Halves below
 // 2^-14 have no hidden bit: there the mantissa is shifted into place first, with what falls out
-// kept as one sticky bit. Tests: tests/engine/half_test.cpp, over all halves and every tie between
-// them.
+// kept as one sticky bit. Tests: tests/engine/backend/half_test.cpp, over all halves and every tie
+// between them.
 #include "engine/backend/half.h"
 
 #include <bit>

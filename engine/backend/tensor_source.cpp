@@ -9,8 +9,8 @@
 // nor dies out (a wrong operator would not be seen) from layer to layer.
 //
 // The rules are estimates where values hang together (pools, sums of related tensors), and errors
-// multiply over hundreds of layers; tests/engine/tensor_source_test.cpp holds the scale of every
-// operator of the four networks between bounds, and that nothing collapses to a constant.
+// multiply over hundreds of layers; tests/engine/backend/tensor_source_test.cpp holds the scale of
+// every operator of the four networks between bounds, and that nothing collapses to a constant.
 //
 // Same bits everywhere: whole numbers, and additions, multiplications, divisions and square roots,
 // which IEEE 754 rounds in one way only. This file is compiled without contraction to fused

@@ -8,7 +8,7 @@
 // All repeated measuring goes through measure(): barrier, sweep, maximum over ranks. The maxima say
 // which sweeps are the fastest quarter, on every rank the same ones: those in which no rank was
 // disturbed. That is the statistic by which a run's latency is judged (best_quarter), so the two
-// can be compared. Tests: tests/engine/profiler_test.cpp.
+// can be compared. Tests: tests/engine/measure/profiler_test.cpp.
 #include "engine/measure/profiler.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 // All stages of a batch use the same bytes for their tensors, as a run's arena is used again and
 // again. The result is not exactly a stage of a run: the operators in flight on other ranks are
 // those of the same sweep, and a tensor that would come from another rank is produced here. Tests:
-// tests/engine/profiler_test.cpp.
+// tests/engine/measure/profiler_test.cpp.
 #include "engine/measure/stage_batch.h"
 
 #include <algorithm>

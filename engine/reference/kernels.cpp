@@ -7,7 +7,8 @@
 // read and widened once for all pixels of the tile and the innermost loop is a vector operation.
 // Depthwise convolutions and pools are bound by memory and go pixel by pixel over all channels.
 //
-// Tests: tests/engine/reference_test.cpp, by hand and against an independent NCHW convolution.
+// Tests: tests/engine/reference/reference_test.cpp, by hand and against an independent NCHW
+// convolution.
 #include "engine/reference/kernels.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@
 //  2. an operator that its device runs before its own input,
 //  3. a shortest cycle through one stage of the knot.
 // Search 1 could cost a pass over the knot for each of its stages, so it has a budget linear in the
-// graph; past it, a knot is told by 2 or 3. tests/hios/validate_test.cpp compares the verdict with
-// an executor that really gets stuck.
+// graph; past it, a knot is told by 2 or 3. tests/hios/evaluate/validate_test.cpp compares the
+// verdict with an executor that really gets stuck.
 
 namespace hios {
 namespace {

@@ -7,7 +7,7 @@
 // The stage graph: a node a stage, an arc for every dependency between stages and one from each
 // stage to the next on its device. Its nodes are visited in Kahn's order, each once all that it
 // waits for has ended, so that each edge is looked at once. Checked by an independent fixpoint
-// simulator in tests/hios/simulate_test.cpp and on every schedule of the oracle's tests.
+// simulator in tests/hios/evaluate/simulate_test.cpp and on every schedule of the oracle's tests.
 
 namespace hios {
 namespace {

@@ -20,8 +20,8 @@
 /// directly before it; a sum written earlier stays an operator, so that its inputs can be released
 /// and its work done early.
 ///
-/// One pass, O(layers + inputs). tests/hios/coarsen_test.cpp holds the patterns,
-/// tests/hios/models_test.cpp every operator and edge of four networks.
+/// One pass, O(layers + inputs). tests/hios/graph/coarsen_test.cpp holds the patterns,
+/// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
 #include "hios/graph/coarsen.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 /// are operators in earlier layers; with running totals a drawn number becomes a pair by one binary
 /// search. O(E log V) unless almost every possible edge is wanted. Structure and costs come from
 /// streams of their own: other costs (p) leave the structure as it is.
-/// tests/hios/random_dag_test.cpp checks the rules and pins the numbers.
+/// tests/hios/graph/random_dag_test.cpp checks the rules and pins the numbers.
 #include "hios/graph/random_dag.h"
 
 #include <algorithm>

@@ -25,8 +25,8 @@
 // if they do not come, it was alone with its trouble, and it aborts like any other failure.
 //
 // Nobody is in MPI_Finalize before all are there: where a rank aborts while others finalise, Open
-// MPI 4.1.4's mpirun now and then hangs or crashes. tests/mpi/session_test.cpp starts a job of each
-// kind.
+// MPI 4.1.4's mpirun now and then hangs or crashes. tests/mpi/session/session_test.cpp starts a job
+// of each kind.
 namespace hios::mpi {
 namespace {
 

@@ -29,7 +29,7 @@ TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
       continue;
     }
     EXPECT_EQ(&find_backend(entry.name), &entry);
-    if (entry.kind != "cpu") continue;  // tests/gpu makes it, where there is a device
+    if (entry.kind != "cpu") continue;  // tests/engine/cuda makes it, where there is a device
     const auto backend = entry.make({.threads = 1, .cores = {}});
     EXPECT_EQ(backend->name(), entry.name);
     EXPECT_EQ(backend->kind(), entry.kind);

@@ -1,5 +1,5 @@
-// The bodies of the GPU's tests with ranks (tests/gpu/rank_networks_test.cpp) on fake devices and
-// threads: so they are known to run, and to find what they are there to find.
+// The bodies of the GPU's tests with ranks (tests/engine/cuda/rank_networks_test.cpp) on fake
+// devices and threads: so they are known to run, and to find what they are there to find.
 #include "support/rank_networks.h"
 
 #include <gtest/gtest-spi.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "mpi/device_ranks.h"
+#include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
 
 namespace hios::test {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fake_accelerator.h"
 #include "support/fake_backend.h"
-#include "support/fake_device.h"
 
 namespace hios::test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hios/base/random.h"
-#include "support/fake_device.h"
+#include "support/fake_accelerator.h"
 
 // What fake devices are made of (fake_device.cpp shows them as Devices). One mutex guards all
 // queues of a machine, and work runs under it: so ranks as threads share memory and events as

@@ -10,8 +10,8 @@
 #include "mpi/device/device_transport.h"
 
 /// Networks on the ranks of a job, each with a device, tensors between them by one path. The same
-/// bodies judge the CUDA backend (tests/gpu, processes that share a GPU) and the executor on fake
-/// devices (tests/engine, threads): only what a rank brings along differs.
+/// bodies judge the CUDA backend (tests/engine/cuda, processes that share a GPU) and the executor
+/// on fake devices (tests/engine, threads): only what a rank brings along differs.
 namespace hios::test {
 
 /// What a rank brings along.

@@ -1,8 +1,8 @@
 /// Inception-v3 (Szegedy et al., 2015), up to global average pooling: a stem, eleven inception
 /// blocks of five kinds, named as in the published implementations ("mixed_5b" … "mixed_7c"). Batch
 /// norms are folded, so every convolution is conv + bias + relu. 119 operators, 153 dependencies;
-/// tests/hios/models_test.cpp compares each with the reference graph. The smallest input is 75x75:
-/// below it a window of the last reduction does not fit.
+/// tests/hios/model/networks/networks_test.cpp compares each with the reference graph. The smallest
+/// input is 75x75: below it a window of the last reduction does not fit.
 #include "hios/model/networks/block.h"
 #include "hios/model/networks/networks.h"
 

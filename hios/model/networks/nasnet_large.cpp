@@ -4,8 +4,8 @@
 /// channels; its five combinations each add two branches and most of them are concatenated.
 ///
 /// The graph is that of the IOS study, whose operators the HIOS paper counts (374, with 576
-/// dependencies); tests/hios/models_test.cpp compares every one. It departs from the published cell
-/// in four places, which are kept so that results compare with the papers':
+/// dependencies); tests/hios/model/networks/networks_test.cpp compares every one. It departs from
+/// the published cell in four places, which are kept so that results compare with the papers':
 ///  - a normal cell concatenates its five combinations; only the first of a run adds the older
 ///    state, and there the right branch of the first combination reads the newer state;
 ///  - the first stem cell adds combination 0, not 1, in its combination 3;

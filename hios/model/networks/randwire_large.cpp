@@ -3,7 +3,8 @@
 /// depthwise 3x3 and pointwise convolution; a node that reads no other reads the stage's input, at
 /// stride 2; the stage's output is the sum of the nodes that no other reads. (The paper weights its
 /// sums; the weights are left out, as in the IOS study, whose random graphs these are.) 120
-/// operators, 260 dependencies; tests/hios/models_test.cpp compares each with the reference graph.
+/// operators, 260 dependencies; tests/hios/model/networks/networks_test.cpp compares each with the
+/// reference graph.
 #include <vector>
 
 #include "hios/model/networks/block.h"

@@ -7,7 +7,7 @@
 #include "engine/run/segments.h"
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
-#include "mpi/device_ranks.h"
+#include "support/device_ranks.h"
 #include "support/expect_error.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"

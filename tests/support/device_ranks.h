@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mpi/device/device_transport.h"
-#include "support/fake_device.h"
+#include "support/fake_accelerator.h"
 #include "support/thread_transport.h"
 
 /// Ranks with fake devices.

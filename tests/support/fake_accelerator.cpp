@@ -1,4 +1,4 @@
-#include "support/fake_device.h"
+#include "support/fake_accelerator.h"
 
 #include <algorithm>
 #include <cstring>

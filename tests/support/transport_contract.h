@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mpi/transport.h"
-#include "support/fake_device.h"
+#include "support/fake_accelerator.h"
 
 /// What every Transport promises (mpi/transport.h), as checks that all ranks of a job run together.
 /// One list, judged on ranks as threads and on real MPI alike, in host memory and on devices.

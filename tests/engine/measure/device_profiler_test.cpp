@@ -6,7 +6,7 @@
 #include "engine/measure/stage_batch.h"
 #include "engine/measure/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
-#include "mpi/device_ranks.h"
+#include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"
 

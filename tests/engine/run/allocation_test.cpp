@@ -6,8 +6,8 @@
 
 #include "engine/run/executor.h"
 #include "hios/model/networks/networks.h"
-#include "mpi/device_ranks.h"
 #include "support/count_allocations.h"
+#include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "mpi/transport.h"
-#include "support/fake_device.h"
+#include "support/fake_accelerator.h"
 
 /// Messages whose bytes are known to sender and receiver, and the buffers that they travel between:
 /// in host memory, or on a device, where filling, spoiling and looking are work of its queue,
