@@ -42,7 +42,7 @@ std::string listed(const std::vector<std::size_t>& ranks) {
 /// The ranks of each device, by its identity; those without one are left out.
 std::map<std::string, std::vector<std::size_t>> ranks_by_device(mpi::Transport& transport,
                                                                 Backend& backend) {
-  mpi::Device* const device = backend.device();
+  mpi::Accelerator* const device = backend.accelerator();
   const auto identities = transport.all_gather(device ? device->identity() : "");
   std::map<std::string, std::vector<std::size_t>> ranks;
   for (std::size_t r = 0; r < identities.size(); ++r) {
@@ -79,7 +79,7 @@ DeviceOptions read_device_options(const Flags& flags, const std::vector<std::str
   }
   DeviceOptions options;
   if (const auto path = flags.optional_text("transport"))
-    options.transport = mpi::parse_path(*path);
+    options.transport = mpi::parse_route(*path);
   if (const auto math = flags.optional_text("math")) options.math = parse_math(*math);
   options.graphs = read_switch(flags, "cuda-graphs", options.graphs);
   if (const auto count = flags.optional_integer("devices-per-node", 0, 1024)) {
@@ -140,10 +140,10 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
     log::warning("ranks " + listed(ranks) + " share one GPU (" + identity +
                  "): they slow each other down, so the times hold for this case only");
   }
-  paths_ = mpi::choose_paths(
-      plain, backend.device(),
+  paths_ = mpi::choose_routes(
+      plain, backend.accelerator(),
       {.cuda_aware_mpi = mpi::mpi_says_cuda_aware(), .forced = options.transport});
-  wrapped_ = mpi::make_device_transport(plain, backend.device(), *paths_);
+  wrapped_ = mpi::make_device_transport(plain, backend.accelerator(), *paths_);
 }
 
 std::optional<Json> TensorTransport::json() const {
@@ -169,8 +169,8 @@ void agree_on_memory(mpi::Transport& transport, Backend& backend, const CoarseGr
   const auto needs = transport.all_gather(Json{mine.tensors, mine.input, mine.parameters}.dump());
   std::string complaint;
   const auto free = backend.free_memory();
-  if (backend.device() && free) {
-    const auto& sharers = devices.at(backend.device()->identity());
+  if (backend.accelerator() && free) {
+    const auto& sharers = devices.at(backend.accelerator()->identity());
     MemoryEstimate sum;
     for (const std::size_t rank : sharers) {
       const Json need = parse_json(needs[rank], "what a rank needs");

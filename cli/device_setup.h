@@ -19,8 +19,8 @@ namespace hios::cli {
 boost::program_options::options_description device_flags();
 
 struct DeviceOptions {
-  std::optional<mpi::Path> transport;  ///< none: the best that works
-  std::optional<std::string> math;     ///< none: the schedule's, or fp32
+  std::optional<mpi::Route> transport;  ///< none: the best that works
+  std::optional<std::string> math;      ///< none: the schedule's, or fp32
   bool graphs = true;
   std::size_t devices_per_node = 0;  ///< 0: a device for each rank that wants one
   bool deterministic = true;
@@ -57,7 +57,7 @@ class TensorTransport {
 
  private:
   mpi::Transport& plain_;
-  std::optional<mpi::Paths> paths_;
+  std::optional<mpi::RouteTable> paths_;
   std::unique_ptr<mpi::Transport> wrapped_;
 };
 

@@ -131,10 +131,10 @@ std::unique_ptr<Watchdog> watchdog(Watched watched, const mpi::Transport& transp
 
 }  // namespace
 
-std::unique_ptr<Watchdog> watch_phase(const mpi::BeatingTransport& transport, double timeout_s,
+std::unique_ptr<Watchdog> watch_phase(const mpi::HeartbeatTransport& transport, double timeout_s,
                                       std::string phase) {
   return watchdog(
-      {[&transport] { return transport.beats(); },
+      {[&transport] { return transport.heartbeats(); },
        [&transport, phase = std::move(phase)] { return phase + ": " + transport.doing(); }},
       transport, timeout_s);
 }

@@ -59,7 +59,7 @@ RankBackend make_rank_backend(const Flags& flags, mpi::Transport& transport,
 /// Watches a phase in which ranks work and wait for each other's words: where this rank's last call
 /// of the transport is longer ago than `timeout_s`, it prints where the rank stands and ends the
 /// job.
-std::unique_ptr<Watchdog> watch_phase(const mpi::BeatingTransport& transport, double timeout_s,
+std::unique_ptr<Watchdog> watch_phase(const mpi::HeartbeatTransport& transport, double timeout_s,
                                       std::string phase);
 
 /// Before the arguments are read.

@@ -45,9 +45,9 @@ class DeviceMemory {
 /// One device as this rank uses it. Used by the main thread only. No call waits for the device;
 /// record, wait, copy and done allocate nothing. All throw RunError with the device's own words, a
 /// DeviceError where it is work that failed.
-class Device {
+class Accelerator {
  public:
-  virtual ~Device() = default;
+  virtual ~Accelerator() = default;
 
   /// Unique on the machine, and equal for two ranks that share the device: "GPU-3f…" .
   virtual const std::string& identity() const = 0;

@@ -78,8 +78,8 @@ TEST(Floors, TheOutsideWorldEntersAtNamedDoors) {
       {"#include <mpi\\.h>", {"mpi/"}},
       {"#include [<\"](oneapi/)?dnnl", {"engine/cpu/"}},
       {"#include <cud", {"engine/cuda/"}},
-      {"std::(i|o)?fstream", {"hios/json_", "engine/profiler", "engine/machine"}},
-      {"\\bgetenv\\(", {"cli/", "mpi/launcher"}},
+      {"std::(i|o)?fstream", {"hios/base/json_", "engine/measure/profiler", "engine/host/machine"}},
+      {"\\bgetenv\\(", {"cli/", "mpi/messages/launcher"}},
       {"#include <boost/", {"cli/"}},
       {"steady_clock|system_clock", {"engine/run/timing.h", "hios/base/log.cpp", "mpi/"}},
   };

@@ -223,7 +223,7 @@ std::string ranks_text(const Job& job) {
 }
 
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
-  mpi::BeatingTransport transport(plain_transport);
+  mpi::HeartbeatTransport transport(plain_transport);
   Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
   flags.add(model_flags())
       .add(rank_flags())
@@ -257,8 +257,8 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
                                       tensors.get(), source, job.protocol, teams.ranks);
   });
   const Json algorithms =
-      agree_on_choices(transport, *mine.backend, job.network.coarse, job.network.model,
-                       into[teams.mine]->machine.value("algorithms", Json::object()));
+      agree_on_algorithms(transport, *mine.backend, job.network.coarse, job.network.model,
+                          into[teams.mine]->machine.value("algorithms", Json::object()));
   profiler->measure_operators(into);
   if (transport.size() > 1) profiler->measure_transfers(into, job.largest_message);
   if (!job.algorithms.empty() || job.schedule) {

@@ -82,8 +82,8 @@ Ready get_ready(const Flags& flags, RunJob& job, mpi::Transport& transport) {
   });
   const CoarseGraph& coarse = job.network.coarse;
   agree_on_memory(transport, backend, coarse, job.network.model, ready.plan);
-  agree_on_choices(transport, backend, coarse, job.network.model,
-                   known_choices(job, transport.rank()));
+  agree_on_algorithms(transport, backend, coarse, job.network.model,
+                      known_choices(job, transport.rank()));
   ready.tensors = std::make_unique<TensorTransport>(transport, backend, job.devices);
   return ready;
 }
@@ -129,7 +129,7 @@ int write_results(const Flags& flags, const RunJob& job, mpi::Transport& transpo
 }
 
 int run(mpi::Transport& plain_transport, int argc, char** argv) {
-  mpi::BeatingTransport transport(plain_transport);
+  mpi::HeartbeatTransport transport(plain_transport);
   Flags flags("hios-run", "run a schedule, one rank a device (mpirun -np M)");
   flags.add(model_flags())
       .add(rank_flags())

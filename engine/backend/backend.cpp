@@ -14,7 +14,7 @@ namespace hios {
 namespace {
 
 /// Drives everything else out of a core's caches by reading a stretch of memory, a word a line.
-class ReadThrough final : public Chill {
+class ReadThrough final : public CacheFlush {
  public:
   explicit ReadThrough(std::span<const std::byte> stretch) : stretch_(stretch) {}
   void set_size(Bytes size_bytes) override {
@@ -50,7 +50,8 @@ void Backend::read(void* to_host, const std::byte* from, Bytes size_bytes) {
   if (size_bytes > 0) std::memcpy(to_host, from, size_bytes);
 }
 
-std::unique_ptr<Chill> Backend::bind_chill(std::span<const std::byte> stretch, const Lane&) {
+std::unique_ptr<CacheFlush> Backend::bind_cache_flush(std::span<const std::byte> stretch,
+                                                      const CoreShare&) {
   return std::make_unique<ReadThrough>(stretch);
 }
 

@@ -31,19 +31,19 @@ std::string_view to_string(Math math);
 
 /// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
 /// device's cores among its groups; the first groups get the remainder.
-struct Lane {
+struct CoreShare {
   StreamIndex stream;
   int threads = 1;     ///< cores of this group (CPU)
   int first_core = 0;  ///< index into the rank's cores (CPU)
-  bool operator==(const Lane&) const = default;
+  bool operator==(const CoreShare&) const = default;
 };
 
-/// The lanes of a stage of `groups` groups on a device of `threads` cores. Group g gets
+/// The core shares of a stage of `groups` groups on a device of `threads` cores. Group g gets
 /// threads/groups cores (the first threads%groups one more), but never less than one: with more
 /// groups than cores the later ones share cores.
-std::vector<Lane> lanes(std::size_t groups, int threads);
+std::vector<CoreShare> core_shares(std::size_t groups, int threads);
 
-/// Device memory, owned. `data()` is a host pointer where Backend::device() is null, else an
+/// Device memory, owned. `data()` is a host pointer where Backend::accelerator() is null, else an
 /// address on the device, which only Backend::read and write reach from the host.
 class Buffer {
  public:
@@ -65,8 +65,8 @@ struct Operation {
 class BoundOperator {
  public:
   virtual ~BoundOperator() = default;
-  /// Called on the lane's stream; on an asynchronous device, from the main thread, and only queues
-  /// there. Allocates nothing, locks nothing.
+  /// Called on the core share's stream; on an asynchronous device, from the main thread, and only
+  /// queues there. Allocates nothing, locks nothing.
   virtual void run() = 0;
 };
 
@@ -88,8 +88,8 @@ class ClockMarks {
   virtual double ms(std::size_t from, std::size_t to) const = 0;
 };
 
-/// See Backend::bind_chill.
-class Chill : public BoundOperator {
+/// See Backend::bind_cache_flush.
+class CacheFlush : public BoundOperator {
  public:
   virtual void set_size(Bytes size_bytes) = 0;  ///< clipped to the stretch
 };
@@ -117,7 +117,7 @@ class Backend {
 
   /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
   /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
-  virtual Json choices(const Operation&) { return Json::object(); }
+  virtual Json algorithms(const Operation&) { return Json::object(); }
   /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
   /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
   /// nothing is bound yet.
@@ -132,24 +132,24 @@ class Backend {
   /// overlaps no input.
   virtual std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                               std::span<const std::byte* const> inputs,
-                                              std::byte* output, const Lane& lane,
+                                              std::byte* output, const CoreShare& share,
                                               TensorSource& source) = 0;
 
-  /// Runs the groups of a stage, group g on lane g, and returns when all have ended. An exception
-  /// of a group ends the stage and is rethrown here. Allocates nothing. `poll` (may be null) is
-  /// called on the main thread between two operators of its own group.
-  /// An asynchronous device only queues the stage, in order with what was queued before, and calls
-  /// no `poll`.
-  virtual void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+  /// Runs the groups of a stage, group g on core share g, and returns when all have ended. An
+  /// exception of a group ends the stage and is rethrown here. Allocates nothing. `poll` (may be
+  /// null) is called on the main thread between two operators of its own group. An asynchronous
+  /// device only queues the stage, in order with what was queued before, and calls no `poll`.
+  virtual void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                          void (*poll)(void*), void* poll_argument) = 0;
 
   /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
   /// synchronize() since what was queued on the buffer.
   virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
   virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
-  /// An operator that reads all of `stretch` through the caches of its lane, and drives out what
-  /// was there; how much of it is set_size's to say.
-  virtual std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane);
+  /// An operator that reads all of `stretch` through the caches of its core share, and drives out
+  /// what was there; how much of it is set_size's to say.
+  virtual std::unique_ptr<CacheFlush> bind_cache_flush(std::span<const std::byte> stretch,
+                                                       const CoreShare& share);
   /// What the largest cache holds that stages run through: so much drives everything else out.
   virtual Bytes cache_bytes() const;
   /// What can still be allocated; nothing where that is the operating system's affair.
@@ -157,7 +157,7 @@ class Backend {
 
   /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
   /// is asynchronous, and the calls below have a meaning.
-  virtual mpi::Device* device() { return nullptr; }
+  virtual mpi::Accelerator* accelerator() { return nullptr; }
   /// Waits for all that was queued. Throws RunError where some of it failed.
   virtual void synchronize() {}
   /// Runs `queue`, whose run_stage and mark calls are recorded, not executed. Null where nothing is

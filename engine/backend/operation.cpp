@@ -19,11 +19,11 @@ void require_support(const Backend& backend, const Operation& operation) {
 std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,
                                              Backend& backend,
                                              std::span<const std::byte* const> inputs,
-                                             std::byte* output, const Lane& lane,
+                                             std::byte* output, const CoreShare& share,
                                              TensorSource& source) {
   const Operation operation = operation_of(coarse, model, op);
   require_support(backend, operation);
-  return backend.bind(operation, inputs, output, lane, source);
+  return backend.bind(operation, inputs, output, share, source);
 }
 
 }  // namespace hios

@@ -15,11 +15,11 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 /// Throws InputError that names operator, reason and remedy where the backend cannot run it.
 void require_support(const Backend& backend, const Operation& operation);
 
-/// Gives each operator its buffers and lane; arguments as in Backend::bind.
+/// Gives each operator its buffers and core share; arguments as in Backend::bind.
 std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,
                                              Backend& backend,
                                              std::span<const std::byte* const> inputs,
-                                             std::byte* output, const Lane& lane,
+                                             std::byte* output, const CoreShare& share,
                                              TensorSource& source);
 
 }  // namespace hios

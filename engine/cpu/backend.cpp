@@ -80,11 +80,11 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
+                                      const CoreShare& share, TensorSource& source) override;
 
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override {
-    streams_.run(groups, lanes, poll, poll_argument);
+    streams_.run(groups, shares, poll, poll_argument);
   }
 
  private:
@@ -118,15 +118,16 @@ Json CpuBackend::describe() const {
 
 std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,
                                                 std::span<const std::byte* const> inputs,
-                                                std::byte* output, const Lane& lane,
+                                                std::byte* output, const CoreShare& share,
                                                 TensorSource& source) {
-  StreamState& state = stream_states_.try_emplace(lane.stream, engine_).first->second;
-  const Binding binding{
-      operation,    reinterpret_cast<float*>(output), lane, source, engine_, state.stream, weights_,
-      state.scratch};
+  StreamState& state = stream_states_.try_emplace(share.stream, engine_).first->second;
+  const Binding binding{operation, reinterpret_cast<float*>(output),
+                        share,     source,
+                        engine_,   state.stream,
+                        weights_,  state.scratch};
   try {
     auto bound = bind_operator(binding, inputs);
-    streams_.prepare(lane);
+    streams_.prepare(share);
     return bound;
   } catch (const std::bad_alloc&) {
     throw RunError("no memory for the weights and scratch of " + operation.name);

@@ -17,7 +17,7 @@ constexpr std::size_t kRunValues = 8 * 1024;
 class CombineOperator final : public BoundOperator {
  public:
   CombineOperator(const Binding& binding, const CombineForm& form)
-      : threads_(binding.lane.threads),
+      : threads_(binding.share.threads),
         output_(binding.output),
         floor_(form.relu ? 0.0f : -std::numeric_limits<float>::infinity()) {
     const Shape& shape = binding.output_shape();

@@ -60,7 +60,7 @@ class ConvolutionOperator final : public BoundOperator {
 ConvolutionPrimitive::ConvolutionPrimitive(const Binding& binding, const Layer& layer,
                                            const ConvolutionShape& shape,
                                            const dnnl::memory::desc* layout)
-    : name_(binding.operation.name), threads_(binding.lane.threads), stream_(binding.stream) {
+    : name_(binding.operation.name), threads_(binding.share.threads), stream_(binding.stream) {
   with_dnnl([&] { return "making the convolution " + layer.name + " of " + name_; },
             [&] {
               const ThreadCount as_run(threads_);

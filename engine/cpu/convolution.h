@@ -18,7 +18,7 @@ struct ConvolutionShape {
 
 /// A oneDNN convolution from one NHWC tensor to another with bias and, where asked for, a relu, in
 /// one primitive. oneDNN settles its blocking for the number of threads in force when a primitive
-/// is made, so it is made under, and run with, those of its lane.
+/// is made, so it is made under, and run with, those of its core share.
 class ConvolutionPrimitive {
  public:
   /// `layout`: what the layer's weights must look like; null: as oneDNN likes best.

@@ -37,7 +37,7 @@ LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::by
     for (const LayerId id : part.layers) reader.made(model.layer(id).output);
     const Operation part_operation{&model, &part, operation.name, operation.signature};
     const Binding part_binding{part_operation,  place_for(binding, part.output),
-                               binding.lane,    binding.source,
+                               binding.share,   binding.source,
                                binding.engine,  binding.stream,
                                binding.weights, binding.scratch};
     parts_.push_back(bind_operator(part_binding, part_inputs));

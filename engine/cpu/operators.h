@@ -17,7 +17,7 @@ namespace hios::cpu {
 struct Binding {
   const Operation& operation;
   float* output;
-  Lane lane;
+  CoreShare share;
   TensorSource& source;
   const dnnl::engine& engine;
   const dnnl::stream& stream;

@@ -11,7 +11,7 @@ namespace {
 class PoolOperator final : public BoundOperator {
  public:
   PoolOperator(const Binding& binding, const PoolForm& form)
-      : threads_(binding.lane.threads),
+      : threads_(binding.share.threads),
         input_(form.input.floats()),
         shape_(binding.output_shape()),
         window_(window_of(form.input.shape, shape_, form.pool.kernel, form.pool.stride,
@@ -48,7 +48,7 @@ class PoolOperator final : public BoundOperator {
 class GlobalAverageOperator final : public BoundOperator {
  public:
   GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
-      : threads_(binding.lane.threads),
+      : threads_(binding.share.threads),
         input_(form.input.floats()),
         shape_(form.input.shape),
         output_(binding.output) {}

@@ -76,7 +76,7 @@ class SeparableOperator final : public BoundOperator {
 };
 
 SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionChain& chain)
-    : threads_(binding.lane.threads),
+    : threads_(binding.share.threads),
       input_(chain.terms.front().shape),
       output_shape_(binding.output_shape()),
       output_(binding.output),

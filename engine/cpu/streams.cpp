@@ -5,12 +5,12 @@
 // threads as cores wherever that can be: a stage of one group runs its operators on the whole team,
 // and a stage of k groups of one core each is one parallel region, in which member j runs group j
 // (then j + T, where there are more groups than cores: queueing beats sharing a core in slices).
-// Inside the region oneDNN and our kernels see lanes of one thread and open no team.
+// Inside the region oneDNN and our kernels see core shares of one thread and open no team.
 //
 // Groups of several cores each need teams of their own sizes. libgomp keeps one pool of threads for
-// each thread that opens teams, and ends those that a smaller team leaves over; so each such lane
-// has a crew: a thread of its own, which sleeps between stages and whose teams always have one
-// size. The main thread waits and polls meanwhile.
+// each thread that opens teams, and ends those that a smaller team leaves over; so each such core
+// share has a crew: a thread of its own, which sleeps between stages and whose teams always have
+// one size. The main thread waits and polls meanwhile.
 //
 // Fork and join of a region: about 2 µs while the members spin (GOMP_SPINCOUNT), a wake-up by futex
 // of some 10 to 50 µs after that. A crew is told by an atomic counter: a short bounded spin, then
@@ -92,11 +92,11 @@ struct Streams::Affinity {
   cpu_set_t set;
 };
 
-/// A lane's own thread, with a team of the lane's size.
+/// A core share's own thread, with a team of the core share's size.
 class Streams::Crew {
  public:
-  Crew(const Lane& lane, const std::vector<int>& cores)
-      : first_core_(lane.first_core), threads_(lane.threads), thread_([this, &cores] {
+  Crew(const CoreShare& share, const std::vector<int>& cores)
+      : first_core_(share.first_core), threads_(share.threads), thread_([this, &cores] {
           pin_members(cores, first_core_, threads_);
           announce(progress_);
           work();
@@ -111,8 +111,8 @@ class Streams::Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  bool serves(const Lane& lane) const {
-    return lane.first_core == first_core_ && lane.threads == threads_;
+  bool serves(const CoreShare& share) const {
+    return share.first_core == first_core_ && share.threads == threads_;
   }
 
   void start(const BoundGroup& group) {
@@ -174,36 +174,36 @@ Streams::~Streams() {
 
 void Streams::pin_team() { pin_members(cores_, 0, threads_); }
 
-void Streams::prepare(const Lane& lane) {
+void Streams::prepare(const CoreShare& share) {
   pin_team();
-  if (lane.threads == threads_) return;
-  // A lane of one core also stands beside wider ones, but only on three cores or more, and never
-  // on the first: lanes() gives the first groups the remainder.
-  if (lane.threads == 1 && (threads_ < 3 || lane.first_core == 0)) return;
+  if (share.threads == threads_) return;
+  // A core share of one core also stands beside wider ones, but only on three cores or more, and
+  // never on the first: core_shares() gives the first groups the remainder.
+  if (share.threads == 1 && (threads_ < 3 || share.first_core == 0)) return;
   for (const auto& known : crews_) {
-    if (known->serves(lane)) return;
+    if (known->serves(share)) return;
   }
-  crews_.push_back(std::make_unique<Crew>(lane, cores_));
+  crews_.push_back(std::make_unique<Crew>(share, cores_));
 }
 
-Streams::Crew& Streams::crew(const Lane& lane) {
+Streams::Crew& Streams::crew(const CoreShare& share) {
   for (const auto& known : crews_) {
-    if (known->serves(lane)) return *known;
+    if (known->serves(share)) return *known;
   }
   throw std::logic_error("a stage runs on a lane for which nothing was bound");
 }
 
-void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                   void (*poll)(void*), void* poll_argument) {
   const Poll between{poll, poll_argument};
   const bool single_cores =
-      std::ranges::all_of(lanes, [](const Lane& lane) { return lane.threads == 1; });
-  if (groups.size() == 1 && (single_cores || lanes[0].threads == threads_)) {
+      std::ranges::all_of(shares, [](const CoreShare& share) { return share.threads == 1; });
+  if (groups.size() == 1 && (single_cores || shares[0].threads == threads_)) {
     run_group(groups[0], between);
   } else if (single_cores) {
     run_in_team(groups, between);
   } else {
-    run_in_crews(groups, lanes, between);
+    run_in_crews(groups, shares, between);
   }
 }
 
@@ -228,13 +228,13 @@ void Streams::run_in_team(std::span<const BoundGroup> groups, const Poll& poll) 
   if (first_error) std::rethrow_exception(first_error);
 }
 
-void Streams::run_in_crews(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+void Streams::run_in_crews(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                            const Poll& poll) {
-  for (std::size_t g = 0; g < groups.size(); ++g) crew(lanes[g]).start(groups[g]);
+  for (std::size_t g = 0; g < groups.size(); ++g) crew(shares[g]).start(groups[g]);
   std::exception_ptr first_error;
-  for (const Lane& lane : lanes) {
-    crew(lane).await(poll);
-    if (std::exception_ptr error = crew(lane).take_error(); error && !first_error) {
+  for (const CoreShare& share : shares) {
+    crew(share).await(poll);
+    if (std::exception_ptr error = crew(share).take_error(); error && !first_error) {
       first_error = error;
     }
   }

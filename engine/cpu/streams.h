@@ -40,13 +40,13 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  /// Makes what run() will need for a lane. Call it after anything else has used OpenMP on this
-  /// thread: it also puts the team's threads back on their cores.
-  void prepare(const Lane& lane);
+  /// Makes what run() will need for a core share. Call it after anything else has used OpenMP on
+  /// this thread: it also puts the team's threads back on their cores.
+  void prepare(const CoreShare& share);
 
-  /// As Backend::run_stage. REQUIRES: prepare() of every lane.
-  void run(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*poll)(void*),
-           void* poll_argument);
+  /// As Backend::run_stage. REQUIRES: prepare() of every core share.
+  void run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
+           void (*poll)(void*), void* poll_argument);
 
  private:
   class Crew;
@@ -58,9 +58,9 @@ class Streams {
     }
   };
 
-  Crew& crew(const Lane& lane);
+  Crew& crew(const CoreShare& share);
   void run_in_team(std::span<const BoundGroup> groups, const Poll& poll);
-  void run_in_crews(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+  void run_in_crews(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                     const Poll& poll);
   void pin_team();
 

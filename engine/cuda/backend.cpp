@@ -13,7 +13,7 @@
 namespace hios::cuda {
 namespace {
 
-class ReadThrough final : public Chill {
+class ReadThrough final : public CacheFlush {
  public:
   ReadThrough(std::span<const std::byte> stretch, cudaStream_t stream)
       : stretch_(stretch), size_bytes_(stretch.size()), stream_(stream) {}
@@ -43,7 +43,7 @@ class CudaBackend final : public Backend {
   std::optional<std::string> unsupported(const Operation& operation) const override {
     return refusal(operation);
   }
-  Json choices(const Operation& operation) override;
+  Json algorithms(const Operation& operation) override;
   void adopt(const Json& algorithms) override { choices_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -51,10 +51,10 @@ class CudaBackend final : public Backend {
   }
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*)(void*),
-                 void*) override {
-    streams_.run(groups, lanes);
+                                      const CoreShare& share, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
+                 void (*)(void*), void*) override {
+    streams_.run(groups, shares);
   }
 
   void write(std::byte* to, const void* from_host, Bytes size_bytes) override {
@@ -63,13 +63,14 @@ class CudaBackend final : public Backend {
   void read(void* to_host, const std::byte* from, Bytes size_bytes) override {
     streams_.copy(to_host, from, size_bytes);
   }
-  std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override {
-    return std::make_unique<ReadThrough>(stretch, streams_.group(lane.stream).stream());
+  std::unique_ptr<CacheFlush> bind_cache_flush(std::span<const std::byte> stretch,
+                                               const CoreShare& share) override {
+    return std::make_unique<ReadThrough>(stretch, streams_.group(share.stream).stream());
   }
   Bytes cache_bytes() const override { return gpu_.cache_bytes; }
   std::optional<Bytes> free_memory() const override { return cuda::free_memory(); }
 
-  mpi::Device* device() override { return &device_; }
+  mpi::Accelerator* accelerator() override { return &device_; }
   void synchronize() override { streams_.synchronize(); }
   std::unique_ptr<Recording> record(const std::function<void()>& queue) override {
     if (!graphs_) return nullptr;
@@ -133,7 +134,7 @@ std::vector<ConvolutionProblem> problems_of(const Operation& operation, Math mat
   return problems;
 }
 
-Json CudaBackend::choices(const Operation& operation) {
+Json CudaBackend::algorithms(const Operation& operation) {
   Json result = Json::object();
   for (const ConvolutionProblem& problem : problems_of(operation, math_)) {
     result[problem.key()] = choices_.of(problem, tools(streams_.work()));
@@ -143,9 +144,9 @@ Json CudaBackend::choices(const Operation& operation) {
 
 std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
-                                                 std::byte* output, const Lane& lane,
+                                                 std::byte* output, const CoreShare& share,
                                                  TensorSource& source) {
-  const Binding binding{operation, output,   source, tools(streams_.group(lane.stream)),
+  const Binding binding{operation, output,   source, tools(streams_.group(share.stream)),
                         choices_,  weights_, math_};
   return bind_operator(binding, inputs);
 }

@@ -19,15 +19,15 @@ Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
   for (const OpId op : coarse.graph.topological()) {
     progress.update(++done, coarse.graph.size(), -1);
     const Operation operation = operation_of(coarse, model, op);
-    if (!backend.unsupported(operation)) all.update(backend.choices(operation));
+    if (!backend.unsupported(operation)) all.update(backend.algorithms(operation));
   }
   return all;
 }
 
 }  // namespace
 
-Json agree_on_choices(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
-                      const Model& model, const Json& known) {
+Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
+                         const Model& model, const Json& known) {
   const std::string mine = std::string(backend.name()) + " in " +
                            std::string(to_string(backend.math())) + " " +
                            gpu_text(backend.describe());

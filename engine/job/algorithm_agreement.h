@@ -11,7 +11,7 @@ namespace hios {
 /// operators that its backend supports, `known` (a profile's) first, and the others adopt it.
 /// Returns what this rank computes by, empty where its backend has nothing to choose. Collective.
 /// REQUIRES: nothing is bound yet.
-Json agree_on_choices(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
-                      const Model& model, const Json& known);
+Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
+                         const Model& model, const Json& known);
 
 }  // namespace hios

@@ -92,11 +92,11 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
     }
     // Bound for this one run: the weights of all operators never lie in memory together.
     const Operation operation{&model, &layers, graph.op(op).name, graph.op(op).signature};
-    const std::vector<Lane> lane = lanes(1, threads_of[op.index()]);
+    const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
     const auto bound =
-        backend.bind(operation, inputs, outputs_[op.index()]->data(), lane.front(), source);
+        backend.bind(operation, inputs, outputs_[op.index()]->data(), share.front(), source);
     const BoundGroup group{bound.get()};
-    backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
+    backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
     backend.synchronize();  // before what runs goes
   }
 }
@@ -109,7 +109,8 @@ std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& sc
   std::vector<int> result(graph.size(), 1);
   for (std::size_t device = 0; device < schedule.schedule.devices.size(); ++device) {
     for (const Stage& stage : schedule.schedule.devices[device]) {
-      const std::vector<Lane> shares = lanes(stage.groups.size(), schedule.devices[device].threads);
+      const std::vector<CoreShare> shares =
+          core_shares(stage.groups.size(), schedule.devices[device].threads);
       for (std::size_t group = 0; group < stage.groups.size(); ++group) {
         for (const OpId op : stage.groups[group]) result[op.index()] = shares[group].threads;
       }

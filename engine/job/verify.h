@@ -51,7 +51,7 @@ class OneRankRun {
 };
 
 /// The cores that each operator gets under a schedule, by OpId: a stage of k groups divides its
-/// device's cores as `lanes` does. REQUIRES: validate() finds nothing.
+/// device's cores as `core shares` does. REQUIRES: validate() finds nothing.
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule);
 
 }  // namespace hios

@@ -76,7 +76,7 @@ struct Profiler::State {
   std::vector<Stage> missing_stages(const std::vector<Stage>& asked,
                                     const Configuration& into) const;
   std::vector<std::pair<Rank, Rank>> missing_pairs(std::span<Configuration* const> into) const;
-  Sweeps sweep_network(std::vector<double>& totals);
+  SweepTimes sweep_network(std::vector<double>& totals);
   std::vector<double> of_my_team(const std::vector<double>& totals) const;
   void write_operators(const std::vector<std::string>& missing,
                        const std::vector<Measurement>& by_op, Configuration& into) const;
@@ -121,7 +121,7 @@ std::vector<std::string> Profiler::State::missing_signatures(const Configuration
 }
 
 // Times of every operator, by OpId, in every sweep; `totals` are the sweeps' own, on this rank.
-Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
+SweepTimes Profiler::State::sweep_network(std::vector<double>& totals) {
   const auto order = coarse.graph.topological();
   Schedule sequential;
   sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
@@ -130,7 +130,7 @@ Sweeps Profiler::State::sweep_network(std::vector<double>& totals) {
   Executor executor(coarse, model, plan, backend, transport, source);
   executor.record_stages(true);
 
-  Sweeps sweeps(order.size());
+  SweepTimes sweeps(order.size());
   std::optional<log::Progress> progress;
   if (leader()) progress.emplace("measuring operators, sweep");
   const Stopwatch stopwatch;
@@ -206,7 +206,7 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
   }
   if (measured.missing == 0) return {};
   std::vector<double> totals;
-  const Sweeps sweeps = state.sweep_network(totals);
+  const SweepTimes sweeps = state.sweep_network(totals);
   totals = state.of_my_team(totals);
   for (std::size_t team = 0; team < into.size(); ++team) {
     const auto by_op = sweeps.merge(state.transport, totals, state.teams[team]);
@@ -262,7 +262,7 @@ Bytes Profiler::State::cold_bytes() const {
   Bytes iteration = 0;
   for (const Operator& op : coarse.graph.operators())
     iteration += op.memory_bytes + op.parameter_bytes;
-  const std::size_t sharers = backend.device() ? 1 : transport.local_size();
+  const std::size_t sharers = backend.accelerator() ? 1 : transport.local_size();
   return std::min<Bytes>(backend.cache_bytes() / sharers, iteration);
 }
 
@@ -304,7 +304,7 @@ bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t ba
           .get<int>();
   if (sweeps_to_do == 0) return false;
 
-  Sweeps sweeps(batch.size());
+  SweepTimes sweeps(batch.size());
   const std::vector<double> totals = measure(transport, {0, sweeps_to_do, 0}, [&] {
     if (!stages) return 0.0;
     const double total = stages->sweep(ms);
@@ -427,7 +427,7 @@ void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch,
   into.machine = facts["machine"];
   into.machine["hosts"] = transport.all_gather(transport.host());
   into.protocol = protocol.json();
-  into.protocol["statistic"] = Sweeps::statistic();
+  into.protocol["statistic"] = SweepTimes::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
   into.protocol["cold_bytes"] = facts["cold_bytes"];
   if (teams.size() > 1) into.protocol["stages"] = "the ranks of one configuration at a time";

@@ -38,11 +38,11 @@ class Profiler {
            std::vector<Team> teams = {});
   ~Profiler();
 
-  /// Sweeps over the whole network in topological order, run by the executor, each operator with
-  /// all cores of the rank; writes those signatures that `into` lacks. An operator is measured in
-  /// its network, where its inputs are as warm and its weights as cold as in a run.
-  /// Teams sweep at the same time and wait for each other between sweeps; which sweeps are a team's
-  /// fastest is judged by its own ranks. `into` has a configuration for each team.
+  /// SweepTimes over the whole network in topological order, run by the executor, each operator
+  /// with all cores of the rank; writes those signatures that `into` lacks. An operator is measured
+  /// in its network, where its inputs are as warm and its weights as cold as in a run. Teams sweep
+  /// at the same time and wait for each other between sweeps; which sweeps are a team's fastest is
+  /// judged by its own ranks. `into` has a configuration for each team.
   Measured measure_operators(std::span<Configuration* const> into);
   Measured measure_operators(Configuration& into) { return measure_operators(std::array{&into}); }
 

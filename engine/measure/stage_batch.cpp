@@ -4,7 +4,8 @@
 // stages that a scheduler asks for overlap, weights still warm from the stage before. So each stage
 // of a sweep is three items, of which only the last is timed:
 //
-//  - chill: read as many bytes as are missing to `cold_bytes` since an operator of the stage last
+//  - cache_flush: read as many bytes as are missing to `cold_bytes` since an operator of the stage
+//  last
 //    ran, on every core; nothing, for stages that share no operator;
 //  - produce: run the operators whose outputs the stage reads, one after the other on all cores.
 //    Their own inputs are one block of fixed values, so that no value can grow from sweep to sweep;
@@ -39,8 +40,9 @@ struct Item {
   Bytes chill_bytes = 0;
   BoundGroup produce;
   std::vector<BoundGroup> groups;
-  std::vector<Lane> lanes;
-  std::unique_ptr<Recording> recording;  // of what follows the chill, where the device records
+  std::vector<CoreShare> shares;
+  std::unique_ptr<Recording>
+      recording;  // of what follows the cache_flush, where the device records
 };
 
 // An item's marks, by its position in a sweep.
@@ -59,9 +61,9 @@ struct StageBatch::State {
   void allocate(std::span<const Stage> stages);
   void make_chills(Bytes cold_bytes);
   Item make_item(std::size_t index, const Stage& stage);
-  BoundOperator* bind(OpId op, std::byte* output, const Lane& lane, bool fixed_inputs);
+  BoundOperator* bind(OpId op, std::byte* output, const CoreShare& share, bool fixed_inputs);
   void plan_chills(std::span<const Stage> stages, Bytes cold_bytes);
-  void chill(Bytes size_bytes);
+  void cache_flush(Bytes size_bytes);
   void produce(const Item& item);
   void make_recordings();
   void queue_timed(std::size_t position);
@@ -75,9 +77,9 @@ struct StageBatch::State {
   std::unique_ptr<Buffer> fixed, tensors, stretch;
   std::vector<std::byte*> place;  // by OpId, while a stage is bound
   std::vector<std::unique_ptr<BoundOperator>> operators;
-  std::vector<std::unique_ptr<Chill>> chills;  // one a core
+  std::vector<std::unique_ptr<CacheFlush>> chills;  // one a core
   std::vector<BoundGroup> chill_groups;
-  std::vector<Lane> chill_lanes, all_cores;
+  std::vector<CoreShare> chill_lanes, all_cores;
   std::unique_ptr<ClockMarks> marks;  // of an asynchronous device
   std::vector<Item> items;
 };
@@ -149,31 +151,31 @@ void StageBatch::State::allocate(std::span<const Stage> stages) {
 void StageBatch::State::make_chills(Bytes cold_bytes) {
   const auto cores = static_cast<std::size_t>(std::max(1, backend.threads()));
   const Bytes share = aligned_size(cold_bytes / cores);
-  all_cores = lanes(1, backend.threads());
-  chill_lanes = lanes(cores, backend.threads());
+  all_cores = core_shares(1, backend.threads());
+  chill_lanes = core_shares(cores, backend.threads());
   if (share == 0) return;
   stretch = backend.allocate(share * cores, "what drives weights out of the caches");
   fill(backend, stretch->data(), share * cores, std::byte{1});
   for (std::size_t core = 0; core < cores; ++core) {
     chills.push_back(
-        backend.bind_chill({stretch->data() + core * share, share}, chill_lanes[core]));
+        backend.bind_cache_flush({stretch->data() + core * share, share}, chill_lanes[core]));
     chill_groups.push_back({chills.back().get()});
   }
 }
 
-BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const Lane& lane,
+BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const CoreShare& share,
                                        bool fixed_inputs) {
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
     inputs.push_back(fixed_inputs || !producer ? fixed->data() : place[producer->index()]);
   }
-  operators.push_back(bind_operator(coarse, model, op, backend, inputs, output, lane, source));
+  operators.push_back(bind_operator(coarse, model, op, backend, inputs, output, share, source));
   return operators.back().get();
 }
 
 Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
-  Item item{index, 0, {}, {}, lanes(stage.groups.size(), backend.threads()), nullptr};
+  Item item{index, 0, {}, {}, core_shares(stage.groups.size(), backend.threads()), nullptr};
   std::byte* next = tensors->data();
   const auto take = [&](OpId op) {
     place[op.index()] = next;
@@ -186,7 +188,7 @@ Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
   for (std::size_t g = 0; g < stage.groups.size(); ++g) {
     BoundGroup group;
     for (const OpId op : stage.groups[g]) {
-      group.push_back(bind(op, take(op), item.lanes[g], false));
+      group.push_back(bind(op, take(op), item.shares[g], false));
     }
     item.groups.push_back(std::move(group));
   }
@@ -220,7 +222,7 @@ void StageBatch::State::plan_chills(std::span<const Stage> stages, Bytes cold_by
   }
 }
 
-void StageBatch::State::chill(Bytes size_bytes) {
+void StageBatch::State::cache_flush(Bytes size_bytes) {
   for (const auto& one : chills) one->set_size(size_bytes / chills.size());
   backend.run_stage(chill_groups, chill_lanes, nullptr, nullptr);
 }
@@ -241,16 +243,16 @@ void StageBatch::State::queue_timed(std::size_t position) {
   const Item& item = items[position];
   produce(item);
   marks->mark(start_mark(position));
-  backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
+  backend.run_stage(item.groups, item.shares, nullptr, nullptr);
   marks->mark(end_mark(position));
 }
 
 void StageBatch::State::sweep_host(std::span<double> ms) {
   for (const Item& item : items) {
-    if (item.chill_bytes > 0) chill(item.chill_bytes);
+    if (item.chill_bytes > 0) cache_flush(item.chill_bytes);
     produce(item);
     const Stopwatch stopwatch;
-    backend.run_stage(item.groups, item.lanes, nullptr, nullptr);
+    backend.run_stage(item.groups, item.shares, nullptr, nullptr);
     ms[item.index] = stopwatch.ms();
   }
 }
@@ -258,7 +260,7 @@ void StageBatch::State::sweep_host(std::span<double> ms) {
 void StageBatch::State::sweep_device(std::span<double> ms) {
   for (std::size_t position = 0; position < items.size(); ++position) {
     const Item& item = items[position];
-    if (item.chill_bytes > 0) chill(item.chill_bytes);
+    if (item.chill_bytes > 0) cache_flush(item.chill_bytes);
     if (item.recording) {
       item.recording->replay();
     } else {
@@ -282,7 +284,7 @@ StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& b
     state.items.push_back(state.make_item(index, stages[index]));
   }
   state.plan_chills(stages, cold_bytes);
-  if (backend.device()) state.make_recordings();
+  if (backend.accelerator()) state.make_recordings();
 }
 
 StageBatch::~StageBatch() = default;

@@ -11,8 +11,8 @@
 
 namespace hios {
 
-/// A handful of stages made ready to be timed the way they run: groups concurrent on their lanes,
-/// inputs just produced, weights cold. Used by the main thread only.
+/// A handful of stages made ready to be timed the way they run: groups concurrent on their core
+/// shares, inputs just produced, weights cold. Used by the main thread only.
 class StageBatch {
  public:
   /// All arguments outlive the batch, apart from `stages`. `cold_bytes`: between two runs of an

@@ -7,28 +7,28 @@
 
 namespace hios {
 
-Sweeps::Sweeps(std::size_t things) : things_(things) {}
+SweepTimes::SweepTimes(std::size_t things) : things_(things) {}
 
-void Sweeps::begin_sweep() { sweeps_.emplace_back(things_); }
+void SweepTimes::begin_sweep() { sweeps_.emplace_back(things_); }
 
-void Sweeps::add(std::size_t thing, double ms) {
+void SweepTimes::add(std::size_t thing, double ms) {
   Thing& entry = sweeps_.back()[thing];
   entry.sum_ms += ms;
   ++entry.occurrences;
   entry.min_ms = std::min(entry.min_ms, ms);
 }
 
-void Sweeps::drop_first(std::size_t sweeps) {
+void SweepTimes::drop_first(std::size_t sweeps) {
   sweeps_.erase(sweeps_.begin(), sweeps_.begin() + static_cast<std::ptrdiff_t>(sweeps));
 }
 
-const char* Sweeps::statistic() {
+const char* SweepTimes::statistic() {
   return "median over the sweeps in the fastest quarter of whole sweeps (by the maximum over "
          "ranks), mean over ranks and over occurrences in a sweep";
 }
 
-std::vector<Measurement> Sweeps::merge(mpi::Transport& transport, std::span<const double> totals,
-                                       const Team& team) const {
+std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport,
+                                           std::span<const double> totals, const Team& team) const {
   const bool counts = std::find(team.begin(), team.end(), transport.rank()) != team.end();
   const std::vector<std::string> of_ranks =
       transport.all_gather(counts ? of_this_rank(totals).dump() : "");
@@ -48,7 +48,7 @@ std::vector<Measurement> Sweeps::merge(mpi::Transport& transport, std::span<cons
   return merged;
 }
 
-Json Sweeps::of_this_rank(std::span<const double> totals) const {
+Json SweepTimes::of_this_rank(std::span<const double> totals) const {
   const std::vector<std::size_t> fastest = fastest_quarter(totals);
   Json mine = Json::array();
   std::vector<double> times(fastest.size());

@@ -15,9 +15,9 @@ using Team = std::vector<Rank>;
 
 /// The times of many things (operators, stages), measured in sweeps over all of them; a thing may
 /// occur several times in a sweep. One on each rank, all with the same sweeps.
-class Sweeps {
+class SweepTimes {
  public:
-  explicit Sweeps(std::size_t things);
+  explicit SweepTimes(std::size_t things);
 
   void begin_sweep();
   /// One occurrence in the current sweep.

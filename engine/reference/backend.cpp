@@ -233,9 +233,9 @@ class ReferenceBackend final : public Backend {
 
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
+                                      const CoreShare& share, TensorSource& source) override;
 
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override;
 
  private:
@@ -252,7 +252,7 @@ class ReferenceBackend final : public Backend {
 
 std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation,
                                                       std::span<const std::byte* const> inputs,
-                                                      std::byte* output, const Lane&,
+                                                      std::byte* output, const CoreShare&,
                                                       TensorSource& source) {
   if (inputs.size() != operation.layers->inputs.size()) {
     throw std::logic_error(operation.name + " has " +
@@ -296,7 +296,7 @@ std::shared_ptr<const PackedConv> ReferenceBackend::packed_conv(const Model& mod
   return packed;
 }
 
-void ReferenceBackend::run_stage(std::span<const BoundGroup> groups, std::span<const Lane>,
+void ReferenceBackend::run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare>,
                                  void (*poll)(void*), void* poll_argument) {
   bool first = true;
   for (const BoundGroup& group : groups) {

@@ -45,7 +45,7 @@ void DeviceStages::queue(const Segment& segment, bool timed) {
     if (blocking_) {
       run_one_by_one(stage);
     } else {
-      backend_.run_stage(stages_[stage].groups, stages_[stage].lanes, nullptr, nullptr);
+      backend_.run_stage(stages_[stage].groups, stages_[stage].shares, nullptr, nullptr);
     }
     if (timed) marks_->mark(end_mark(stage));
   }
@@ -55,7 +55,7 @@ void DeviceStages::queue(const Segment& segment, bool timed) {
 // that failed is not taken for it; nothing on a device waits for a host, so this ends.
 void DeviceStages::run_one_by_one(std::size_t stage) {
   for (std::size_t g = 0; g < stages_[stage].groups.size(); ++g) {
-    const Lane& lane = stages_[stage].lanes[g];
+    const CoreShare& share = stages_[stage].shares[g];
     for (std::size_t i = 0; i < stages_[stage].groups[g].size(); ++i) {
       const std::string& name = graph_.op(plan_.stages[stage].groups[g][i]).name;
       bool reached = false;
@@ -63,10 +63,10 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
         backend_.synchronize();
         reached = true;
         const BoundGroup alone{stages_[stage].groups[g][i]};
-        backend_.run_stage({&alone, 1}, {&lane, 1}, nullptr, nullptr);
+        backend_.run_stage({&alone, 1}, {&share, 1}, nullptr, nullptr);
         backend_.synchronize();
       } catch (const std::exception& error) {
-        const std::string where = name + " on stream " + std::to_string(lane.stream.index()) +
+        const std::string where = name + " on stream " + std::to_string(share.stream.index()) +
                                   ", stage " + std::to_string(stage);
         if (reached) throw RunError("operator " + where + ", failed: " + error.what());
         throw RunError("a transfer before operator " + where + ", failed: " + error.what());

@@ -11,10 +11,10 @@
 
 namespace hios {
 
-/// A stage made ready: its operators bound, each group with its lane.
+/// A stage made ready: its operators bound, each group with its core share.
 struct BoundStage {
   std::vector<BoundGroup> groups;
-  std::vector<Lane> lanes;
+  std::vector<CoreShare> shares;
 };
 
 /// The stages of a plan on an asynchronous device: given to it a segment at a time, each segment
@@ -24,7 +24,7 @@ class DeviceStages {
  public:
   /// The arguments outlive this. `blocking`: nothing is recorded, and each operator runs alone, on
   /// its own stream, and is waited for; a failure then names the one that failed. REQUIRES:
-  /// backend.device(); a stage for each of the plan's.
+  /// backend.accelerator(); a stage for each of the plan's.
   DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                std::span<const BoundStage> stages, bool blocking);
 

@@ -1,6 +1,6 @@
 // Everything that can be settled before the first iteration is settled in the constructor: one
-// arena for all tensors, one bound operator for each operator on its lane, one request for each
-// message. What remains is a loop over the plan's steps that calls them.
+// arena for all tensors, one bound operator for each operator on its core share, one request for
+// each message. What remains is a loop over the plan's steps that calls them.
 //
 // The clock is read where the rank's time changes hands: around a stage's kernels, around a wait.
 // What lies between is the executor's own, overhead_ms(). The step that runs is published as one
@@ -43,7 +43,7 @@ struct Executor::State {
 
   void allocate(TensorSource& source);
   void bind(TensorSource& source);
-  BoundOperator* bind_one(OpId op, const Lane& lane, TensorSource& source);
+  BoundOperator* bind_one(OpId op, const CoreShare& share, TensorSource& source);
   void open_channel();
   std::string largest_tensor() const;
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
@@ -116,13 +116,13 @@ void Executor::State::allocate(TensorSource& source) {
   write_floats(backend, input->data(), values);
 }
 
-BoundOperator* Executor::State::bind_one(OpId op, const Lane& lane, TensorSource& source) {
+BoundOperator* Executor::State::bind_one(OpId op, const CoreShare& share, TensorSource& source) {
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
     inputs.push_back(producer ? place(*producer) : input->data());
   }
-  operators.push_back(bind_operator(coarse, model, op, backend, inputs, place(op), lane, source));
+  operators.push_back(bind_operator(coarse, model, op, backend, inputs, place(op), share, source));
   return operators.back().get();
 }
 
@@ -130,16 +130,16 @@ void Executor::State::bind(TensorSource& source) {
   // Weights are made and, on a device, uploaded here: seconds, for large networks.
   std::size_t all = 0;
   for (const Slot& slot : plan.slots) all += slot.received ? 0 : 1;
-  log::Progress shown(backend.device() ? "uploading weights, operator"
-                                       : "making weights, operator");
+  log::Progress shown(backend.accelerator() ? "uploading weights, operator"
+                                            : "making weights, operator");
   const Stopwatch stopwatch;
   for (const Stage& stage : plan.stages) {
     BoundStage bound;
-    bound.lanes = lanes(stage.groups.size(), backend.threads());
+    bound.shares = core_shares(stage.groups.size(), backend.threads());
     for (std::size_t g = 0; g < stage.groups.size(); ++g) {
       BoundGroup group;
       for (const OpId op : stage.groups[g]) {
-        group.push_back(bind_one(op, bound.lanes[g], source));
+        group.push_back(bind_one(op, bound.shares[g], source));
         const std::size_t done = operators.size();
         shown.update(
             done, all,
@@ -149,7 +149,7 @@ void Executor::State::bind(TensorSource& source) {
     }
     stages.push_back(std::move(bound));
   }
-  if (backend.device()) device.emplace(plan, coarse.graph, backend, stages, blocking);
+  if (backend.accelerator()) device.emplace(plan, coarse.graph, backend, stages, blocking);
 }
 
 void Executor::State::open_channel() {
@@ -184,7 +184,7 @@ void Executor::State::compute(std::size_t stage) {
     const double before = std::exchange(start, now_ms());
     elsewhere_ms += start - before;
   }
-  backend.run_stage(stages[stage].groups, stages[stage].lanes, poll, channel.get());
+  backend.run_stage(stages[stage].groups, stages[stage].shares, poll, channel.get());
   const double end = now_ms();
   elsewhere_ms += end - start;
   if (recording) clocks[stage] = {awaited_ms.value_or(start), start, end};

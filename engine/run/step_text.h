@@ -21,7 +21,7 @@ std::string describe(const Segment& segment, const RankPlan& plan, const Graph& 
 
 /// What a device that was given these segments has on each of its streams:
 /// "stream 0: conv_1, conv_2, conv_3 … pool_9 (14 operators); stream 1: conv_4". Group g
-/// of a stage runs on stream g (lanes()). A stream's list is cut to a readable length.
+/// of a stage runs on stream g (core_shares()). A stream's list is cut to a readable length.
 std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph);
 
 }  // namespace hios

@@ -19,7 +19,8 @@ struct Facts {
   std::string identity, host;
 };
 
-std::vector<Facts> gather_facts(Transport& transport, Device* device, const PathHints& hints) {
+std::vector<Facts> gather_facts(Transport& transport, Accelerator* device,
+                                const RouteHints& hints) {
   std::ostringstream mine;
   mine << (device != nullptr) << hints.cuda_aware_mpi << '\n'
        << (device != nullptr ? device->identity() : "") << '\n'
@@ -40,44 +41,44 @@ std::vector<Facts> gather_facts(Transport& transport, Device* device, const Path
 }
 
 /// Why a path cannot be between two ranks, before it is tried; empty: it may.
-std::string hindrance(Path path, const Facts& a, const Facts& b) {
+std::string hindrance(Route path, const Facts& a, const Facts& b) {
   switch (path) {
-    case Path::kIpc:
+    case Route::kIpc:
       if (a.host != b.host) return "on different hosts";
       break;
-    case Path::kCudaAware:
+    case Route::kCudaAware:
       if (!a.cuda_aware_mpi || !b.cuda_aware_mpi) return "this MPI is not CUDA-aware";
       break;
-    case Path::kHost:
-    case Path::kStaged:
+    case Route::kHost:
+    case Route::kStaged:
       break;
   }
   return {};
 }
 
-std::vector<Path> candidates(const Facts& a, const Facts& b, std::optional<Path> forced) {
-  if (!a.has_device && !b.has_device) return {Path::kHost};
-  if (!a.has_device || !b.has_device) return {Path::kStaged};
+std::vector<Route> candidates(const Facts& a, const Facts& b, std::optional<Route> forced) {
+  if (!a.has_device && !b.has_device) return {Route::kHost};
+  if (!a.has_device || !b.has_device) return {Route::kStaged};
   if (forced) return {*forced};
-  return {Path::kIpc, Path::kCudaAware, Path::kStaged};
+  return {Route::kIpc, Route::kCudaAware, Route::kStaged};
 }
 
 struct Choice {
-  Path path = Path::kHost;
+  Route path = Route::kHost;
   std::string why_not;
 };
 
 /// The first candidate that comes right. The same on all ranks, and so is what it throws.
-Choice choose(Transport& transport, Device* device, const std::vector<Facts>& facts, Rank a, Rank b,
-              std::optional<Path> forced) {
+Choice choose(Transport& transport, Accelerator* device, const std::vector<Facts>& facts, Rank a,
+              Rank b, std::optional<Route> forced) {
   const Facts& of_a = facts[a.index()];
   const Facts& of_b = facts[b.index()];
   Choice choice;
-  for (const Path path : candidates(of_a, of_b, forced)) {
+  for (const Route path : candidates(of_a, of_b, forced)) {
     choice.path = path;
-    if (path == Path::kHost) return choice;
+    if (path == Route::kHost) return choice;
     std::string why = hindrance(path, of_a, of_b);
-    if (why.empty()) why = try_path(transport, device, path, a, b);
+    if (why.empty()) why = probe_route(transport, device, path, a, b);
     if (why.empty()) {
       if (of_a.has_device != of_b.has_device) choice.why_not = "one of the two has no device";
       return choice;
@@ -93,13 +94,13 @@ Choice choose(Transport& transport, Device* device, const std::vector<Facts>& fa
 
 }  // namespace
 
-Paths choose_paths(Transport& transport, Device* device, const PathHints& hints) {
+RouteTable choose_routes(Transport& transport, Accelerator* device, const RouteHints& hints) {
   agree_on_facts(transport,
                  {{"--transport", std::string(hints.forced ? name(*hints.forced) : "auto")}});
   const std::vector<Facts> facts = gather_facts(transport, device, hints);
   const std::size_t ranks = transport.size();
-  Paths paths{ranks, std::vector<Path>(ranks * ranks, Path::kHost),
-              std::vector<std::string>(ranks * ranks)};
+  RouteTable paths{ranks, std::vector<Route>(ranks * ranks, Route::kHost),
+                   std::vector<std::string>(ranks * ranks)};
   for (std::size_t a = 0; a < ranks; ++a) {
     for (std::size_t b = a + 1; b < ranks; ++b) {
       const Choice choice = choose(transport, device, facts, Rank(a), Rank(b), hints.forced);

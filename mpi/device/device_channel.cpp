@@ -19,8 +19,8 @@ constexpr unsigned kTurnsBeforeYield = 16;
 
 }  // namespace
 
-DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Leg>> sends,
-                             std::vector<std::unique_ptr<Leg>> receives,
+DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
+                             std::vector<std::unique_ptr<Endpoint>> receives,
                              std::unique_ptr<InnerMessages> inner,
                              std::shared_ptr<OpenChannels> siblings)
     : sends_(parts_of(std::move(sends))),
@@ -34,26 +34,27 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Leg>> sends,
 
 DeviceChannel::~DeviceChannel() { std::erase(*siblings_, this); }
 
-std::vector<DeviceChannel::Part> DeviceChannel::parts_of(std::vector<std::unique_ptr<Leg>> legs) {
+std::vector<DeviceChannel::Part> DeviceChannel::parts_of(
+    std::vector<std::unique_ptr<Endpoint>> endpoints) {
   std::vector<Part> parts;
-  parts.reserve(legs.size());
-  for (std::unique_ptr<Leg>& leg : legs) parts.push_back({std::move(leg)});
+  parts.reserve(endpoints.size());
+  for (std::unique_ptr<Endpoint>& endpoint : endpoints) parts.push_back({std::move(endpoint)});
   return parts;
 }
 
-void DeviceChannel::start(Part& part, std::vector<Leg*>& to_push) {
-  part.leg->start();
+void DeviceChannel::start(Part& part, std::vector<Endpoint*>& to_push) {
+  part.endpoint->start();
   part.under_way = true;
   part.settled = false;
   ++under_way_;
-  to_push.push_back(part.leg.get());
+  to_push.push_back(part.endpoint.get());
 }
 
 void DeviceChannel::start_receives() {
   inner_->channel().start_receives();
-  for (Part& part : sends_) part.leg->posted();
+  for (Part& part : sends_) part.endpoint->posted();
   for (Part& part : receives_) {
-    part.leg->posted();
+    part.endpoint->posted();
     start(part, receives_to_push_);
   }
 }
@@ -61,12 +62,12 @@ void DeviceChannel::start_receives() {
 void DeviceChannel::start_send(std::size_t send) { start(sends_[send], sends_to_push_); }
 
 bool DeviceChannel::open(const Part& part) {
-  return !part.under_way || part.settled || part.leg->ready();
+  return !part.under_way || part.settled || part.endpoint->ready();
 }
 
 void DeviceChannel::settle(Part& part) {
   if (!part.under_way || part.settled) return;
-  part.leg->settle();
+  part.endpoint->settle();
   part.settled = true;
 }
 
@@ -104,7 +105,7 @@ bool DeviceChannel::finished() {
       if (!part.under_way) continue;
       if (!open(part)) return false;
       settle(part);
-      if (!part.leg->ended()) return false;
+      if (!part.endpoint->ended()) return false;
       part.under_way = false;
       --under_way_;
     }

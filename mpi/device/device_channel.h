@@ -11,12 +11,14 @@ class DeviceChannel;
 /// The open channels of one transport.
 using OpenChannels = std::vector<DeviceChannel*>;
 
-/// The channel of a device transport: a leg for each message, and the loop that pushes them on.
+/// The channel of a device transport: a endpoint for each message, and the loop that pushes them
+/// on.
 class DeviceChannel final : public Channel {
  public:
-  /// Legs by message, in the caller's order; `inner` has been opened. Stands in `siblings` as long
-  /// as it lives: waiting for a message of one channel pushes them all.
-  DeviceChannel(std::vector<std::unique_ptr<Leg>> sends, std::vector<std::unique_ptr<Leg>> receives,
+  /// Endpoints by message, in the caller's order; `inner` has been opened. Stands in `siblings` as
+  /// long as it lives: waiting for a message of one channel pushes them all.
+  DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
+                std::vector<std::unique_ptr<Endpoint>> receives,
                 std::unique_ptr<InnerMessages> inner, std::shared_ptr<OpenChannels> siblings);
   ~DeviceChannel() override;
   DeviceChannel(const DeviceChannel&) = delete;
@@ -36,33 +38,33 @@ class DeviceChannel final : public Channel {
 
  private:
   struct Part {
-    std::unique_ptr<Leg> leg;
+    std::unique_ptr<Endpoint> endpoint;
     bool under_way = false;  ///< started in this iteration
     bool settled = false;    ///< the work queue is behind it
   };
 
-  static std::vector<Part> parts_of(std::vector<std::unique_ptr<Leg>> legs);
+  static std::vector<Part> parts_of(std::vector<std::unique_ptr<Endpoint>> endpoints);
   static bool open(const Part& part);
   static void settle(Part& part);
-  void start(Part& part, std::vector<Leg*>& to_push);
+  void start(Part& part, std::vector<Endpoint*>& to_push);
   void await(Part& part);
   template <class Done>
   void push_until(Done&& done);
 
   std::vector<Part> sends_, receives_;
   // Started and not pushed to the end. Sends in the order of their starts, receives in any.
-  std::vector<Leg*> sends_to_push_, receives_to_push_;
+  std::vector<Endpoint*> sends_to_push_, receives_to_push_;
   std::size_t first_send_ = 0;  // of sends_to_push_; what is before has been pushed
   std::size_t under_way_ = 0;
   std::shared_ptr<OpenChannels> siblings_;
   std::unique_ptr<InnerMessages> inner_;  // last: its requests go before the memory they use
 };
 
-/// Makes the legs of a channel by the path of each message, lets those of the two sides meet, and
-/// opens it. Collective among all ranks where `paths` has IPC: then it throws RunError on all of
-/// them if it fails on one. The other arguments as DeviceChannel's.
-std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* device,
-                                                   const Paths& paths, TagBook& tags,
+/// Makes the endpoints of a channel by the path of each message, lets those of the two sides meet,
+/// and opens it. Collective among all ranks where `paths` has IPC: then it throws RunError on all
+/// of them if it fails on one. The other arguments as DeviceChannel's.
+std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
+                                                   const RouteTable& paths, TagBook& tags,
                                                    std::shared_ptr<OpenChannels> siblings,
                                                    std::span<const Message> sends,
                                                    std::span<const Message> receives);

@@ -11,9 +11,9 @@ namespace {
 
 /// The paths in use between different ranks, in words: "tensors by ipc, staged"; all ranks say the
 /// same.
-std::string ways(const Paths& paths) {
+std::string ways(const RouteTable& paths) {
   std::string text;
-  for (const Path path : {Path::kIpc, Path::kCudaAware, Path::kStaged}) {
+  for (const Route path : {Route::kIpc, Route::kCudaAware, Route::kStaged}) {
     bool used = false;
     for (std::size_t pair = 0; pair < paths.by_pair.size(); ++pair) {
       used = used || (paths.by_pair[pair] == path && pair / paths.ranks != pair % paths.ranks);
@@ -27,12 +27,12 @@ std::string ways(const Paths& paths) {
 
 class DeviceTransport final : public Transport {
  public:
-  DeviceTransport(Transport& inner, Device* device, Paths paths)
+  DeviceTransport(Transport& inner, Accelerator* device, RouteTable paths)
       : inner_(inner),
         device_(device),
         paths_(std::move(paths)),
         path_(inner.path() + ways(paths_)),
-        tags_(inner.size(), kTrialTags) {}
+        tags_(inner.size(), kProbeTags) {}
 
   Rank rank() const override { return inner_.rank(); }
   std::size_t size() const override { return inner_.size(); }
@@ -60,8 +60,8 @@ class DeviceTransport final : public Transport {
 
  private:
   Transport& inner_;
-  Device* device_;
-  const Paths paths_;
+  Accelerator* device_;
+  const RouteTable paths_;
   const std::string path_;
   TagBook tags_;
   std::shared_ptr<OpenChannels> channels_ = std::make_shared<OpenChannels>();
@@ -69,7 +69,8 @@ class DeviceTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_device_transport(Transport& inner, Device* device, Paths paths) {
+std::unique_ptr<Transport> make_device_transport(Transport& inner, Accelerator* device,
+                                                 RouteTable paths) {
   return std::make_unique<DeviceTransport>(inner, device, std::move(paths));
 }
 

@@ -8,7 +8,7 @@
 #include "mpi/device/device_channel.h"
 #include "mpi/session/agreement.h"
 
-// Legs take their tags in the order of their messages' tags, pair by pair, whatever order the
+// Endpoints take their tags in the order of their messages' tags, pair by pair, whatever order the
 // caller lists them in: so both sides take the same ones. Where memory is shared, all ranks tell
 // all what they offer, each takes what its peers offered to it, and then all ask whether that went
 // well everywhere: a rank that threw alone would leave the others waiting.
@@ -58,7 +58,7 @@ void unpack(const std::string& text, Offers& offers) {
 
 class Opening {
  public:
-  Opening(Transport& transport, Device* device, const Paths& paths, TagBook& tags,
+  Opening(Transport& transport, Accelerator* device, const RouteTable& paths, TagBook& tags,
           std::span<const Message> sends, std::span<const Message> receives)
       : transport_(transport),
         paths_(paths),
@@ -73,22 +73,22 @@ class Opening {
 
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
-  Path path(Rank from, Rank to, Bytes size_bytes) const;
+  Route path(Rank from, Rank to, Bytes size_bytes) const;
   Wire wire_to(const Message& send) const {
     return {transport_.rank().index(), send.peer.index(), send.tag};
   }
   Wire wire_from(const Message& receive) const {
     return {receive.peer.index(), transport_.rank().index(), receive.tag};
   }
-  static void take(Leg& leg, const std::map<Wire, Offer>& offers, const Wire& wire,
+  static void take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, const Wire& wire,
                    Bytes size_bytes);
 
   Transport& transport_;
-  const Paths& paths_;
+  const RouteTable& paths_;
   std::span<const Message> sends_, receives_;
   std::unique_ptr<InnerMessages> inner_ = std::make_unique<InnerMessages>();
-  LegParts parts_;
-  std::vector<std::unique_ptr<Leg>> send_legs_, receive_legs_;
+  EndpointParts parts_;
+  std::vector<std::unique_ptr<Endpoint>> send_legs_, receive_legs_;
 };
 
 std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
@@ -100,9 +100,9 @@ std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
 }
 
 /// An empty message has no memory to share or to give to MPI; staging moves no bytes of it.
-Path Opening::path(Rank from, Rank to, Bytes size_bytes) const {
-  const Path path = paths_.at(from, to);
-  return path != Path::kHost && size_bytes == 0 ? Path::kStaged : path;
+Route Opening::path(Rank from, Rank to, Bytes size_bytes) const {
+  const Route path = paths_.at(from, to);
+  return path != Route::kHost && size_bytes == 0 ? Route::kStaged : path;
 }
 
 void Opening::make_legs() {
@@ -112,16 +112,16 @@ void Opening::make_legs() {
   for (const std::size_t i : by_tag(sends_)) {
     const Message& message = sends_[i];
     switch (path(self, message.peer, message.size_bytes)) {
-      case Path::kHost:
+      case Route::kHost:
         send_legs_[i] = make_host_send(parts_, message);
         break;
-      case Path::kIpc:
+      case Route::kIpc:
         send_legs_[i] = make_ipc_send(parts_, message);
         break;
-      case Path::kCudaAware:
+      case Route::kCudaAware:
         send_legs_[i] = make_cuda_aware_send(parts_, message);
         break;
-      case Path::kStaged:
+      case Route::kStaged:
         send_legs_[i] = make_staged_send(parts_, message);
         break;
     }
@@ -129,16 +129,16 @@ void Opening::make_legs() {
   for (const std::size_t i : by_tag(receives_)) {
     const Message& message = receives_[i];
     switch (path(message.peer, self, message.size_bytes)) {
-      case Path::kHost:
+      case Route::kHost:
         receive_legs_[i] = make_host_receive(parts_, message);
         break;
-      case Path::kIpc:
+      case Route::kIpc:
         receive_legs_[i] = make_ipc_receive(parts_, message);
         break;
-      case Path::kCudaAware:
+      case Route::kCudaAware:
         receive_legs_[i] = make_cuda_aware_receive(parts_, message);
         break;
-      case Path::kStaged:
+      case Route::kStaged:
         receive_legs_[i] = make_staged_receive(parts_, message);
         break;
     }
@@ -162,7 +162,7 @@ Offers Opening::offers() {
   return mine;
 }
 
-void Opening::take(Leg& leg, const std::map<Wire, Offer>& offers, const Wire& wire,
+void Opening::take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, const Wire& wire,
                    Bytes size_bytes) {
   const auto& [from, to, tag] = wire;
   const std::string message = "the message from rank " + std::to_string(from) + " to rank " +
@@ -173,10 +173,10 @@ void Opening::take(Leg& leg, const std::map<Wire, Offer>& offers, const Wire& wi
     throw RunError(message + ", has " + std::to_string(size_bytes) + " bytes on one side and " +
                    std::to_string(offered->second.size_bytes) + " on the other");
   }
-  leg.accept(offered->second.lines);
+  endpoint.accept(offered->second.lines);
 }
 
-/// The other side's offers are for the legs that made one of their own.
+/// The other side's offers are for the endpoints that made one of their own.
 void Opening::accept(const Offers& of_all) {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     const Wire wire = wire_to(sends_[i]);
@@ -216,14 +216,14 @@ void agree(Transport& transport, const std::string& complaint) {
 
 }  // namespace
 
-std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Device* device,
-                                                   const Paths& paths, TagBook& tags,
+std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
+                                                   const RouteTable& paths, TagBook& tags,
                                                    std::shared_ptr<OpenChannels> siblings,
                                                    std::span<const Message> sends,
                                                    std::span<const Message> receives) {
   Opening opening(inner, device, paths, tags, sends, receives);
   const bool shares =
-      std::find(paths.by_pair.begin(), paths.by_pair.end(), Path::kIpc) != paths.by_pair.end();
+      std::find(paths.by_pair.begin(), paths.by_pair.end(), Route::kIpc) != paths.by_pair.end();
   if (!shares) {
     opening.make_legs();
     return opening.open(std::move(siblings));

@@ -17,13 +17,13 @@
 namespace hios::mpi {
 namespace {
 
-constexpr Bytes kTrialBytes = 4096;
+constexpr Bytes kProbeBytes = 4096;
 constexpr int kThere = 1, kBack = 2;
 constexpr std::chrono::seconds kPatience{10};
 
-std::vector<std::byte> pattern(Path path, Rank a, Rank b) {
+std::vector<std::byte> pattern(Route path, Rank a, Rank b) {
   Random random(a.index() * 1000 + b.index(), name(path));
-  std::vector<std::byte> bytes(kTrialBytes);
+  std::vector<std::byte> bytes(kProbeBytes);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
   return bytes;
 }
@@ -31,28 +31,28 @@ std::vector<std::byte> pattern(Path path, Rank a, Rank b) {
 /// A stretch of device memory, or of host memory where there is no device.
 class Stretch {
  public:
-  explicit Stretch(Device* device) : device_(device), host_(kTrialBytes) {
-    if (device_ != nullptr) memory_ = device_->make_memory(kTrialBytes, "trying paths");
+  explicit Stretch(Accelerator* device) : device_(device), host_(kProbeBytes) {
+    if (device_ != nullptr) memory_ = device_->make_memory(kProbeBytes, "trying paths");
   }
   std::byte* data() { return memory_ ? memory_->data() : host_.data(); }
   void write(const std::vector<std::byte>& bytes) {
     host_ = bytes;
-    if (memory_) device_->write(memory_->data(), host_.data(), kTrialBytes);
+    if (memory_) device_->write(memory_->data(), host_.data(), kProbeBytes);
   }
   const std::vector<std::byte>& read() {
-    if (memory_) device_->read(host_.data(), memory_->data(), kTrialBytes);
+    if (memory_) device_->read(host_.data(), memory_->data(), kProbeBytes);
     return host_;
   }
 
  private:
-  Device* device_;
+  Accelerator* device_;
   std::unique_ptr<DeviceMemory> memory_;
   std::vector<std::byte> host_;
 };
 
 /// All pairs in host memory, but this one.
-Paths only(std::size_t ranks, Path path, Rank a, Rank b) {
-  Paths paths{ranks, std::vector<Path>(ranks * ranks, Path::kHost), {}};
+RouteTable only(std::size_t ranks, Route path, Rank a, Rank b) {
+  RouteTable paths{ranks, std::vector<Route>(ranks * ranks, Route::kHost), {}};
   paths.by_pair[a.index() * ranks + b.index()] = path;
   paths.by_pair[b.index() * ranks + a.index()] = path;
   return paths;
@@ -69,10 +69,10 @@ void push(DeviceChannel& channel, const auto& done) {
   }
 }
 
-/// One rank's side of a trial. Its steps are called by all ranks, one by one.
-class Trial {
+/// One rank's side of a probe. Its steps are called by all ranks, one by one.
+class RouteProbe {
  public:
-  Trial(Transport& transport, Device* device, Path path, Rank a, Rank b)
+  RouteProbe(Transport& transport, Accelerator* device, Route path, Rank a, Rank b)
       : transport_(transport),
         device_(device),
         first_(transport.rank() == a),
@@ -80,7 +80,7 @@ class Trial {
         peer_(first_ ? b : a),
         paths_(only(transport.size(), path, a, b)),
         // Trials of one pair follow each other, and one that failed may have left messages behind.
-        tags_(transport.size(), static_cast<int>(path) * (kTrialTags / 4)),
+        tags_(transport.size(), static_cast<int>(path) * (kProbeTags / 4)),
         expected_(pattern(path, a, b)) {}
 
   void prepare() {
@@ -95,8 +95,8 @@ class Trial {
     if (takes_part_) {
       // The second rank sends back what it received, from where it received it.
       std::byte* const from = (first_ ? out_ : in_)->data();
-      sends = {{peer_, first_ ? kThere : kBack, from, kTrialBytes}};
-      receives = {{peer_, first_ ? kBack : kThere, in_->data(), kTrialBytes}};
+      sends = {{peer_, first_ ? kThere : kBack, from, kProbeBytes}};
+      receives = {{peer_, first_ ? kBack : kThere, in_->data(), kProbeBytes}};
     }
     channel_ = open_device_channel(transport_, device_, paths_, tags_,
                                    std::make_shared<OpenChannels>(), sends, receives);
@@ -120,10 +120,10 @@ class Trial {
 
  private:
   Transport& transport_;
-  Device* device_;
+  Accelerator* device_;
   bool first_, takes_part_;
   Rank peer_;
-  Paths paths_;
+  RouteTable paths_;
   TagBook tags_;
   std::vector<std::byte> expected_;
   std::optional<Stretch> out_, in_;
@@ -144,12 +144,12 @@ std::string joint_failure(Transport& transport, Step&& step) {
 
 }  // namespace
 
-std::string try_path(Transport& transport, Device* device, Path path, Rank a, Rank b) {
-  Trial trial(transport, device, path, a, b);
-  std::string failure = joint_failure(transport, [&] { trial.prepare(); });
-  if (failure.empty()) failure = joint_failure(transport, [&] { trial.open(); });
-  if (failure.empty()) failure = joint_failure(transport, [&] { trial.exchange(); });
-  trial.close();
+std::string probe_route(Transport& transport, Accelerator* device, Route path, Rank a, Rank b) {
+  RouteProbe probe(transport, device, path, a, b);
+  std::string failure = joint_failure(transport, [&] { probe.prepare(); });
+  if (failure.empty()) failure = joint_failure(transport, [&] { probe.open(); });
+  if (failure.empty()) failure = joint_failure(transport, [&] { probe.exchange(); });
+  probe.close();
   transport.barrier();  // mapped memory is let go of before its owner frees it
   return failure;
 }

@@ -7,9 +7,9 @@
 namespace hios::mpi {
 namespace {
 
-class CudaAwareSend final : public Leg {
+class CudaAwareSend final : public Endpoint {
  public:
-  CudaAwareSend(const LegParts& parts, const Message& message)
+  CudaAwareSend(const EndpointParts& parts, const Message& message)
       : device_(*parts.device),
         inner_(parts.inner),
         index_(inner_.add_send(
@@ -30,16 +30,16 @@ class CudaAwareSend final : public Leg {
   bool ready() override { return started_ && inner_.channel().sent(index_); }
 
  private:
-  Device& device_;
+  Accelerator& device_;
   InnerMessages& inner_;
   std::size_t index_;
   std::unique_ptr<DeviceEvent> produced_;
   bool started_ = false;
 };
 
-class CudaAwareReceive final : public Leg {
+class CudaAwareReceive final : public Endpoint {
  public:
-  CudaAwareReceive(const LegParts& parts, const Message& message)
+  CudaAwareReceive(const EndpointParts& parts, const Message& message)
       : inner_(parts.inner),
         index_(inner_.add_receive({message.peer, parts.tags.next_from(message.peer), message.data,
                                    message.size_bytes})) {}
@@ -53,11 +53,12 @@ class CudaAwareReceive final : public Leg {
 
 }  // namespace
 
-std::unique_ptr<Leg> make_cuda_aware_send(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<CudaAwareSend>(parts, message);
 }
 
-std::unique_ptr<Leg> make_cuda_aware_receive(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
+                                                  const Message& message) {
   return std::make_unique<CudaAwareReceive>(parts, message);
 }
 

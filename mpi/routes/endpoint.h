@@ -14,9 +14,9 @@ namespace hios::mpi {
 /// and messages on the wrapped transport; never waits, and after set-up never allocates. The
 /// channel calls, in every iteration: start(), push() until it says that it is done, settle() once
 /// ready() holds, and then ended() until that holds too.
-class Leg {
+class Endpoint {
  public:
-  virtual ~Leg() = default;
+  virtual ~Endpoint() = default;
 
   /// Set-up, of paths that need it: the lines that the other side's accept() is given.
   virtual std::vector<std::string> offer() { return {}; }
@@ -37,25 +37,26 @@ class Leg {
   virtual bool ended() { return true; }
 };
 
-/// What a leg is made from. `device` is null for a rank that computes in host memory.
-struct LegParts {
-  Device* device;
+/// What a endpoint is made from. `device` is null for a rank that computes in host memory.
+struct EndpointParts {
+  Accelerator* device;
   InnerMessages& inner;
   TagBook& tags;
 };
 
 /// Both ends in host memory: the message as it is.
-std::unique_ptr<Leg> make_host_send(const LegParts& parts, const Message& message);
-std::unique_ptr<Leg> make_host_receive(const LegParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message);
 
-std::unique_ptr<Leg> make_staged_send(const LegParts& parts, const Message& message);
-std::unique_ptr<Leg> make_staged_receive(const LegParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message);
 
 /// REQUIRES, as for IPC: a device.
-std::unique_ptr<Leg> make_cuda_aware_send(const LegParts& parts, const Message& message);
-std::unique_ptr<Leg> make_cuda_aware_receive(const LegParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
+                                                  const Message& message);
 
-std::unique_ptr<Leg> make_ipc_send(const LegParts& parts, const Message& message);
-std::unique_ptr<Leg> make_ipc_receive(const LegParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message);
+std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message);
 
 }  // namespace hios::mpi

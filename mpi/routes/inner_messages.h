@@ -35,7 +35,7 @@ class TagBook {
   std::vector<int> to_, from_, asked_, told_;
 };
 
-/// The messages that a device channel's legs exchange on the wrapped transport.
+/// The messages that a device channel's endpoints exchange on the wrapped transport.
 class InnerMessages {
  public:
   /// Each gives the index that the opened channel knows it by.

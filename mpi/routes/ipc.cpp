@@ -13,9 +13,9 @@ namespace {
 
 constexpr Bytes kNothing = 0;
 
-class IpcSend final : public Leg {
+class IpcSend final : public Endpoint {
  public:
-  IpcSend(const LegParts& parts, const Message& message)
+  IpcSend(const EndpointParts& parts, const Message& message)
       : device_(*parts.device),
         inner_(parts.inner),
         tensor_(message.data),
@@ -45,7 +45,7 @@ class IpcSend final : public Leg {
   bool ended() override { return inner_.channel().sent(ready_) && copied_->done(); }
 
  private:
-  Device& device_;
+  Accelerator& device_;
   InnerMessages& inner_;
   const std::byte* tensor_;
   std::unique_ptr<DeviceEvent> produced_;
@@ -54,9 +54,9 @@ class IpcSend final : public Leg {
   bool listening_ = false;  // "taken" has been posted for what is on its way
 };
 
-class IpcReceive final : public Leg {
+class IpcReceive final : public Endpoint {
  public:
-  IpcReceive(const LegParts& parts, const Message& message)
+  IpcReceive(const EndpointParts& parts, const Message& message)
       : device_(*parts.device),
         inner_(parts.inner),
         message_(message),
@@ -88,7 +88,7 @@ class IpcReceive final : public Leg {
   bool ended() override { return inner_.channel().sent(taken_) && copied_->done(); }
 
  private:
-  Device& device_;
+  Accelerator& device_;
   InnerMessages& inner_;
   Message message_;
   std::unique_ptr<DeviceMemory> tensor_;   // the producer's
@@ -100,11 +100,11 @@ class IpcReceive final : public Leg {
 
 }  // namespace
 
-std::unique_ptr<Leg> make_ipc_send(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcSend>(parts, message);
 }
 
-std::unique_ptr<Leg> make_ipc_receive(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcReceive>(parts, message);
 }
 

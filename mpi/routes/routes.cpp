@@ -9,12 +9,12 @@ namespace hios::mpi {
 namespace {
 
 struct Named {
-  Path path;
+  Route path;
   std::string_view name;
 };
-constexpr std::array kNames = {Named{Path::kHost, "host"}, Named{Path::kIpc, "ipc"},
-                               Named{Path::kCudaAware, "cuda-aware"},
-                               Named{Path::kStaged, "staged"}};
+constexpr std::array kNames = {Named{Route::kHost, "host"}, Named{Route::kIpc, "ipc"},
+                               Named{Route::kCudaAware, "cuda-aware"},
+                               Named{Route::kStaged, "staged"}};
 
 std::string padded(std::string_view text, std::size_t width) {
   std::string cell(text);
@@ -23,7 +23,7 @@ std::string padded(std::string_view text, std::size_t width) {
 }
 
 /// "0-1, 1-0": the pairs of each reason, in order of the first.
-std::vector<std::pair<std::string, std::string>> reasons(const Paths& paths) {
+std::vector<std::pair<std::string, std::string>> reasons(const RouteTable& paths) {
   std::vector<std::pair<std::string, std::string>> lines;  // reason, pairs
   for (std::size_t pair = 0; pair < paths.why_not.size(); ++pair) {
     const std::string& why = paths.why_not[pair];
@@ -43,22 +43,22 @@ std::vector<std::pair<std::string, std::string>> reasons(const Paths& paths) {
 
 }  // namespace
 
-std::string_view name(Path path) {
+std::string_view name(Route path) {
   return std::find_if(kNames.begin(), kNames.end(),
                       [&](const Named& named) { return named.path == path; })
       ->name;
 }
 
-std::optional<Path> parse_path(std::string_view text) {
+std::optional<Route> parse_route(std::string_view text) {
   if (text == "auto") return std::nullopt;
   for (const Named& named : kNames) {
-    if (named.path != Path::kHost && named.name == text) return named.path;
+    if (named.path != Route::kHost && named.name == text) return named.path;
   }
   throw InputError("no transport is called " + quote(text) +
                    "; there are auto, ipc, cuda-aware and staged");
 }
 
-std::string Paths::table() const {
+std::string RouteTable::table() const {
   constexpr std::size_t kFirst = 9, kWidth = 12;
   std::string text = padded("from \\ to", kFirst);
   for (std::size_t to = 0; to < ranks; ++to) text += "  " + padded(std::to_string(to), kWidth);

@@ -43,7 +43,7 @@ class Parts {
   std::size_t done_ = 0;
 };
 
-class HostSend final : public Leg {
+class HostSend final : public Endpoint {
  public:
   HostSend(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
   void start() override {
@@ -61,7 +61,7 @@ class HostSend final : public Leg {
   Parts parts_;
 };
 
-class HostReceive final : public Leg {
+class HostReceive final : public Endpoint {
  public:
   HostReceive(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
   void start() override { parts_.restart(); }
@@ -76,7 +76,7 @@ class HostReceive final : public Leg {
 
 /// Pinned memory for a message, and how it is cut.
 struct Staging {
-  Staging(Device& on, const Message& message, const std::string& what)
+  Staging(Accelerator& on, const Message& message, const std::string& what)
       : device(on),
         tensor(message.data),
         chunks(staging_chunks(message.size_bytes)),
@@ -85,15 +85,15 @@ struct Staging {
   std::byte* host(std::size_t chunk) { return pinned->data() + chunks[chunk].begin; }
   std::byte* there(std::size_t chunk) { return tensor + chunks[chunk].begin; }
 
-  Device& device;
+  Accelerator& device;
   std::byte* tensor;
   std::vector<Chunk> chunks;
   std::unique_ptr<DeviceMemory> pinned;
 };
 
-class StagedSend final : public Leg {
+class StagedSend final : public Endpoint {
  public:
-  StagedSend(const LegParts& parts, const Message& message)
+  StagedSend(const EndpointParts& parts, const Message& message)
       : inner_(parts.inner),
         staging_(*parts.device, message,
                  "staging a message to rank " + std::to_string(message.peer.index())),
@@ -106,7 +106,7 @@ class StagedSend final : public Leg {
   }
 
   void start() override {
-    Device& device = staging_.device;
+    Accelerator& device = staging_.device;
     device.record(*produced_, Queue::kWork);
     device.wait(*produced_, Queue::kOut);
     for (std::size_t i = 0; i < copied_.size(); ++i) {
@@ -139,9 +139,9 @@ class StagedSend final : public Leg {
   std::size_t next_ = 0;  // chunk whose message has not been started
 };
 
-class StagedReceive final : public Leg {
+class StagedReceive final : public Endpoint {
  public:
-  StagedReceive(const LegParts& parts, const Message& message)
+  StagedReceive(const EndpointParts& parts, const Message& message)
       : inner_(parts.inner),
         staging_(*parts.device, message,
                  "staging a message from rank " + std::to_string(message.peer.index())),
@@ -199,19 +199,19 @@ std::vector<Chunk> staging_chunks(Bytes size_bytes) {
   return chunks;
 }
 
-std::unique_ptr<Leg> make_host_send(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message) {
   Parts one;
   one.add(parts.inner.add_send(message));
   return std::make_unique<HostSend>(parts.inner, std::move(one));
 }
 
-std::unique_ptr<Leg> make_host_receive(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message) {
   Parts one;
   one.add(parts.inner.add_receive(message));
   return std::make_unique<HostReceive>(parts.inner, std::move(one));
 }
 
-std::unique_ptr<Leg> make_staged_send(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message) {
   if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
   return std::make_unique<HostSend>(
       parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
@@ -220,7 +220,7 @@ std::unique_ptr<Leg> make_staged_send(const LegParts& parts, const Message& mess
       }));
 }
 
-std::unique_ptr<Leg> make_staged_receive(const LegParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message) {
   if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
   return std::make_unique<HostReceive>(
       parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {

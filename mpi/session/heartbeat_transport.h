@@ -10,12 +10,12 @@ namespace hios::mpi {
 /// A transport that tells watchdogs that it moves: it counts its calls and names the one under way.
 /// For the phases that no executor counts: setting up, measuring, verifying. Channels are handed
 /// through untouched, so that the timed loop pays nothing. `inner` outlives it.
-class BeatingTransport final : public Transport {
+class HeartbeatTransport final : public Transport {
  public:
-  explicit BeatingTransport(Transport& inner) : inner_(inner) {}
+  explicit HeartbeatTransport(Transport& inner) : inner_(inner) {}
 
   /// Grows with every call begun and ended. Any thread.
-  std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  std::uint64_t heartbeats() const { return heartbeats_.load(std::memory_order_relaxed); }
   /// "waiting for the other ranks (barrier)" or "working on its own". Any thread.
   const char* doing() const { return doing_.load(std::memory_order_relaxed); }
 
@@ -36,10 +36,10 @@ class BeatingTransport final : public Transport {
   [[noreturn]] void abort(int exit_code) override;
 
  private:
-  class Beat;
+  class Heartbeat;
 
   Transport& inner_;
-  std::atomic<std::uint64_t> beats_{0};
+  std::atomic<std::uint64_t> heartbeats_{0};
   std::atomic<const char*> doing_{"working on its own"};
 };
 

@@ -61,7 +61,7 @@ class Job {
   void close() {
     farewell_.close();
     transport_.close();
-    const Patience patience(kMpiSeconds, "all ranks end together (MPI_Finalize)");
+    const StartupTimeout patience(kMpiSeconds, "all ranks end together (MPI_Finalize)");
     HIOS_MPI(MPI_Finalize());
   }
 
@@ -89,7 +89,7 @@ void check_launch(const Transport& transport, int thread_level) {
 /// See Job::part. A rank that ended well waits for the others as long as MPI_Finalize would.
 std::optional<std::string> last_word(Job& job, const std::optional<InputError>& complaint) {
   if (complaint) return job.part(complaint->what(), kPatienceSeconds);
-  const Patience patience(kMpiSeconds, "all ranks end together");
+  const StartupTimeout patience(kMpiSeconds, "all ranks end together");
   return job.part({}, std::numeric_limits<double>::infinity());
 }
 
@@ -132,7 +132,7 @@ int run_session(int argc, char** argv, const std::function<int(Transport&)>& bod
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
   {
-    const Patience patience(kMpiSeconds, "all ranks start together (MPI_Init)");
+    const StartupTimeout patience(kMpiSeconds, "all ranks start together (MPI_Init)");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   }
   try {

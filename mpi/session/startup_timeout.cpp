@@ -26,7 +26,7 @@ extern "C" void give_up(int) {
 
 }  // namespace
 
-Patience::Patience(unsigned seconds, const std::string& doing) {
+StartupTimeout::StartupTimeout(unsigned seconds, const std::string& doing) {
   const auto rank = launched_rank();
   const std::string text = "error: rank " + (rank ? std::to_string(*rank) : "?") + " on " +
                            host_name() + ": no answer for " + std::to_string(seconds) +
@@ -36,7 +36,7 @@ Patience::Patience(unsigned seconds, const std::string& doing) {
   alarm(seconds);
 }
 
-Patience::~Patience() {
+StartupTimeout::~StartupTimeout() {
   alarm(0);
   std::signal(SIGALRM, SIG_DFL);
 }

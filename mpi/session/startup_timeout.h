@@ -8,13 +8,13 @@ namespace hios::mpi {
 
 /// Ends this process with one line and exit status 3 if it still lives after `seconds`, upon which
 /// the launcher ends the others. One at a time in a process; it owns SIGALRM meanwhile.
-class Patience {
+class StartupTimeout {
  public:
   /// `doing` ends "error: rank 1 on node7: no answer for 120 s while ".
-  Patience(unsigned seconds, const std::string& doing);
-  ~Patience();
-  Patience(const Patience&) = delete;
-  Patience& operator=(const Patience&) = delete;
+  StartupTimeout(unsigned seconds, const std::string& doing);
+  ~StartupTimeout();
+  StartupTimeout(const StartupTimeout&) = delete;
+  StartupTimeout& operator=(const StartupTimeout&) = delete;
 };
 
 }  // namespace hios::mpi

@@ -22,9 +22,9 @@
 namespace hios::cli {
 namespace {
 
+using test::FakeAccelerator;
 using test::FakeAsyncBackend;
 using test::FakeBackend;
-using test::FakeDevice;
 using test::FakeSource;
 using test::random_network;
 using test::RandomNetwork;
@@ -36,7 +36,7 @@ constexpr std::size_t kRanks = 3;
 /// Ranks 0 and 2 have a device, rank 1 has cores.
 const test::DeviceRanks kMixed{{"Mixed", std::nullopt}};
 
-std::unique_ptr<Backend> backend_on(FakeDevice* device) {
+std::unique_ptr<Backend> backend_on(FakeAccelerator* device) {
   if (device) return std::make_unique<FakeAsyncBackend>(*device);
   return std::make_unique<FakeBackend>(1);
 }
@@ -63,7 +63,7 @@ void measure(const RandomNetwork& network, mpi::Transport& transport, Backend& b
 Profile profile_of(const RandomNetwork& network, const std::vector<std::string>& algorithms) {
   std::mutex mutex;
   std::set<std::string> texts;
-  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeDevice* device) {
+  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeAccelerator* device) {
     const auto backend = backend_on(device);
     Profile profile;
     measure(network, transport, *backend, profile, algorithms);
@@ -128,7 +128,7 @@ TEST(MixedProfile, HasAConfigurationForEachKindAndTransfersBetweenThem) {
 
 TEST(MixedProfile, IsNotMeasuredTwice) {
   const RandomNetwork network = random_network(8, 3);
-  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeDevice* device) {
+  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeAccelerator* device) {
     const auto backend = backend_on(device);
     Profile profile;
     measure(network, transport, *backend, profile, {"ios"});
@@ -188,7 +188,7 @@ TEST(MixedProfile, IsScheduledAndRun) {
   FakeBackend oracle;
   FakeSource oracle_source;
   const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, oracle_source);
-  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeDevice* device) {
+  run_device_ranks(kRanks, kMixed, [&](mpi::Transport& transport, FakeAccelerator* device) {
     const auto backend = backend_on(device);
     FakeSource source;
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());

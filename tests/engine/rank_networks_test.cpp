@@ -17,36 +17,36 @@
 namespace hios::test {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
 
 /// Keeps no book of what ran: that would grow.
-std::unique_ptr<Backend> make_fake(FakeDevice& device, bool records) {
+std::unique_ptr<Backend> make_fake(FakeAccelerator& device, bool records) {
   auto backend = std::make_unique<FakeAsyncBackend>(device, records);
   backend->on_run = [book = &backend->ran](const std::string&) { book->clear(); };
   return backend;
 }
 
 /// The body on two ranks that share a machine of fake devices, by one path.
-void on_fake_devices(Path path, const std::function<void(const RankJob&)>& body,
+void on_fake_devices(Route path, const std::function<void(const RankJob&)>& body,
                      const std::function<void(FakeOptions&)>& with = {}) {
   const auto machine = make_fake_machine();
   run_ranks(2, [&](mpi::Transport& plain) {
     DeviceShy transport(
-        plain, path == Path::kCudaAware ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
+        plain, path == Route::kCudaAware ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
     FakeOptions options;
     options.seed = plain.rank().index();
     options.identity = "FAKE-" + std::to_string(plain.rank().index());
     options.memory_bytes = Bytes{1} << 30;
     if (with) with(options);
-    FakeDevice device(machine, options);
+    FakeAccelerator device(machine, options);
     body({.transport = transport,
           .make_backend = [&](bool graphs, const Json&) { return make_fake(device, graphs); },
           .make_reference = [] { return std::make_unique<FakeBackend>(); },
-          .hints = {.cuda_aware_mpi = path == Path::kCudaAware, .forced = path}});
+          .hints = {.cuda_aware_mpi = path == Route::kCudaAware, .forced = path}});
   });
 }
 
-class RankNetworks : public testing::TestWithParam<std::tuple<SmallNetwork, Path>> {};
+class RankNetworks : public testing::TestWithParam<std::tuple<SmallNetwork, Route>> {};
 
 TEST_P(RankNetworks, GiveWhatOneRankGives) {
   on_fake_devices(std::get<1>(GetParam()),
@@ -58,17 +58,17 @@ INSTANTIATE_TEST_SUITE_P(Small, RankNetworks,
                                                           SmallNetwork{"nasnet_large", 32},
                                                           SmallNetwork{"squeezenet", 48},
                                                           SmallNetwork{"randwire_large", 32}),
-                                          testing::Values(Path::kIpc, Path::kCudaAware,
-                                                          Path::kStaged)),
+                                          testing::Values(Route::kIpc, Route::kCudaAware,
+                                                          Route::kStaged)),
                          [](const auto& parameter) {
                            std::string name(std::get<0>(parameter.param).name);
-                           const Path path = std::get<1>(parameter.param);
-                           return name + (path == Path::kIpc         ? "_ipc"
-                                          : path == Path::kCudaAware ? "_cuda_aware"
-                                                                     : "_staged");
+                           const Route path = std::get<1>(parameter.param);
+                           return name + (path == Route::kIpc         ? "_ipc"
+                                          : path == Route::kCudaAware ? "_cuda_aware"
+                                                                      : "_staged");
                          });
 
-class RankMemory : public testing::TestWithParam<Path> {};
+class RankMemory : public testing::TestWithParam<Route> {};
 
 TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   on_fake_devices(GetParam(), [](const RankJob& job) {
@@ -76,14 +76,14 @@ TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Paths, RankMemory,
-                         testing::Values(Path::kIpc, Path::kCudaAware, Path::kStaged),
+INSTANTIATE_TEST_SUITE_P(RouteTable, RankMemory,
+                         testing::Values(Route::kIpc, Route::kCudaAware, Route::kStaged),
                          [](const auto& parameter) {
                            return "path_" + std::to_string(static_cast<int>(parameter.param));
                          });
 
 TEST(RankNetworksBody, ThrowsWhereThePathIsNotToBeHad) {
-  for (const Path path : {Path::kIpc, Path::kCudaAware}) {
+  for (const Route path : {Route::kIpc, Route::kCudaAware}) {
     const auto body = [&](RankJob job) {
       job.hints.cuda_aware_mpi = false;
       EXPECT_THROW(expect_as_one_rank(job, {"squeezenet", 32}), InputError);
@@ -99,7 +99,7 @@ std::set<std::string> complaints_about_growth(
   {
     testing::ScopedFakeTestPartResultReporter reporter(
         testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
-    on_fake_devices(Path::kIpc, [&](RankJob job) {
+    on_fake_devices(Route::kIpc, [&](RankJob job) {
       job.make_backend = [make = job.make_backend, &on_operator](bool graphs, const Json& known) {
         auto backend = make(graphs, known);
         auto& fake = dynamic_cast<FakeAsyncBackend&>(*backend);

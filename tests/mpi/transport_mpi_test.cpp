@@ -2,9 +2,9 @@
 
 #include <tuple>
 
-#include "device_ranks.h"
+#include "support/device_ranks.h"
 #include "support/mpi_main.h"
-#include "transport_contract.h"
+#include "support/transport_contract.h"
 
 namespace hios::test {
 namespace {
@@ -26,10 +26,10 @@ TEST_P(OnMpiBetweenDevices, KeepsTheContract) {
   const Ways ways = std::get<1>(GetParam());
   FakeOptions options;
   options.seed = job().rank().index();
-  FakeDevice device(options);
-  FakeDevice* const own = has_device(ways, job().rank()) ? &device : nullptr;
-  DeviceShy inner(job(), ways.path == mpi::Path::kCudaAware ? DeviceShy::Device::kTaken
-                                                            : DeviceShy::Device::kRefused);
+  FakeAccelerator device(options);
+  FakeAccelerator* const own = has_device(ways, job().rank()) ? &device : nullptr;
+  DeviceShy inner(job(), ways.path == mpi::Route::kCudaAware ? DeviceShy::Device::kTaken
+                                                             : DeviceShy::Device::kRefused);
   const auto transport = mpi::make_device_transport(inner, own, paths_of(ways, job().size()));
   std::get<0>(GetParam()).check(*transport, own);
 }
@@ -37,8 +37,8 @@ TEST_P(OnMpiBetweenDevices, KeepsTheContract) {
 INSTANTIATE_TEST_SUITE_P(Transport, OnMpiBetweenDevices,
                          testing::Combine(testing::ValuesIn(transport_contract().begin(),
                                                             transport_contract().end()),
-                                          testing::Values(Ways{"CudaAware", mpi::Path::kCudaAware},
-                                                          Ways{"Staged", mpi::Path::kStaged})),
+                                          testing::Values(Ways{"CudaAware", mpi::Route::kCudaAware},
+                                                          Ways{"Staged", mpi::Route::kStaged})),
                          [](const auto& c) {
                            return std::string(std::get<0>(c.param).name) + "_" +
                                   std::get<1>(c.param).name;

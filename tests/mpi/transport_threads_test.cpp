@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "support/thread_transport.h"
-#include "transport_contract.h"
+#include "support/transport_contract.h"
 
 namespace hios::test {
 namespace {

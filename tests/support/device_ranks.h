@@ -47,16 +47,16 @@ struct Ways {
   std::string name;
   /// Of all pairs; none: every third rank has no device, and each ordered pair has a way of its
   /// own.
-  std::optional<mpi::Path> path;
+  std::optional<mpi::Route> path;
 };
 inline std::ostream& operator<<(std::ostream& out, const Ways& ways) { return out << ways.name; }
 
 bool has_device(const Ways& ways, Rank rank);
-mpi::Paths paths_of(const Ways& ways, std::size_t ranks);
+mpi::RouteTable paths_of(const Ways& ways, std::size_t ranks);
 
 /// The body on ranks as threads that share a machine of fake devices; device null where the rank
 /// has none.
-using DeviceBody = std::function<void(mpi::Transport&, FakeDevice*)>;
+using DeviceBody = std::function<void(mpi::Transport&, FakeAccelerator*)>;
 struct DeviceRanks {
   Ways ways;
   FakeOptions::Pace pace = FakeOptions::Pace::kRandom;

@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "support/exchange.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ bool same(const std::byte* a, std::span<const std::byte> b) {
 
 }  // namespace
 
-Tensor::Tensor(FakeDevice* device, Bytes size_bytes) : device_(device), host_(size_bytes) {
+Tensor::Tensor(FakeAccelerator* device, Bytes size_bytes) : device_(device), host_(size_bytes) {
   if (device != nullptr) memory_ = device->make_memory(size_bytes, "a tensor");
 }
 
@@ -69,7 +69,8 @@ void Tensor::expect(std::span<const std::byte> content, const std::string& what)
   device_->enqueue(Queue::kWork, look);
 }
 
-Exchange::Exchange(mpi::Transport& transport, FakeDevice* device, const std::vector<Post>& posts)
+Exchange::Exchange(mpi::Transport& transport, FakeAccelerator* device,
+                   const std::vector<Post>& posts)
     : transport_(transport), device_(device) {
   std::vector<Message> sends, receives;
   for (const Post& post : posts) {

@@ -23,7 +23,7 @@ struct Post {
 /// A buffer that somebody reads or writes in order with the device's work.
 class Tensor {
  public:
-  Tensor(FakeDevice* device, Bytes size_bytes);
+  Tensor(FakeAccelerator* device, Bytes size_bytes);
   std::byte* data() { return memory_ ? memory_->data() : host_.data(); }
 
   void fill(std::span<const std::byte> content);
@@ -34,7 +34,7 @@ class Tensor {
   void expect(std::span<const std::byte> content, const std::string& what);
 
  private:
-  FakeDevice* device_;
+  FakeAccelerator* device_;
   std::vector<std::byte> host_;
   std::unique_ptr<mpi::DeviceMemory> memory_;
 };
@@ -42,7 +42,7 @@ class Tensor {
 /// One rank's side of a list of posts: tensors, and a channel over them.
 class Exchange {
  public:
-  Exchange(mpi::Transport& transport, FakeDevice* device, const std::vector<Post>& posts);
+  Exchange(mpi::Transport& transport, FakeAccelerator* device, const std::vector<Post>& posts);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -67,7 +67,7 @@ class Exchange {
     std::unique_ptr<Tensor> sent = {}, received = {};
   };
   mpi::Transport& transport_;
-  FakeDevice* device_;
+  FakeAccelerator* device_;
   std::vector<Side> sides_;
   std::unique_ptr<mpi::Channel> channel_;
 };

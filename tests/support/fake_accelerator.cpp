@@ -86,46 +86,47 @@ void require_quiet(const FakeEngine& engine) {
 
 }  // namespace
 
-FakeDevice::FakeDevice(const FakeOptions& options) : FakeDevice(make_fake_machine(), options) {}
+FakeAccelerator::FakeAccelerator(const FakeOptions& options)
+    : FakeAccelerator(make_fake_machine(), options) {}
 
-FakeDevice::FakeDevice(std::shared_ptr<FakeMachine> machine, const FakeOptions& options)
+FakeAccelerator::FakeAccelerator(std::shared_ptr<FakeMachine> machine, const FakeOptions& options)
     : machine_(std::move(machine)) {
   const auto lock = machine_->lock();
   engine_ = machine_->add_engine(options);
   for (int queue = 0; queue < 3; ++queue) machine_->add_stream(*engine_);
 }
 
-FakeDevice::~FakeDevice() {
+FakeAccelerator::~FakeAccelerator() {
   const auto lock = machine_->lock();
   machine_->discard(*engine_);
 }
 
-const std::string& FakeDevice::identity() const { return engine_->options.identity; }
+const std::string& FakeAccelerator::identity() const { return engine_->options.identity; }
 
-std::optional<Bytes> FakeDevice::free_bytes() const {
+std::optional<Bytes> FakeAccelerator::free_bytes() const {
   const auto lock = machine_->lock();
   const Bytes limit = engine_->options.memory_bytes;
   if (limit == 0) return std::nullopt;
   return limit - engine_->used_bytes;
 }
 
-bool FakeDevice::owns(const std::byte* address) {
+bool FakeAccelerator::owns(const std::byte* address) {
   const std::shared_ptr<FakeRegion> region = FakeRegion::find(address);
   return region && region->on_device;
 }
 
-FakeDevice::Stream FakeDevice::make_stream() {
+FakeAccelerator::Stream FakeAccelerator::make_stream() {
   const auto lock = machine_->lock();
   machine_->add_stream(*engine_);
   return engine_->streams.size() - 1;
 }
 
-void FakeDevice::enqueue(Stream stream, std::function<void()> work) {
+void FakeAccelerator::enqueue(Stream stream, std::function<void()> work) {
   const auto lock = machine_->lock();
   machine_->queue(*engine_, stream, {FakeWork::Kind::kRun, std::move(work)});
 }
 
-void FakeDevice::record(mpi::DeviceEvent& event, Stream stream) {
+void FakeAccelerator::record(mpi::DeviceEvent& event, Stream stream) {
   auto& fake = dynamic_cast<FakeEvent&>(event);
   if (fake.imported) throw std::logic_error("a peer's event is not ours to record");
   const auto lock = machine_->lock();
@@ -134,14 +135,15 @@ void FakeDevice::record(mpi::DeviceEvent& event, Stream stream) {
   machine_->queue(*engine_, stream, std::move(work));
 }
 
-void FakeDevice::wait(mpi::DeviceEvent& event, Stream stream) {
+void FakeAccelerator::wait(mpi::DeviceEvent& event, Stream stream) {
   const auto lock = machine_->lock();
   FakeWork work{FakeWork::Kind::kWait};
   work.point = dynamic_cast<FakeEvent&>(event).point;
   machine_->queue(*engine_, stream, std::move(work));
 }
 
-void FakeDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mpi::Queue queue) {
+void FakeAccelerator::copy(std::byte* to, const std::byte* from, Bytes size_bytes,
+                           mpi::Queue queue) {
   const auto lock = machine_->lock();
   FakeWork work{FakeWork::Kind::kCopy};
   work.to = to;
@@ -151,15 +153,16 @@ void FakeDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mp
   machine_->queue(*engine_, stream(queue), std::move(work));
 }
 
-std::unique_ptr<mpi::DeviceMemory> FakeDevice::make_pinned(Bytes size_bytes, const std::string&) {
+std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::make_pinned(Bytes size_bytes,
+                                                                const std::string&) {
   const auto lock = machine_->lock();
   const auto region = make_fake_region(size_bytes, /*on_device=*/false);
   engine_->reachable.push_back(region);
   return std::make_unique<Held>(machine_, engine_, region, 0, 0);
 }
 
-std::unique_ptr<mpi::DeviceMemory> FakeDevice::make_memory(Bytes size_bytes,
-                                                           const std::string& what) {
+std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::make_memory(Bytes size_bytes,
+                                                                const std::string& what) {
   const auto lock = machine_->lock();
   const Bytes limit = engine_->options.memory_bytes;
   if (limit > 0 && size_bytes > limit - engine_->used_bytes) {
@@ -173,26 +176,26 @@ std::unique_ptr<mpi::DeviceMemory> FakeDevice::make_memory(Bytes size_bytes,
   return std::make_unique<Held>(machine_, engine_, region, 0, size_bytes);
 }
 
-std::unique_ptr<mpi::DeviceEvent> FakeDevice::make_event(bool shared) {
+std::unique_ptr<mpi::DeviceEvent> FakeAccelerator::make_event(bool shared) {
   return std::make_unique<FakeEvent>(machine_, engine_, std::make_shared<FakePoint>(), shared,
                                      /*imported=*/false);
 }
 
-std::string FakeDevice::export_memory(const std::byte* address) {
+std::string FakeAccelerator::export_memory(const std::byte* address) {
   const auto lock = machine_->lock();
   if (!engine_->options.exports) throw RunError(identity() + " cannot share memory");
   const auto region = reached(*engine_, address, 0);
   return machine_->share(region) + " " + std::to_string(address - region->data);
 }
 
-std::string FakeDevice::export_event(mpi::DeviceEvent& event) {
+std::string FakeAccelerator::export_event(mpi::DeviceEvent& event) {
   const auto& fake = dynamic_cast<FakeEvent&>(event);
   const auto lock = machine_->lock();
   if (!engine_->options.exports || !fake.shared) throw RunError(identity() + " cannot share this");
   return machine_->share(fake.point);
 }
 
-std::unique_ptr<mpi::DeviceMemory> FakeDevice::import_memory(const std::string& exported) {
+std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::import_memory(const std::string& exported) {
   const auto lock = machine_->lock();
   const std::size_t space = exported.find(' ');
   const auto region = machine_->shared_region(exported.substr(0, space));
@@ -204,7 +207,7 @@ std::unique_ptr<mpi::DeviceMemory> FakeDevice::import_memory(const std::string& 
                                 0);
 }
 
-std::unique_ptr<mpi::DeviceEvent> FakeDevice::import_event(const std::string& exported) {
+std::unique_ptr<mpi::DeviceEvent> FakeAccelerator::import_event(const std::string& exported) {
   const auto lock = machine_->lock();
   const auto point = machine_->shared_point(exported);
   if (!point) throw RunError(identity() + " knows no such event: " + exported);
@@ -212,21 +215,21 @@ std::unique_ptr<mpi::DeviceEvent> FakeDevice::import_event(const std::string& ex
                                      /*imported=*/true);
 }
 
-void FakeDevice::synchronize() {
+void FakeAccelerator::synchronize() {
   ++synchronizations_;
   const auto lock = machine_->lock();
   machine_->drain(*engine_);
   if (!engine_->failure.empty()) throw mpi::DeviceError(engine_->failure);
 }
 
-void FakeDevice::write(std::byte* to, const std::byte* from_host, Bytes size_bytes) {
+void FakeAccelerator::write(std::byte* to, const std::byte* from_host, Bytes size_bytes) {
   const auto lock = machine_->lock();
   require_quiet(*engine_);
   const auto region = reached(*engine_, to, size_bytes);
   if (size_bytes > 0) std::memcpy(to, from_host, size_bytes);
 }
 
-void FakeDevice::read(std::byte* to_host, const std::byte* from, Bytes size_bytes) {
+void FakeAccelerator::read(std::byte* to_host, const std::byte* from, Bytes size_bytes) {
   const auto lock = machine_->lock();
   require_quiet(*engine_);
   const auto region = reached(*engine_, from, size_bytes);

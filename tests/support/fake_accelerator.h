@@ -43,13 +43,13 @@ struct FakeOptions {
 /// An address of device memory is a host address (so that MPI can take it), yet copy, read and
 /// write refuse one that this device does not own, has not pinned or has not imported, and the
 /// host's reads and writes throw while work is queued.
-class FakeDevice final : public mpi::Device {
+class FakeAccelerator final : public mpi::Accelerator {
  public:
   /// A device on a machine of its own.
-  explicit FakeDevice(const FakeOptions& options = {});
+  explicit FakeAccelerator(const FakeOptions& options = {});
   /// A device that shares memory and events with the others on `machine`.
-  FakeDevice(std::shared_ptr<FakeMachine> machine, const FakeOptions& options);
-  ~FakeDevice() override;
+  FakeAccelerator(std::shared_ptr<FakeMachine> machine, const FakeOptions& options);
+  ~FakeAccelerator() override;
 
   // For backends: streams beside the three queues, and work of any kind.
   using Stream = std::size_t;

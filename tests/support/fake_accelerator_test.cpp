@@ -19,8 +19,8 @@ FakeOptions with_pace(Pace pace) {
   return options;
 }
 
-TEST(FakeDevice, ALazyOneRunsNothingThatNobodyAsksFor) {
-  FakeDevice device(with_pace(Pace::kLazy));
+TEST(FakeAccelerator, ALazyOneRunsNothingThatNobodyAsksFor) {
+  FakeAccelerator device(with_pace(Pace::kLazy));
   int ran = 0;
   const auto event = device.make_event(false);
   device.enqueue(Queue::kWork, [&] { ++ran; });
@@ -35,16 +35,16 @@ TEST(FakeDevice, ALazyOneRunsNothingThatNobodyAsksFor) {
   EXPECT_EQ(ran, 111);
 }
 
-TEST(FakeDevice, AnEagerOneHasRunAllThatItMay) {
-  FakeDevice device(with_pace(Pace::kEager));
+TEST(FakeAccelerator, AnEagerOneHasRunAllThatItMay) {
+  FakeAccelerator device(with_pace(Pace::kEager));
   int ran = 0;
   device.enqueue(Queue::kWork, [&] { ++ran; });
   EXPECT_EQ(ran, 1);
 }
 
-TEST(FakeDevice, KeepsTheOrderOfEventsAtEveryPace) {
+TEST(FakeAccelerator, KeepsTheOrderOfEventsAtEveryPace) {
   for (const Pace pace : {Pace::kLazy, Pace::kRandom, Pace::kEager}) {
-    FakeDevice device(with_pace(pace));
+    FakeAccelerator device(with_pace(pace));
     std::string order;
     const auto first = device.make_event(false), second = device.make_event(false);
     EXPECT_TRUE(first->done()) << "never recorded";
@@ -60,9 +60,10 @@ TEST(FakeDevice, KeepsTheOrderOfEventsAtEveryPace) {
   }
 }
 
-TEST(FakeDevice, TwoShareMemoryAndEvents) {
+TEST(FakeAccelerator, TwoShareMemoryAndEvents) {
   const auto machine = make_fake_machine();
-  FakeDevice producer(machine, with_pace(Pace::kLazy)), consumer(machine, with_pace(Pace::kLazy));
+  FakeAccelerator producer(machine, with_pace(Pace::kLazy)),
+      consumer(machine, with_pace(Pace::kLazy));
   const auto theirs = producer.make_memory(8, "a tensor"),
              mine = consumer.make_memory(8, "a tensor");
   const auto produced = producer.make_event(true);
@@ -80,23 +81,23 @@ TEST(FakeDevice, TwoShareMemoryAndEvents) {
   EXPECT_EQ(seen, std::byte{7});
 }
 
-TEST(FakeDevice, RefusesTheHostWhileWorkIsQueued) {
-  FakeDevice device(with_pace(Pace::kLazy));
+TEST(FakeAccelerator, RefusesTheHostWhileWorkIsQueued) {
+  FakeAccelerator device(with_pace(Pace::kLazy));
   const auto memory = device.make_memory(4, "a tensor");
-  EXPECT_TRUE(FakeDevice::owns(memory->data()));
+  EXPECT_TRUE(FakeAccelerator::owns(memory->data()));
   std::array<std::byte, 4> host{};
-  EXPECT_FALSE(FakeDevice::owns(host.data()));
+  EXPECT_FALSE(FakeAccelerator::owns(host.data()));
   device.write(memory->data(), host.data(), 4);
   device.enqueue(Queue::kWork, [] {});
   EXPECT_THROW(device.read(host.data(), memory->data(), 4), std::logic_error);
   EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kIn), RunError) << "not pinned";
 }
 
-TEST(FakeDevice, FailsAsItIsTold) {
+TEST(FakeAccelerator, FailsAsItIsTold) {
   FakeOptions options = with_pace(Pace::kLazy);
   options.failing = 1;
   options.memory_bytes = 100;
-  FakeDevice device(options);
+  FakeAccelerator device(options);
   expect_error<RunError>([&] { device.make_memory(101, "a large one"); },
                          {"101 bytes for a large one", "100 are free"});
   int ran = 0;

@@ -12,10 +12,10 @@ namespace hios::test {
 struct FakeAsyncBackend::Command {
   enum class Kind { kRun, kPoison, kChill, kMark, kRecordEvent, kWaitEvent };
   Kind kind;
-  FakeDevice::Stream stream;
+  FakeAccelerator::Stream stream;
   BoundOperator* op = nullptr;
   mpi::DeviceEvent* event = nullptr;
-  Bytes size_bytes = 0;       // of a chill, as it was when it was queued
+  Bytes size_bytes = 0;       // of a cache_flush, as it was when it was queued
   double* reading = nullptr;  // of a mark
 };
 
@@ -38,7 +38,7 @@ class FakeAsyncBackend::Marks final : public ClockMarks {
   Marks(FakeAsyncBackend& owner, std::size_t count) : owner_(owner), readings_(count, -1) {}
   void mark(std::size_t index) override {
     owner_.perform({.kind = Command::Kind::kMark,
-                    .stream = FakeDevice::stream(mpi::Queue::kWork),
+                    .stream = FakeAccelerator::stream(mpi::Queue::kWork),
                     .reading = &readings_.at(index)});
   }
   double ms(std::size_t from, std::size_t to) const override {
@@ -51,7 +51,7 @@ class FakeAsyncBackend::Marks final : public ClockMarks {
   std::vector<double> readings_;
 };
 
-class FakeAsyncBackend::FakeChill final : public Chill {
+class FakeAsyncBackend::FakeChill final : public CacheFlush {
  public:
   explicit FakeChill(Bytes most) : most_(most) {}
   void set_size(Bytes size_bytes) override { size_bytes_ = std::min(size_bytes, most_); }
@@ -79,13 +79,13 @@ class DeviceBuffer final : public Buffer {
 
 }  // namespace
 
-FakeAsyncBackend::FakeAsyncBackend(FakeDevice& device, bool records)
+FakeAsyncBackend::FakeAsyncBackend(FakeAccelerator& device, bool records)
     : FakeBackend(1, 0),
       device_(device),
       records_(records),
-      streams_{FakeDevice::stream(mpi::Queue::kWork)},
+      streams_{FakeAccelerator::stream(mpi::Queue::kWork)},
       forked_(device.make_event(/*shared=*/false)) {
-  ended_.push_back(nullptr);  // the first lane is the one that the others join
+  ended_.push_back(nullptr);  // the first core share is the one that the others join
 }
 
 FakeAsyncBackend::~FakeAsyncBackend() = default;
@@ -98,13 +98,13 @@ std::unique_ptr<Buffer> FakeAsyncBackend::allocate(Bytes size_bytes, std::string
 
 std::unique_ptr<BoundOperator> FakeAsyncBackend::bind(const Operation& operation,
                                                       std::span<const std::byte* const> inputs,
-                                                      std::byte* output, const Lane& lane,
+                                                      std::byte* output, const CoreShare& share,
                                                       TensorSource& source) {
-  while (streams_.size() <= lane.stream.index()) {
+  while (streams_.size() <= share.stream.index()) {
     streams_.push_back(device_.make_stream());
     ended_.push_back(device_.make_event(/*shared=*/false));
   }
-  return FakeBackend::bind(operation, inputs, output, lane, source);
+  return FakeBackend::bind(operation, inputs, output, share, source);
 }
 
 void FakeAsyncBackend::queue(const Command& command) {
@@ -144,13 +144,13 @@ void FakeAsyncBackend::perform(const Command& command) {
   }
 }
 
-void FakeAsyncBackend::run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
-                                 void (*poll)(void*), void*) {
+void FakeAsyncBackend::run_stage(std::span<const BoundGroup> groups,
+                                 std::span<const CoreShare> shares, void (*poll)(void*), void*) {
   using Kind = Command::Kind;
-  if (groups.size() != lanes.size()) throw std::logic_error("a lane for each group");
+  if (groups.size() != shares.size()) throw std::logic_error("a lane for each group");
   if (poll) throw std::logic_error("an asynchronous device polls nothing");
   if (!recording_) ++queued_stages;
-  const FakeDevice::Stream work = streams_.front();
+  const FakeAccelerator::Stream work = streams_.front();
   const bool one_group = groups.size() == 1;
   for (const BoundGroup& group : groups) {
     if (one_group) break;
@@ -158,22 +158,22 @@ void FakeAsyncBackend::run_stage(std::span<const BoundGroup> groups, std::span<c
   }
   perform({.kind = Kind::kRecordEvent, .stream = work, .event = forked_.get()});
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::size_t lane = lanes[g].stream.index();
-    const FakeDevice::Stream stream = streams_.at(lane);
-    if (lane > 0) perform({.kind = Kind::kWaitEvent, .stream = stream, .event = forked_.get()});
+    const std::size_t share = shares[g].stream.index();
+    const FakeAccelerator::Stream stream = streams_.at(share);
+    if (share > 0) perform({.kind = Kind::kWaitEvent, .stream = stream, .event = forked_.get()});
     for (BoundOperator* op : groups[g]) {
       if (one_group) perform({.kind = Kind::kPoison, .stream = stream, .op = op});
-      if (const auto* chill = dynamic_cast<FakeChill*>(op)) {
-        perform({.kind = Kind::kChill, .stream = stream, .size_bytes = chill->size_bytes()});
+      if (const auto* cache_flush = dynamic_cast<FakeChill*>(op)) {
+        perform({.kind = Kind::kChill, .stream = stream, .size_bytes = cache_flush->size_bytes()});
       } else {
         perform({.kind = Kind::kRun, .stream = stream, .op = op});
       }
     }
-    if (lane > 0)
-      perform({.kind = Kind::kRecordEvent, .stream = stream, .event = ended_[lane].get()});
+    if (share > 0)
+      perform({.kind = Kind::kRecordEvent, .stream = stream, .event = ended_[share].get()});
   }
-  for (const Lane& lane : lanes) {
-    const std::size_t index = lane.stream.index();
+  for (const CoreShare& share : shares) {
+    const std::size_t index = share.stream.index();
     if (index > 0)
       perform({.kind = Kind::kWaitEvent, .stream = work, .event = ended_[index].get()});
   }
@@ -187,8 +187,8 @@ void FakeAsyncBackend::read(void* to_host, const std::byte* from, Bytes size_byt
   device_.read(static_cast<std::byte*>(to_host), from, size_bytes);
 }
 
-std::unique_ptr<Chill> FakeAsyncBackend::bind_chill(std::span<const std::byte> stretch,
-                                                    const Lane&) {
+std::unique_ptr<CacheFlush> FakeAsyncBackend::bind_cache_flush(std::span<const std::byte> stretch,
+                                                               const CoreShare&) {
   return std::make_unique<FakeChill>(stretch.size());
 }
 

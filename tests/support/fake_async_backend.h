@@ -13,12 +13,12 @@ namespace hios::test {
 /// The fake backend on a fake device: run_stage, marks and chills are queued and run when the
 /// device likes, groups on streams of their own. Outputs are poisoned when the stage begins on the
 /// device, so what reads or writes in the wrong order shows in the result. Its clock is a count:
-/// every operator takes 1 ms of the device, whatever else runs, and every chill as many as its
-/// bytes; so times of stages are known.
+/// every operator takes 1 ms of the device, whatever else runs, and every cache_flush as many as
+/// its bytes; so times of stages are known.
 class FakeAsyncBackend final : public FakeBackend {
  public:
   /// `records`: whether record() records, as with --cuda-graphs on. The device outlives it.
-  explicit FakeAsyncBackend(FakeDevice& device, bool records = true);
+  explicit FakeAsyncBackend(FakeAccelerator& device, bool records = true);
   ~FakeAsyncBackend() override;
 
   /// What free_memory says; nothing: what the device has left, where it has a limit.
@@ -27,7 +27,7 @@ class FakeAsyncBackend final : public FakeBackend {
   std::size_t replays = 0, recordings = 0;
   /// Stages queued one by one, those within a recording's making not counted.
   std::size_t queued_stages = 0;
-  /// Bytes of each chill that ran.
+  /// Bytes of each cache_flush that ran.
   std::vector<Bytes> chilled;
 
   std::string_view name() const override { return "fake-device"; }
@@ -36,17 +36,18 @@ class FakeAsyncBackend final : public FakeBackend {
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                                      const CoreShare& share, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override;
   void write(std::byte* to, const void* from_host, Bytes size_bytes) override;
   void read(void* to_host, const std::byte* from, Bytes size_bytes) override;
-  std::unique_ptr<Chill> bind_chill(std::span<const std::byte> stretch, const Lane& lane) override;
+  std::unique_ptr<CacheFlush> bind_cache_flush(std::span<const std::byte> stretch,
+                                               const CoreShare& share) override;
   Bytes cache_bytes() const override { return 1 << 16; }
   std::optional<Bytes> free_memory() const override {
     return free_bytes ? free_bytes : device_.free_bytes();
   }
-  mpi::Device* device() override { return &device_; }
+  mpi::Accelerator* accelerator() override { return &device_; }
   void synchronize() override { device_.synchronize(); }
   std::unique_ptr<Recording> record(const std::function<void()>& queue) override;
   std::unique_ptr<ClockMarks> make_marks(std::size_t count) override;
@@ -59,11 +60,11 @@ class FakeAsyncBackend final : public FakeBackend {
   void queue(const Command& command);
   void perform(const Command& command);
 
-  FakeDevice& device_;
+  FakeAccelerator& device_;
   const bool records_;
-  std::vector<FakeDevice::Stream> streams_;  // by lane; the first is Queue::kWork
+  std::vector<FakeAccelerator::Stream> streams_;  // by core share; the first is Queue::kWork
   std::unique_ptr<mpi::DeviceEvent> forked_;
-  std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by lane
+  std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by core share
   std::vector<Command>* recording_ = nullptr;             // while one is made
   double clock_ms_ = 0;                                   // the device's
 };

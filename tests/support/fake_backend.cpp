@@ -86,7 +86,7 @@ std::unique_ptr<Buffer> FakeBackend::allocate(Bytes size_bytes, std::string_view
 
 std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
-                                                 std::byte* output, const Lane& lane,
+                                                 std::byte* output, const CoreShare& share,
                                                  TensorSource&) {
   const auto size = [&](TensorId tensor) {
     return operation.model->tensor(tensor).shape.size_bytes(element_bytes());
@@ -95,15 +95,15 @@ std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     spans.emplace_back(inputs[i], size(operation.layers->inputs[i]));
   }
-  bound.emplace_back(operation.name, lane);
+  bound.emplace_back(operation.name, share);
   return std::make_unique<FakeOperator>(
       *this, operation.name, std::move(spans),
       std::span<std::byte>(output, size(operation.layers->output)));
 }
 
-void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                             void (*poll)(void*), void* poll_argument) {
-  if (groups.size() != lanes.size()) throw std::logic_error("a lane for each group");
+  if (groups.size() != shares.size()) throw std::logic_error("a lane for each group");
   if (groups.size() > 1) {
     for (const BoundGroup& group : groups) std::ranges::for_each(group, poison_output);
   }
@@ -149,7 +149,7 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
   write_floats(backend, input->data(), values);
   std::vector<std::unique_ptr<Buffer>> outputs(coarse.graph.size());
   std::vector<std::vector<std::byte>> results(coarse.graph.size());
-  const std::vector<Lane> all_cores = lanes(1, backend.threads());
+  const std::vector<CoreShare> all_cores = core_shares(1, backend.threads());
   for (const OpId op : coarse.graph.topological()) {
     const Operator& described = coarse.graph.op(op);
     auto& output = outputs[op.index()];

@@ -26,9 +26,9 @@ class FakeBackend : public Backend {
   bool polls = true;
   /// Called when an operator runs, before it does.
   std::function<void(const std::string& name)> on_run;
-  /// The operators run so far, and the lanes on which they were bound.
+  /// The operators run so far, and the core shares on which they were bound.
   std::vector<std::string> ran;
-  std::vector<std::pair<std::string, Lane>> bound;
+  std::vector<std::pair<std::string, CoreShare>> bound;
 
   /// Fills the buffers that hold tensors, so that nothing is left of an iteration.
   void poison_tensors();
@@ -42,8 +42,8 @@ class FakeBackend : public Backend {
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes,
+                                      const CoreShare& share, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override;
 
  protected:

@@ -254,12 +254,12 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
   std::fill_n(guarded.begin() + kGuard, elements, std::numeric_limits<float>::quiet_NaN());
   write_floats(backend, output->data(), guarded);
 
-  const std::vector<Lane> lane = lanes(1, threads);
+  const std::vector<CoreShare> share = core_shares(1, threads);
   const auto bound =
       backend.bind(operation_case.operation(), pointers,
-                   output->data() + kGuard * backend.element_bytes(), lane[0], source);
+                   output->data() + kGuard * backend.element_bytes(), share[0], source);
   const BoundGroup group{bound.get()};
-  backend.run_stage(std::span(&group, 1), lane, nullptr, nullptr);
+  backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
   backend.synchronize();
   guarded = read_floats(backend, output->data(), guarded.size());
 

@@ -90,13 +90,13 @@ void expect_right(const Problem& problem, const std::vector<std::vector<float>>&
 
 /// The paths are tried anew, as at the start of a program.
 std::unique_ptr<mpi::Transport> device_transport(const RankJob& job, Backend& backend) {
-  mpi::Paths paths = mpi::choose_paths(job.transport, backend.device(), job.hints);
+  mpi::RouteTable paths = mpi::choose_routes(job.transport, backend.accelerator(), job.hints);
   const std::size_t self = job.transport.rank().index();
   for (std::size_t peer = 0; job.hints.forced && peer < paths.ranks; ++peer) {
     if (peer == self) continue;
     EXPECT_EQ(paths.at(Rank(self), Rank(peer)), *job.hints.forced);
   }
-  return mpi::make_device_transport(job.transport, backend.device(), std::move(paths));
+  return mpi::make_device_transport(job.transport, backend.accelerator(), std::move(paths));
 }
 
 void expect_outputs(const Problem& problem, const Run& run, bool keep_all,
@@ -125,7 +125,7 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, algorithms);
     algorithms =
-        agree_on_choices(job.transport, *backend, problem.coarse, problem.model, algorithms);
+        agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, algorithms);
     if (expected.empty()) {
       expected = outputs_of_one_rank(problem, *backend);
       expect_right(problem, expected, *job.make_reference());
@@ -160,7 +160,7 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
       random_schedule(problem.coarse.graph, job.transport.size(), kStreams, kSeed);
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, Json::object());
-    agree_on_choices(job.transport, *backend, problem.coarse, problem.model, Json::object());
+    agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, Json::object());
     const auto transport = device_transport(job, *backend);
     Run run(problem, schedule, job.transport.rank(), *backend, *transport, /*keep_all=*/false);
     const auto repeat = [&](int times) {

@@ -22,7 +22,7 @@ struct RankJob {
   std::function<std::unique_ptr<Backend>(bool graphs, const Json& algorithms)> make_backend;
   /// The oracle that results are compared with, within a tolerance.
   std::function<std::unique_ptr<Backend>()> make_reference;
-  mpi::PathHints hints;  ///< hints.forced: the path that all tensors must take
+  mpi::RouteHints hints;  ///< hints.forced: the path that all tensors must take
 };
 
 struct SmallNetwork {

@@ -1,4 +1,4 @@
-#include "transport_contract.h"
+#include "support/transport_contract.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "exchange.h"
+#include "support/exchange.h"
 #include "hios/base/error.h"
 #include "hios/base/random.h"
 #include "mpi/session/session.h"
@@ -30,7 +30,7 @@ std::vector<std::size_t> shuffled_indices(std::size_t count, Random& random) {
   return order;
 }
 
-void ranks_know_their_place(Transport& transport, FakeDevice*) {
+void ranks_know_their_place(Transport& transport, FakeAccelerator*) {
   EXPECT_LT(transport.rank().index(), transport.size());
   EXPECT_LT(transport.local_rank(), transport.local_size());
   EXPECT_LE(transport.local_size(), transport.size());
@@ -41,14 +41,14 @@ void ranks_know_their_place(Transport& transport, FakeDevice*) {
   for (std::size_t i = 0; i < ranks.size(); ++i) EXPECT_EQ(ranks[i], std::to_string(i));
 }
 
-void path_is_the_same_on_all_ranks(Transport& transport, FakeDevice*) {
+void path_is_the_same_on_all_ranks(Transport& transport, FakeAccelerator*) {
   EXPECT_FALSE(transport.path().empty());
   for (const std::string& path : transport.all_gather(transport.path())) {
     EXPECT_EQ(path, transport.path());
   }
 }
 
-void gathers_texts_of_any_length(Transport& transport, FakeDevice*) {
+void gathers_texts_of_any_length(Transport& transport, FakeAccelerator*) {
   const auto text_of = [](std::size_t rank, std::size_t round) {
     const std::size_t length = round == 0 ? rank * 1000 : round == 1 ? 0 : (3u << 20) / (rank + 1);
     std::string text(length, static_cast<char>('a' + rank));
@@ -65,7 +65,7 @@ void gathers_texts_of_any_length(Transport& transport, FakeDevice*) {
   }
 }
 
-void broadcasts_what_rank_0_says(Transport& transport, FakeDevice*) {
+void broadcasts_what_rank_0_says(Transport& transport, FakeAccelerator*) {
   const std::string own = "not from rank 0, " + std::to_string(transport.rank().index());
   const bool first = transport.rank() == Rank(0);
   EXPECT_EQ(transport.broadcast(first ? "hello" : own), "hello");
@@ -74,7 +74,7 @@ void broadcasts_what_rank_0_says(Transport& transport, FakeDevice*) {
   EXPECT_TRUE(transport.broadcast(first ? large : own) == large);
 }
 
-void reduces_to_the_maximum(Transport& transport, FakeDevice*) {
+void reduces_to_the_maximum(Transport& transport, FakeAccelerator*) {
   const double rank = static_cast<double>(transport.rank().index());
   const double last = static_cast<double>(transport.size() - 1);
   std::vector<double> values = {rank, -rank, 1e-300, -5 - rank, rank * 1e300};
@@ -83,7 +83,7 @@ void reduces_to_the_maximum(Transport& transport, FakeDevice*) {
   transport.all_reduce_max({});
 }
 
-void moves_messages_of_all_sizes(Transport& transport, FakeDevice* device) {
+void moves_messages_of_all_sizes(Transport& transport, FakeAccelerator* device) {
   const std::vector<Bytes> sizes = {0,     1,     7,      64,     4095,    4096,
                                     65535, 65537, 262144, 262145, 1 << 20, (4 << 20) + 3};
   Exchange exchange(transport, device, all_pairs(transport.size(), sizes));
@@ -102,7 +102,7 @@ void moves_messages_of_all_sizes(Transport& transport, FakeDevice* device) {
 }
 
 /// One order of starting, the opposite order of waiting: nothing may depend on either.
-void matches_by_tag_not_by_order(Transport& transport, FakeDevice* device) {
+void matches_by_tag_not_by_order(Transport& transport, FakeAccelerator* device) {
   const std::vector<Bytes> sizes(40, 24);
   Exchange exchange(transport, device, all_pairs(transport.size(), sizes));
   exchange.start_receives();
@@ -115,7 +115,7 @@ void matches_by_tag_not_by_order(Transport& transport, FakeDevice* device) {
   exchange.finish();
 }
 
-void keeps_persistent_requests_for_many_iterations(Transport& transport, FakeDevice* device) {
+void keeps_persistent_requests_for_many_iterations(Transport& transport, FakeAccelerator* device) {
   std::vector<Post> ring;
   for (std::size_t rank = 0; transport.size() > 1 && rank < transport.size(); ++rank) {
     ring.push_back({rank, (rank + 1) % transport.size(), 5, 3000});
@@ -138,7 +138,7 @@ void keeps_persistent_requests_for_many_iterations(Transport& transport, FakeDev
 
 /// What a plan does: each rank goes through one global order of messages, starts those it sends,
 /// awaits those it receives, sometimes awaits the end of a send, and polls in between.
-void follows_random_schedules(Transport& transport, FakeDevice* device) {
+void follows_random_schedules(Transport& transport, FakeAccelerator* device) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -165,7 +165,7 @@ void follows_random_schedules(Transport& transport, FakeDevice* device) {
   }
 }
 
-void lets_sends_start_before_receives_are_posted(Transport& transport, FakeDevice* device) {
+void lets_sends_start_before_receives_are_posted(Transport& transport, FakeAccelerator* device) {
   Exchange exchange(transport, device, all_pairs(transport.size(), {16, 1 << 20}));
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     if (exchange.sends(post)) exchange.start_send(post, 0);
@@ -178,7 +178,7 @@ void lets_sends_start_before_receives_are_posted(Transport& transport, FakeDevic
   exchange.finish();
 }
 
-void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeDevice* device) {
+void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeAccelerator* device) {
   Exchange exchange(transport, device, all_pairs(transport.size(), {16, 2 << 20}));
   exchange.start_receives();
   for (std::size_t post = 0; post < exchange.size(); ++post) {
@@ -195,7 +195,7 @@ void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeDevice* device)
   exchange.finish();
 }
 
-void awaits_twice_without_harm(Transport& transport, FakeDevice* device) {
+void awaits_twice_without_harm(Transport& transport, FakeAccelerator* device) {
   Exchange exchange(transport, device, all_pairs(transport.size(), {100}));
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     // Nothing was started: nothing to wait for.
@@ -214,7 +214,7 @@ void awaits_twice_without_harm(Transport& transport, FakeDevice* device) {
   exchange.finish();
 }
 
-void serves_two_channels_at_once(Transport& transport, FakeDevice* device) {
+void serves_two_channels_at_once(Transport& transport, FakeAccelerator* device) {
   const std::vector<Post> posts = all_pairs(transport.size(), {50, 70000});
   std::vector<Post> others = posts;
   for (Post& post : others) post.tag += 1000;
@@ -235,7 +235,7 @@ void serves_two_channels_at_once(Transport& transport, FakeDevice* device) {
   second.finish();
 }
 
-void opens_channels_again_and_again(Transport& transport, FakeDevice* device) {
+void opens_channels_again_and_again(Transport& transport, FakeAccelerator* device) {
   for (std::size_t round = 0; round < 20; ++round) {
     Exchange exchange(transport, device, all_pairs(transport.size(), {8, 9000}));
     if (round % 2 == 0) continue;  // opened and never used
@@ -265,7 +265,7 @@ std::string complaint_of(const Step& step) {
   return {};
 }
 
-void agrees_on_input(Transport& transport, FakeDevice*) {
+void agrees_on_input(Transport& transport, FakeAccelerator*) {
   const auto agree = [&](const std::string& text) {
     return complaint_of([&] { mpi::agree_on_input(transport, text); });
   };
@@ -278,7 +278,7 @@ void agrees_on_input(Transport& transport, FakeDevice*) {
   transport.barrier();  // the ranks are still together
 }
 
-void agrees_on_facts(Transport& transport, FakeDevice*) {
+void agrees_on_facts(Transport& transport, FakeAccelerator*) {
   const auto agree = [&](const std::string& seed) {
     return complaint_of([&] { mpi::agree_on_facts(transport, {{"model", "m"}, {"seed", seed}}); });
   };

@@ -15,7 +15,7 @@ struct ContractCase {
   const char* name;
   /// Uses EXPECT; every rank calls it. The device is where this rank's tensors live; null: in host
   /// memory.
-  void (*check)(mpi::Transport&, FakeDevice*);
+  void (*check)(mpi::Transport&, FakeAccelerator*);
 };
 inline std::ostream& operator<<(std::ostream& out, const ContractCase& c) { return out << c.name; }
 

@@ -12,7 +12,7 @@
 namespace hios::cuda {
 
 /// The GPU as transports use it. All references outlive it and what it makes.
-class CudaDevice final : public mpi::Device {
+class CudaDevice final : public mpi::Accelerator {
  public:
   CudaDevice(const Gpu& gpu, Streams& streams, SharedBlocks& shared)
       : gpu_(gpu), streams_(streams), shared_(shared) {}

@@ -45,20 +45,20 @@ cudaStream_t Streams::queue(mpi::Queue queue) {
 namespace {
 
 /// An operator's errors name it; this adds the stream.
-void run_on(BoundOperator& op, const Lane& lane) {
+void run_on(BoundOperator& op, const CoreShare& share) {
   try {
     op.run();
   } catch (const mpi::DeviceError& error) {
     throw mpi::DeviceError(std::string(error.what()) + ", on stream " +
-                           std::to_string(lane.stream.index()));
+                           std::to_string(share.stream.index()));
   }
 }
 
 }  // namespace
 
-void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lanes) {
+void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares) {
   const cudaStream_t work_stream = work().stream();
-  const auto is_work = [&](std::size_t i) { return lanes[i].stream.index() == 0; };
+  const auto is_work = [&](std::size_t i) { return shares[i].stream.index() == 0; };
   bool forked = false;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (is_work(i)) continue;
@@ -66,7 +66,7 @@ void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lane
       HIOS_CUDA(cudaEventRecord(forked_.get(), work_stream), "starting a stage");
       forked = true;
     }
-    HIOS_CUDA(cudaStreamWaitEvent(group(lanes[i].stream).stream(), forked_.get(), 0),
+    HIOS_CUDA(cudaStreamWaitEvent(group(shares[i].stream).stream(), forked_.get(), 0),
               "starting a stage");
   }
   // In turns, so that every stream has work early: a group may be many operators long.
@@ -75,12 +75,12 @@ void Streams::run(std::span<const BoundGroup> groups, std::span<const Lane> lane
   for (std::size_t place = 0; place < longest; ++place) {
     for (const BoundGroup& group : groups) {
       if (place < group.size())
-        run_on(*group[place], lanes[static_cast<std::size_t>(&group - groups.data())]);
+        run_on(*group[place], shares[static_cast<std::size_t>(&group - groups.data())]);
     }
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (is_work(i)) continue;
-    const StreamState& other = group(lanes[i].stream);
+    const StreamState& other = group(shares[i].stream);
     HIOS_CUDA(cudaEventRecord(other.ended(), other.stream()), "ending a stage");
     HIOS_CUDA(cudaStreamWaitEvent(work_stream, other.ended(), 0), "ending a stage");
   }

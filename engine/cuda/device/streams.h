@@ -56,8 +56,8 @@ class Streams {
 
   /// Queues the groups of a stage: those beyond the first start when what was queued on the work
   /// stream before has ended, and what is queued there later starts when all have ended. REQUIRES:
-  /// group(lane.stream) for each lane.
-  void run(std::span<const BoundGroup> groups, std::span<const Lane> lanes);
+  /// group(core share.stream) for each core share.
+  void run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares);
   /// Copies in order with the work queue, and waits. Not a plain cudaMemcpy: that is in order with
   /// no stream of ours, and may return before pageable memory has arrived.
   void copy(void* to, const void* from, Bytes size_bytes);

@@ -8,35 +8,35 @@
 namespace hios {
 namespace {
 
-Lane lane(std::size_t stream, int threads, int first_core) {
+CoreShare share(std::size_t stream, int threads, int first_core) {
   return {StreamIndex(stream), threads, first_core};
 }
 
-TEST(Lanes, OneGroupHasAllCores) { EXPECT_EQ(lanes(1, 4), (std::vector{lane(0, 4, 0)})); }
+TEST(Lanes, OneGroupHasAllCores) { EXPECT_EQ(core_shares(1, 4), (std::vector{share(0, 4, 0)})); }
 
 TEST(Lanes, FirstGroupsGetTheRemainder) {
-  EXPECT_EQ(lanes(2, 4), (std::vector{lane(0, 2, 0), lane(1, 2, 2)}));
-  EXPECT_EQ(lanes(3, 4), (std::vector{lane(0, 2, 0), lane(1, 1, 2), lane(2, 1, 3)}));
-  EXPECT_EQ(lanes(3, 8), (std::vector{lane(0, 3, 0), lane(1, 3, 3), lane(2, 2, 6)}));
+  EXPECT_EQ(core_shares(2, 4), (std::vector{share(0, 2, 0), share(1, 2, 2)}));
+  EXPECT_EQ(core_shares(3, 4), (std::vector{share(0, 2, 0), share(1, 1, 2), share(2, 1, 3)}));
+  EXPECT_EQ(core_shares(3, 8), (std::vector{share(0, 3, 0), share(1, 3, 3), share(2, 2, 6)}));
 }
 
 TEST(Lanes, LaterGroupsShareCoresWhereThereAreTooFew) {
-  EXPECT_EQ(lanes(3, 2), (std::vector{lane(0, 1, 0), lane(1, 1, 1), lane(2, 1, 0)}));
-  EXPECT_EQ(lanes(3, 1), (std::vector{lane(0, 1, 0), lane(1, 1, 0), lane(2, 1, 0)}));
+  EXPECT_EQ(core_shares(3, 2), (std::vector{share(0, 1, 0), share(1, 1, 1), share(2, 1, 0)}));
+  EXPECT_EQ(core_shares(3, 1), (std::vector{share(0, 1, 0), share(1, 1, 0), share(2, 1, 0)}));
 }
 
 TEST(Lanes, ADeviceWithoutCoresHasStreamsOnly) {
-  EXPECT_EQ(lanes(2, 0), (std::vector{lane(0, 1, 0), lane(1, 1, 0)}));
+  EXPECT_EQ(core_shares(2, 0), (std::vector{share(0, 1, 0), share(1, 1, 0)}));
 }
 
-TEST(Lanes, NoGroupNoLane) { EXPECT_TRUE(lanes(0, 4).empty()); }
+TEST(Lanes, NoGroupNoLane) { EXPECT_TRUE(core_shares(0, 4).empty()); }
 
 TEST(Lanes, EveryCoreIsUsedOnceWhileTheyLast) {
   for (int threads = 1; threads <= 9; ++threads) {
     for (std::size_t groups = 1; groups <= 9; ++groups) {
       SCOPED_TRACE(std::to_string(groups) + " groups, " + std::to_string(threads) + " threads");
       std::vector<int> users(static_cast<std::size_t>(threads));
-      const std::vector<Lane> result = lanes(groups, threads);
+      const std::vector<CoreShare> result = core_shares(groups, threads);
       ASSERT_EQ(result.size(), groups);
       for (std::size_t g = 0; g < groups; ++g) {
         EXPECT_EQ(result[g].stream, StreamIndex(g));

@@ -66,7 +66,7 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
 
 /// One operator bound to buffers of its own.
 struct Bound {
-  Bound(Backend& backend, const OperationCase& c, const Lane& lane, TensorSource& source)
+  Bound(Backend& backend, const OperationCase& c, const CoreShare& share, TensorSource& source)
       : elements(static_cast<std::size_t>(c.output_shape().elements())) {
     const auto values = test::random_inputs(c, kSeed);
     std::vector<const std::byte*> pointers;
@@ -76,7 +76,7 @@ struct Bound {
       pointers.push_back(inputs.back()->data());
     }
     output = backend.allocate(elements * sizeof(float), "output");
-    op = backend.bind(c.operation(), pointers, output->data(), lane, source);
+    op = backend.bind(c.operation(), pointers, output->data(), share, source);
   }
   std::span<float> values() { return {reinterpret_cast<float*>(output->data()), elements}; }
 
@@ -106,23 +106,24 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndBesideOthers) {
     SCOPED_TRACE(std::to_string(threads) + " threads " + std::to_string(groups) + " groups");
     const auto backend = cpu_backend(threads);
     SeededSource source(kSeed);
-    const std::vector<Lane> lanes = hios::lanes(static_cast<std::size_t>(groups), threads);
+    const std::vector<CoreShare> shares =
+        hios::core_shares(static_cast<std::size_t>(groups), threads);
     // Group g runs the operators g, g+1, … so each meets each at the same time and on each stream.
     std::vector<std::unique_ptr<Bound>> bound;
-    std::vector<BoundGroup> stage(lanes.size());
+    std::vector<BoundGroup> stage(shares.size());
     std::vector<const OperationCase*> of;
-    for (std::size_t g = 0; g < lanes.size(); ++g) {
+    for (std::size_t g = 0; g < shares.size(); ++g) {
       for (std::size_t i = 0; i < cases.size(); ++i) {
         of.push_back(&cases[(g + i) % cases.size()]);
-        bound.push_back(std::make_unique<Bound>(*backend, *of.back(), lanes[g], source));
+        bound.push_back(std::make_unique<Bound>(*backend, *of.back(), shares[g], source));
         stage[g].push_back(bound.back()->op.get());
       }
     }
     for (int round = 0; round < 20; ++round) {
       for (auto& b : bound) std::ranges::fill(b->values(), -1.0f);
-      backend->run_stage(stage, lanes, nullptr, nullptr);
+      backend->run_stage(stage, shares, nullptr, nullptr);
       for (std::size_t i = 0; i < bound.size(); ++i) {
-        const int own = lanes[i / cases.size()].threads;
+        const int own = shares[i / cases.size()].threads;
         const auto alone = test::run_operation(*cpu_backend(own), *of[i], own, kSeed);
         ASSERT_TRUE(compare(bound[i]->values(), alone, {}).bitwise)
             << of[i]->name << " in group " << i / cases.size() << ", round " << round;
@@ -154,22 +155,22 @@ TEST(CpuBackend, WeightsAreDrawnOnceHoweverOftenAnOperatorIsBound) {
   const OperationCase& separable = cases[1];
   const auto backend = cpu_backend(1);
   CountingSource source;
-  const std::vector<Lane> lanes = hios::lanes(2, 1);
-  auto first = std::make_unique<Bound>(*backend, separable, lanes[0], source);
+  const std::vector<CoreShare> shares = hios::core_shares(2, 1);
+  auto first = std::make_unique<Bound>(*backend, separable, shares[0], source);
   EXPECT_EQ(source.drawn, 2);  // depthwise and pointwise
-  const Bound second(*backend, separable, lanes[1], source);
+  const Bound second(*backend, separable, shares[1], source);
   EXPECT_EQ(source.drawn, 2);
   first.reset();
-  const Bound third(*backend, separable, lanes[0], source);
+  const Bound third(*backend, separable, shares[0], source);
   EXPECT_EQ(source.drawn, 2) << "the second still held them";
 }
 
 TEST(CpuBackend, WeightsOfAnotherSourceAreItsOwn) {
   const auto cases = small_operators();
   const auto backend = cpu_backend(1);
-  const Lane lane = hios::lanes(1, 1)[0];
+  const CoreShare share = hios::core_shares(1, 1)[0];
   SeededSource one(1), two(2);
-  Bound a(*backend, cases[0], lane, one), b(*backend, cases[0], lane, two);
+  Bound a(*backend, cases[0], share, one), b(*backend, cases[0], share, two);
   a.op->run();
   b.op->run();
   EXPECT_FALSE(compare(a.values(), b.values(), {}).bitwise);
@@ -179,12 +180,12 @@ TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
   const auto small = small_operators();
   const auto large = operators_of_many_blocks();
   const auto backend = cpu_backend(1);
-  const Lane lane = hios::lanes(1, 1)[0];
+  const CoreShare share = hios::core_shares(1, 1)[0];
   SeededSource source(kSeed);
-  Bound first(*backend, small[1], lane, source);
+  Bound first(*backend, small[1], share, source);
   first.op->run();
   const std::vector<float> before(first.values().begin(), first.values().end());
-  Bound second(*backend, large[0], lane, source);  // the shared scratch moves
+  Bound second(*backend, large[0], share, source);  // the shared scratch moves
   second.op->run();
   first.op->run();
   EXPECT_TRUE(compare(first.values(), before, {}).bitwise);

@@ -1,5 +1,5 @@
-// Groups on lanes: everything runs once and in order, on the right cores, and an exception comes
-// out on the main thread.
+// Groups on core shares: everything runs once and in order, on the right cores, and an exception
+// comes out on the main thread.
 #include "engine/cpu/streams.h"
 
 #include <gtest/gtest.h>
@@ -31,21 +31,21 @@ class Task final : public BoundOperator {
 class Stage {
  public:
   Stage(Streams& streams, std::size_t groups, int threads)
-      : streams_(streams), lanes_(lanes(groups, threads)), groups_(groups) {
-    for (const Lane& lane : lanes_) streams_.prepare(lane);
+      : streams_(streams), shares_(core_shares(groups, threads)), groups_(groups) {
+    for (const CoreShare& share : shares_) streams_.prepare(share);
   }
   void add(std::size_t group, std::function<void()> body) {
     tasks_.push_back(std::make_unique<Task>(std::move(body)));
     groups_[group].push_back(tasks_.back().get());
   }
   void run(void (*poll)(void*) = nullptr, void* argument = nullptr) {
-    streams_.run(groups_, lanes_, poll, argument);
+    streams_.run(groups_, shares_, poll, argument);
   }
-  const Lane& lane(std::size_t group) const { return lanes_[group]; }
+  const CoreShare& share(std::size_t group) const { return shares_[group]; }
 
  private:
   Streams& streams_;
-  std::vector<Lane> lanes_;
+  std::vector<CoreShare> shares_;
   std::vector<BoundGroup> groups_;
   std::vector<std::unique_ptr<Task>> tasks_;
 };
@@ -83,10 +83,10 @@ TEST_P(CpuStreams, AnOperatorHasTheThreadsOfItsLane) {
   Stage stage(streams, groups, threads);
   std::vector<std::atomic<int>> members(groups);
   for (std::size_t g = 0; g < groups; ++g) {
-    stage.add(g, [&, g] { parallel(stage.lane(g).threads, [&](int, int) { ++members[g]; }); });
+    stage.add(g, [&, g] { parallel(stage.share(g).threads, [&](int, int) { ++members[g]; }); });
   }
   stage.run();
-  for (std::size_t g = 0; g < groups; ++g) EXPECT_EQ(members[g], stage.lane(g).threads);
+  for (std::size_t g = 0; g < groups; ++g) EXPECT_EQ(members[g], stage.share(g).threads);
 }
 
 TEST_P(CpuStreams, AnExceptionEndsTheStageAndNotTheStreams) {
@@ -136,7 +136,7 @@ TEST_P(CpuStreams, PollsOnTheMainThread) {
   EXPECT_EQ(polls.elsewhere, 0);
   // Crews may finish before the main thread looks at them; in the main thread's own group the
   // number of gaps is known.
-  const bool crews = groups > 1 && stage.lane(0).threads > 1;
+  const bool crews = groups > 1 && stage.share(0).threads > 1;
   EXPECT_GE(polls.here, crews ? 0 : 2);
 }
 
@@ -191,10 +191,10 @@ TEST(CpuStreamsPinning, ThreadsKeepToTheCoresOfTheirLanes) {
       Stage stage(streams, groups, 4);
       std::vector<int> seen(4, -2);
       for (std::size_t g = 0; g < groups; ++g) {
-        const Lane lane = stage.lane(g);
-        stage.add(g, [&seen, lane] {
-          parallel(lane.threads, [&](int worker, int) {
-            seen[static_cast<std::size_t>(lane.first_core + worker)] = own_core();
+        const CoreShare share = stage.share(g);
+        stage.add(g, [&seen, share] {
+          parallel(share.threads, [&](int worker, int) {
+            seen[static_cast<std::size_t>(share.first_core + worker)] = own_core();
           });
         });
       }

@@ -1,4 +1,4 @@
-#include "gpu/bound_network.h"
+#include "engine/cuda/bound_network.h"
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ void BoundNetwork::bind(std::size_t streams, TensorSource& source) {
     for (std::size_t first = 0; first < ready.size(); first += streams) {
       Stage& stage = stages_.emplace_back();
       const std::size_t count = std::min(streams, ready.size() - first);
-      stage.lanes = lanes(count, backend_.threads());
+      stage.shares = core_shares(count, backend_.threads());
       for (std::size_t i = 0; i < count; ++i) {
         const OpId op = ready[first + i];
         std::vector<const std::byte*> inputs;
@@ -61,7 +61,7 @@ void BoundNetwork::bind(std::size_t streams, TensorSource& source) {
         }
         operators_[op.index()] =
             bind_operator(coarse_, model_, op, backend_, inputs, outputs_[op.index()]->data(),
-                          stage.lanes[i], source);
+                          stage.shares[i], source);
         stage.groups.push_back({operators_[op.index()].get()});
       }
     }
@@ -70,7 +70,7 @@ void BoundNetwork::bind(std::size_t streams, TensorSource& source) {
 
 void BoundNetwork::queue() {
   for (const Stage& stage : stages_)
-    backend_.run_stage(stage.groups, stage.lanes, nullptr, nullptr);
+    backend_.run_stage(stage.groups, stage.shares, nullptr, nullptr);
 }
 
 void BoundNetwork::run() { run(1); }

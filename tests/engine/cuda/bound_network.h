@@ -28,7 +28,7 @@ class BoundNetwork {
  private:
   struct Stage {
     std::vector<BoundGroup> groups;
-    std::vector<Lane> lanes;
+    std::vector<CoreShare> shares;
   };
   void bind(std::size_t streams, TensorSource& source);
   void queue();

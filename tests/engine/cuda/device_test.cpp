@@ -20,7 +20,7 @@ class GpuDevice : public testing::Test {
   }
 
   std::unique_ptr<Backend> backend = cuda::make_backend({});
-  mpi::Device& device = *backend->device();
+  mpi::Accelerator& device = *backend->accelerator();
 };
 
 TEST_F(GpuDevice, HasAnIdentityThatDoesNotChange) {

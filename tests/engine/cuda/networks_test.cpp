@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "engine/cuda/backend.h"
+#include "engine/cuda/bound_network.h"
 #include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "gpu/bound_network.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
 
@@ -49,7 +49,7 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Math>>
     for (std::size_t i = 0; i < coarse.operators.size(); ++i) {
       const Operator& described = coarse.graph.op(OpId(i));
       all.update(
-          backend.choices({&model, &coarse.operators[i], described.name, described.signature}));
+          backend.algorithms({&model, &coarse.operators[i], described.name, described.signature}));
     }
     return all;
   }

@@ -53,10 +53,10 @@ TEST_P(GpuOperator, GivesTheSameBitsAgain) {
   const auto values = run(*first);
   EXPECT_TRUE(compare(run(*first), values, {}).bitwise);
   BackendOptions same = options();
-  same.algorithms = first->choices(operation_case.operation());
+  same.algorithms = first->algorithms(operation_case.operation());
   const auto second = cuda::make_backend(same);
   EXPECT_TRUE(compare(run(*second), values, {}).bitwise);
-  EXPECT_EQ(second->choices(operation_case.operation()), same.algorithms);
+  EXPECT_EQ(second->algorithms(operation_case.operation()), same.algorithms);
 }
 
 std::vector<Operator> all_operators() {

@@ -10,10 +10,10 @@
 namespace hios::test {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
 
 /// All ranks take the first GPU.
-RankJob gpu_job(Path path) {
+RankJob gpu_job(Route path) {
   return {.transport = job(),
           .make_backend =
               [](bool graphs, const Json& algorithms) {
@@ -28,11 +28,11 @@ RankJob gpu_job(Path path) {
 
 /// Skipped is not passed: a run in which all were ends with the status that CTest shows as skipped
 /// (support/mpi_main.h). A path that the machine should have and has not is a failure.
-class GpuRanks : public testing::TestWithParam<Path> {
+class GpuRanks : public testing::TestWithParam<Route> {
  protected:
   void SetUp() override {
     ASSERT_GE(job().size(), 2u) << "start this program with mpirun -np 2";
-    if (GetParam() == Path::kCudaAware && !mpi::mpi_says_cuda_aware()) {
+    if (GetParam() == Route::kCudaAware && !mpi::mpi_says_cuda_aware()) {
       GTEST_SKIP() << "NOT RUN: this MPI does not call itself CUDA-aware";
     }
   }
@@ -58,9 +58,9 @@ TEST_P(GpuRanks, MemoryDoesNotGrowInAThousandIterations) {
   expect_no_growth(gpu_job(GetParam()), {"squeezenet", 97}, 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ipc, GpuRanks, testing::Values(Path::kIpc));
-INSTANTIATE_TEST_SUITE_P(CudaAware, GpuRanks, testing::Values(Path::kCudaAware));
-INSTANTIATE_TEST_SUITE_P(Staged, GpuRanks, testing::Values(Path::kStaged));
+INSTANTIATE_TEST_SUITE_P(Ipc, GpuRanks, testing::Values(Route::kIpc));
+INSTANTIATE_TEST_SUITE_P(CudaAware, GpuRanks, testing::Values(Route::kCudaAware));
+INSTANTIATE_TEST_SUITE_P(Staged, GpuRanks, testing::Values(Route::kStaged));
 
 }  // namespace
 }  // namespace hios::test

@@ -19,18 +19,18 @@ class Doubling {
     for (std::size_t i = 0; i <= times; ++i) {
       buffers_.push_back(backend.allocate(size_bytes, "a test"));
     }
-    Lane lane = lanes(1, 1).front();
-    lane.stream = stream;
-    lane_ = lane;
+    CoreShare share = core_shares(1, 1).front();
+    share.stream = stream;
+    share_ = share;
     for (std::size_t i = 0; i < times; ++i) {
       const std::vector<const std::byte*> inputs(2, buffers_[i]->data());
       operators_.push_back(
-          backend.bind(case_.operation(), inputs, buffers_[i + 1]->data(), lane, source_));
+          backend.bind(case_.operation(), inputs, buffers_[i + 1]->data(), share, source_));
       group_.push_back(operators_.back().get());
     }
   }
   const BoundGroup& group() const { return group_; }
-  const Lane& lane() const { return lane_; }
+  const CoreShare& share() const { return share_; }
   void start_with(float value) {
     const std::vector<float> values(elements(), value);
     backend_.write(buffers_.front()->data(), values.data(), values.size() * sizeof(float));
@@ -52,7 +52,7 @@ class Doubling {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<std::unique_ptr<BoundOperator>> operators_;
   BoundGroup group_;
-  Lane lane_;
+  CoreShare share_;
 };
 
 TEST(Recording, ReplaysWhatWasQueuedAndRunsNothingBefore) {
@@ -60,7 +60,7 @@ TEST(Recording, ReplaysWhatWasQueuedAndRunsNothingBefore) {
   Doubling doubling(*backend, 10, StreamIndex(0));
   doubling.start_with(1);
   const auto recording = backend->record([&] {
-    backend->run_stage({&doubling.group(), 1}, {&doubling.lane(), 1}, nullptr, nullptr);
+    backend->run_stage({&doubling.group(), 1}, {&doubling.share(), 1}, nullptr, nullptr);
   });
   ASSERT_NE(recording, nullptr);
   for (const float start : {1.0f, 3.0f}) {
@@ -86,7 +86,7 @@ TEST(Recording, ThatFailsLeavesTheStreamUsable) {
   test::expect_error<RunError>([&] { backend->record([&] { throw RunError("no more"); }); },
                                {"no more"});
   doubling.start_with(2);
-  backend->run_stage({&doubling.group(), 1}, {&doubling.lane(), 1}, nullptr, nullptr);
+  backend->run_stage({&doubling.group(), 1}, {&doubling.share(), 1}, nullptr, nullptr);
   backend->synchronize();
   EXPECT_EQ(doubling.end(), doubling.all(4));
 }
@@ -96,9 +96,9 @@ TEST(Stages, ForkTheirGroupsAndJoinThem) {
   Doubling first(*backend, 12, StreamIndex(0)), second(*backend, 12, StreamIndex(1)),
       third(*backend, 3, StreamIndex(2));
   const std::vector<BoundGroup> groups{first.group(), second.group(), third.group()};
-  const std::vector<Lane> lanes{first.lane(), second.lane(), third.lane()};
+  const std::vector<CoreShare> shares{first.share(), second.share(), third.share()};
   for (const bool recorded : {false, true}) {
-    const auto queue = [&] { backend->run_stage(groups, lanes, nullptr, nullptr); };
+    const auto queue = [&] { backend->run_stage(groups, shares, nullptr, nullptr); };
     const auto recording = recorded ? backend->record(queue) : nullptr;
     first.start_with(1);
     second.start_with(2);
@@ -117,7 +117,7 @@ TEST(Marks, RunForwardInsideRecordingsAndOutside) {
   const auto marks = backend->make_marks(2);
   const auto queue = [&] {
     marks->mark(0);
-    backend->run_stage({&doubling.group(), 1}, {&doubling.lane(), 1}, nullptr, nullptr);
+    backend->run_stage({&doubling.group(), 1}, {&doubling.share(), 1}, nullptr, nullptr);
     marks->mark(1);
   };
   queue();
@@ -131,16 +131,16 @@ TEST(Marks, RunForwardInsideRecordingsAndOutside) {
   }
 }
 
-TEST(Chill, ReadsAnyPartOfItsStretch) {
+TEST(CacheFlush, ReadsAnyPartOfItsStretch) {
   const auto backend = cuda::make_backend({});
   const auto stretch = backend->allocate(Bytes{1} << 20, "a test");
   const std::vector<float> zeros(1 << 18, 0.0f);
   backend->write(stretch->data(), zeros.data(), stretch->size_bytes());
-  const auto chill =
-      backend->bind_chill({stretch->data(), stretch->size_bytes()}, lanes(1, 1).front());
+  const auto cache_flush = backend->bind_cache_flush({stretch->data(), stretch->size_bytes()},
+                                                     core_shares(1, 1).front());
   for (const Bytes size : {Bytes{0}, Bytes{4}, Bytes{1000}, Bytes{1} << 20, Bytes{1} << 30}) {
-    chill->set_size(size);
-    chill->run();
+    cache_flush->set_size(size);
+    cache_flush->run();
     EXPECT_NO_THROW(backend->synchronize()) << size;
   }
 }

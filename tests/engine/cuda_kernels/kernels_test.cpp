@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/half.h"
+#include "engine/cuda/bound_network.h"
 #include "engine/job/verify.h"
 #include "engine/reference/backend.h"
-#include "gpu/bound_network.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
 #include "support/operations.h"

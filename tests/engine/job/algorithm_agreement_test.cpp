@@ -14,7 +14,7 @@ class ChoosyBackend final : public test::FakeBackend {
  public:
   ChoosyBackend(std::string name, std::size_t rank) : name_(std::move(name)), rank_(rank) {}
   std::string_view name() const override { return name_; }
-  Json choices(const Operation& operation) override {
+  Json algorithms(const Operation& operation) override {
     ++asked;
     if (!adopted.contains(operation.name)) return {{operation.name, rank_}};
     return {{operation.name, adopted[operation.name]}};
@@ -35,7 +35,8 @@ TEST(Choices, TheFirstRankOfABackendChoosesForAllOfThem) {
     const std::size_t rank = transport.rank().index();
     ChoosyBackend backend(rank % 2 == 0 ? "even" : "odd", rank);
     const Json known = {{"op_2", 17}, {"elsewhere", 5}};
-    const Json chosen = agree_on_choices(transport, backend, network.coarse, network.model, known);
+    const Json chosen =
+        agree_on_algorithms(transport, backend, network.coarse, network.model, known);
     for (std::size_t i = 0; i < network.coarse.graph.size(); ++i) {
       const std::string& name = network.coarse.graph.op(OpId(i)).name;
       EXPECT_EQ(chosen[name], name == "op_2" ? 17 : rank % 2) << name;
@@ -51,7 +52,7 @@ TEST(Choices, NobodyIsAskedWhatItCannotRun) {
     ChoosyBackend backend("even", 0);
     backend.refused = "op_3";
     const Json chosen =
-        agree_on_choices(transport, backend, network.coarse, network.model, Json::object());
+        agree_on_algorithms(transport, backend, network.coarse, network.model, Json::object());
     EXPECT_FALSE(chosen.contains("op_3"));
     EXPECT_EQ(chosen.size(), network.coarse.graph.size() - 1);
   });
@@ -61,8 +62,9 @@ TEST(Choices, ABackendWithoutAChoiceHasNone) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(2, [&](mpi::Transport& transport) {
     test::FakeBackend backend;
-    EXPECT_EQ(agree_on_choices(transport, backend, network.coarse, network.model, Json::object()),
-              Json::object());
+    EXPECT_EQ(
+        agree_on_algorithms(transport, backend, network.coarse, network.model, Json::object()),
+        Json::object());
   });
 }
 

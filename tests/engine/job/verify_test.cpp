@@ -88,7 +88,7 @@ Model small_model() {
   return std::move(b).build();
 }
 
-/// The reference backend, watched: how many operators are bound at once, on which lanes.
+/// The reference backend, watched: how many operators are bound at once, on which core shares.
 class WatchedBackend final : public Backend {
  public:
   std::string_view name() const override { return inner_->name(); }
@@ -103,12 +103,12 @@ class WatchedBackend final : public Backend {
   }
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override {
-    threads_of[operation.name] = lane.threads;
+                                      const CoreShare& share, TensorSource& source) override {
+    threads_of[operation.name] = share.threads;
     most_bound = std::max(most_bound, ++bound);
-    return std::make_unique<Watched>(inner_->bind(operation, inputs, output, lane, source), bound);
+    return std::make_unique<Watched>(inner_->bind(operation, inputs, output, share, source), bound);
   }
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes_of_groups,
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> lanes_of_groups,
                  void (*poll)(void*), void* argument) override {
     inner_->run_stage(groups, lanes_of_groups, poll, argument);
   }

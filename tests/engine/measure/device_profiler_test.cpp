@@ -13,9 +13,9 @@
 namespace hios {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
+using test::FakeAccelerator;
 using test::FakeAsyncBackend;
-using test::FakeDevice;
 using test::FakeSource;
 using test::random_network;
 using test::RandomNetwork;
@@ -40,7 +40,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
   const RandomNetwork network = random_network(12, 11);
   for (const bool records : {true, false}) {
     run_device_ranks(
-        2, {{"Staged", Path::kStaged}}, [&](mpi::Transport& transport, FakeDevice* device) {
+        2, {{"Staged", Route::kStaged}}, [&](mpi::Transport& transport, FakeAccelerator* device) {
           FakeAsyncBackend backend(*device, records);
           FakeSource source;
           Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
@@ -65,7 +65,7 @@ TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
   const RandomNetwork network = random_network(12, 11);
   const std::vector<Stage> stages = pairs(network.coarse.graph, 6);
   ASSERT_GT(stages.size(), 3u);
-  FakeDevice device;
+  FakeAccelerator device;
   FakeAsyncBackend backend(device);
   FakeSource source;
   constexpr Bytes kCold = Bytes{1} << 20;
@@ -90,7 +90,7 @@ class DeviceTransfers : public testing::TestWithParam<Ways> {};
 
 TEST_P(DeviceTransfers, EveryPairGetsACurve) {
   const RandomNetwork network = random_network(3, 1);
-  run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeDevice* device) {
+  run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeAccelerator* device) {
     std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>();
     if (device != nullptr) backend = std::make_unique<FakeAsyncBackend>(*device);
     FakeSource source;
@@ -106,10 +106,10 @@ TEST_P(DeviceTransfers, EveryPairGetsACurve) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Paths, DeviceTransfers,
-                         testing::Values(Ways{"Ipc", Path::kIpc},
-                                         Ways{"CudaAware", Path::kCudaAware},
-                                         Ways{"Staged", Path::kStaged},
+INSTANTIATE_TEST_SUITE_P(RouteTable, DeviceTransfers,
+                         testing::Values(Ways{"Ipc", Route::kIpc},
+                                         Ways{"CudaAware", Route::kCudaAware},
+                                         Ways{"Staged", Route::kStaged},
                                          Ways{"Mixed", std::nullopt}),
                          [](const auto& parameter) { return parameter.param.name; });
 

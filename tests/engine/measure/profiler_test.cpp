@@ -66,12 +66,12 @@ std::vector<Stage> pairs(const Graph& graph) {
   return stages;
 }
 
-TEST(Sweeps, AreMergedByTheFastestQuarterOfWholeSweeps) {
+TEST(SweepTimes, AreMergedByTheFastestQuarterOfWholeSweeps) {
   run_ranks(2, [](mpi::Transport& transport) {
     // Eight sweeps, of which 1 and 6 are the fastest. Thing 0 occurs once, thing 1 twice.
     const std::vector<double> totals = {9, 1, 9, 8, 7, 9, 2, 9};
     const double mine = transport.rank() == Rank(0) ? 0 : 100;
-    Sweeps sweeps(2);
+    SweepTimes sweeps(2);
     sweeps.begin_sweep();  // warm-up
     sweeps.add(0, 0.001);
     sweeps.add(1, 0.001);
@@ -303,8 +303,8 @@ TEST(StageBatch, ProducesTheInputsThenRunsTheGroups) {
     EXPECT_EQ(produced, expected);
     EXPECT_EQ(run, (std::set{name(stage.groups[0][0]), name(stage.groups[1][0])}));
     // Producers have all cores, groups their share.
-    for (const auto& [op, lane] : backend.bound) {
-      EXPECT_EQ(lane.threads, run.contains(op) ? 1 : 2) << op;
+    for (const auto& [op, share] : backend.bound) {
+      EXPECT_EQ(share.threads, run.contains(op) ? 1 : 2) << op;
     }
   }
 }

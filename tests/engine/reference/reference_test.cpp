@@ -239,7 +239,7 @@ struct Bound {
       pointers.push_back(inputs.back()->data());
     }
     output = backend.allocate(c.output_shape().size_bytes(kFp32Bytes), "output");
-    op = backend.bind(c.operation(), pointers, output->data(), lanes(1, 1)[0], source);
+    op = backend.bind(c.operation(), pointers, output->data(), core_shares(1, 1)[0], source);
   }
   static std::span<float> floats(Buffer& buffer) {
     return {reinterpret_cast<float*>(buffer.data()), buffer.size_bytes() / sizeof(float)};
@@ -301,11 +301,11 @@ TEST(ReferenceBackend, RunsGroupsInOrderAndPollsBetweenOperators) {
   std::vector<int> log;
   Recorder a(1, log), b(2, log), c(3, log);
   const std::vector<BoundGroup> groups = {{&a, &b}, {&c}};
-  backend->run_stage(groups, lanes(2, 2), nullptr, nullptr);
+  backend->run_stage(groups, core_shares(2, 2), nullptr, nullptr);
   EXPECT_EQ(log, (std::vector<int>{1, 2, 3}));
   log.clear();
   const auto poll = [](void* argument) { static_cast<std::vector<int>*>(argument)->push_back(0); };
-  backend->run_stage(groups, lanes(2, 2), poll, &log);
+  backend->run_stage(groups, core_shares(2, 2), poll, &log);
   EXPECT_EQ(log, (std::vector<int>{1, 0, 2, 0, 3}));
 }
 
@@ -314,7 +314,8 @@ TEST(ReferenceBackend, ExceptionOfAGroupIsRethrown) {
     void run() override { throw RunError("a kernel failed"); }
   } failing;
   const std::vector<BoundGroup> groups = {{&failing}};
-  EXPECT_THROW(reference_backend()->run_stage(groups, lanes(1, 1), nullptr, nullptr), RunError);
+  EXPECT_THROW(reference_backend()->run_stage(groups, core_shares(1, 1), nullptr, nullptr),
+               RunError);
 }
 
 TEST(ReferenceBackend, RefusesAWrongNumberOfInputs) {
@@ -322,7 +323,7 @@ TEST(ReferenceBackend, RefusesAWrongNumberOfInputs) {
   const OperationCase c = scaled_relu("op", 3);
   FixedSource source({10}, {});
   std::vector<std::byte> output(64);
-  EXPECT_THROW(backend->bind(c.operation(), {}, output.data(), lanes(1, 1)[0], source),
+  EXPECT_THROW(backend->bind(c.operation(), {}, output.data(), core_shares(1, 1)[0], source),
                std::logic_error);
 }
 

@@ -57,16 +57,17 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
   const std::size_t ranks = schedule.devices.size();
   std::barrier together(static_cast<std::ptrdiff_t>(ranks));
   allocations = 0;
-  test::run_device_ranks(ranks, {ways}, [&](mpi::Transport& transport, test::FakeDevice* device) {
-    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
-    std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
-    if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
-    backend->ran.reserve(1 << 16);  // the fake's own notes
-    test::FakeSource source;
-    Executor executor(network.coarse, network.model, plan, *backend, transport, source);
-    count_iterations(executor, together);
-    executor.close();
-  });
+  test::run_device_ranks(
+      ranks, {ways}, [&](mpi::Transport& transport, test::FakeAccelerator* device) {
+        const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+        std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
+        if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
+        backend->ran.reserve(1 << 16);  // the fake's own notes
+        test::FakeSource source;
+        Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+        count_iterations(executor, together);
+        executor.close();
+      });
   return allocations;
 }
 
@@ -91,8 +92,8 @@ TEST(Allocation, NoneInTheTimedLoopWithTheReferenceBackend) {
 TEST(Allocation, NoneInTheTimedLoopOnDevices) {
   const test::RandomNetwork network = test::random_network(20, 4);
   for (const test::Ways& ways :
-       {test::Ways{"Ipc", mpi::Path::kIpc}, test::Ways{"CudaAware", mpi::Path::kCudaAware},
-        test::Ways{"Staged", mpi::Path::kStaged}, test::Ways{"Mixed", std::nullopt}}) {
+       {test::Ways{"Ipc", mpi::Route::kIpc}, test::Ways{"CudaAware", mpi::Route::kCudaAware},
+        test::Ways{"Staged", mpi::Route::kStaged}, test::Ways{"Mixed", std::nullopt}}) {
     for (const std::size_t ranks : {1, 3}) {
       const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
       for (const bool records : {true, false}) {

@@ -15,11 +15,11 @@
 namespace hios {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
 using test::DeviceRanks;
+using test::FakeAccelerator;
 using test::FakeAsyncBackend;
 using test::FakeBackend;
-using test::FakeDevice;
 using test::FakeOptions;
 using test::FakeSource;
 using test::random_network;
@@ -34,7 +34,7 @@ bool equal(const std::vector<float>& values, const std::vector<std::byte>& expec
   return compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
 }
 
-std::unique_ptr<FakeBackend> backend_on(FakeDevice* device, bool records) {
+std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool records) {
   if (device == nullptr) return std::make_unique<FakeBackend>(2);
   return std::make_unique<FakeAsyncBackend>(*device, records);
 }
@@ -46,7 +46,7 @@ void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
   oracle.arithmetic = test::arithmetic_of(network.coarse);
   FakeSource source;
   const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
-  const auto body = [&](mpi::Transport& transport, FakeDevice* device) {
+  const auto body = [&](mpi::Transport& transport, FakeAccelerator* device) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
     const auto backend = backend_on(device, records);
     backend->arithmetic = test::arithmetic_of(network.coarse);
@@ -106,10 +106,10 @@ TEST_P(DeviceExecutor, ARankWithoutWorkTakesPart) {
   expect_as_alone(network, schedule, {}, true, {GetParam()});
 }
 
-INSTANTIATE_TEST_SUITE_P(Paths, DeviceExecutor,
-                         testing::Values(Ways{"Ipc", Path::kIpc},
-                                         Ways{"CudaAware", Path::kCudaAware},
-                                         Ways{"Staged", Path::kStaged},
+INSTANTIATE_TEST_SUITE_P(RouteTable, DeviceExecutor,
+                         testing::Values(Ways{"Ipc", Route::kIpc},
+                                         Ways{"CudaAware", Route::kCudaAware},
+                                         Ways{"Staged", Route::kStaged},
                                          Ways{"Mixed", std::nullopt}),
                          [](const auto& parameter) { return parameter.param.name; });
 
@@ -127,7 +127,7 @@ struct Alone {
 
   const RandomNetwork& network;
   RankPlan plan;
-  FakeDevice device;
+  FakeAccelerator device;
   FakeAsyncBackend backend;
   FakeSource source;
   std::unique_ptr<mpi::Transport> transport;
@@ -192,7 +192,7 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
   const RandomNetwork network = random_network(25, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
   run_device_ranks(
-      2, {{"Staged", Path::kStaged}}, [&](mpi::Transport& transport, FakeDevice* device) {
+      2, {{"Staged", Route::kStaged}}, [&](mpi::Transport& transport, FakeAccelerator* device) {
         const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
         FakeAsyncBackend backend(*device);
         FakeSource source;
@@ -337,7 +337,7 @@ TEST_P(DeviceExecutor, AFailureOnOneRankEndsTheJobAndSaysWhere) {
   const std::string name = network.coarse.graph.op(op).name;
   for (const bool blocking : {false, true}) {
     const auto run = [&] {
-      run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeDevice* device) {
+      run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeAccelerator* device) {
         const RankPlan mine = plan_rank(network.coarse, schedule, transport.rank());
         const auto backend = backend_on(device, true);
         if (transport.rank() == Rank(failing)) {
@@ -369,7 +369,7 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
       plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
   FakeOptions options;
   options.memory_bytes = 1;
-  FakeDevice device(options);
+  FakeAccelerator device(options);
   FakeAsyncBackend backend(device);
   backend.free_bytes = Bytes{1} << 40;  // what the device says of itself is wrong
   FakeSource source;
@@ -408,7 +408,7 @@ TEST(DeviceExecutorAlone, RefusesBeforeItAllocatesWhatCannotFit) {
       plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
   FakeOptions options;
   options.memory_bytes = 1;  // any allocation would fail
-  FakeDevice device(options);
+  FakeAccelerator device(options);
   FakeAsyncBackend backend(device);
   backend.free_bytes = plan.arena_bytes - 1;
   FakeSource source;
@@ -427,7 +427,7 @@ TEST(DeviceOneRankRun, ComputesWhatTheHostComputes) {
   oracle.arithmetic = test::arithmetic_of(network.coarse);
   FakeSource source;
   const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
-  FakeDevice device;
+  FakeAccelerator device;
   FakeAsyncBackend backend(device);
   const OneRankRun run(network.coarse, network.model, backend,
                        std::vector<int>(network.coarse.graph.size(), 1), source, "");

@@ -103,7 +103,7 @@ TEST(Executor, BindsEachGroupOnItsLane) {
     const Executor executor(network.coarse, network.model, plan, backend, transport, source);
     std::size_t next = 0;
     for (const Stage& stage : schedule.devices[0]) {
-      const std::vector<Lane> expected = lanes(stage.groups.size(), 2);
+      const std::vector<CoreShare> expected = core_shares(stage.groups.size(), 2);
       for (std::size_t g = 0; g < stage.groups.size(); ++g) {
         for (const OpId op : stage.groups[g]) {
           EXPECT_EQ(backend.bound[next].first, network.coarse.graph.op(op).name);

@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "device_ranks.h"
+#include "support/device_ranks.h"
 #include "support/count_allocations.h"
 
 namespace hios::test {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
 
 constexpr std::size_t kRanks = 3;
 constexpr std::array kSizes = {Bytes{0}, Bytes{100}, Bytes{700000}};
@@ -36,7 +36,7 @@ void run_iterations(mpi::Channel& channel, std::size_t messages, int iterations)
 std::size_t allocations_by(const Ways& ways) {
   std::barrier together(static_cast<std::ptrdiff_t>(kRanks));
   allocations = 0;
-  run_device_ranks(kRanks, {ways}, [&](mpi::Transport& transport, FakeDevice* device) {
+  run_device_ranks(kRanks, {ways}, [&](mpi::Transport& transport, FakeAccelerator* device) {
     std::vector<std::unique_ptr<mpi::DeviceMemory>> memory;
     std::vector<std::vector<std::byte>> host;
     const auto make = [&](Bytes size_bytes) {
@@ -80,8 +80,8 @@ TEST(DeviceAllocation, TheCounterCounts) {
 }
 
 TEST(DeviceAllocation, NoneInAnIteration) {
-  for (const Ways& ways : {Ways{"Ipc", Path::kIpc}, Ways{"CudaAware", Path::kCudaAware},
-                           Ways{"Staged", Path::kStaged}, Ways{"Mixed", std::nullopt}}) {
+  for (const Ways& ways : {Ways{"Ipc", Route::kIpc}, Ways{"CudaAware", Route::kCudaAware},
+                           Ways{"Staged", Route::kStaged}, Ways{"Mixed", std::nullopt}}) {
     EXPECT_EQ(allocations_by(ways), 0u) << ways;
   }
 }

@@ -7,20 +7,20 @@
 #include <atomic>
 #include <tuple>
 
-#include "device_ranks.h"
-#include "exchange.h"
+#include "support/device_ranks.h"
+#include "support/exchange.h"
 #include "support/expect_error.h"
-#include "transport_contract.h"
+#include "support/transport_contract.h"
 
 namespace hios::test {
 namespace {
 
-using mpi::Path;
+using mpi::Route;
 using mpi::Transport;
 using Pace = FakeOptions::Pace;
 
-const std::array kWays = {Ways{"Ipc", Path::kIpc}, Ways{"CudaAware", Path::kCudaAware},
-                          Ways{"Staged", Path::kStaged}, Ways{"Mixed", std::nullopt}};
+const std::array kWays = {Ways{"Ipc", Route::kIpc}, Ways{"CudaAware", Route::kCudaAware},
+                          Ways{"Staged", Route::kStaged}, Ways{"Mixed", std::nullopt}};
 
 class BetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, Ways, std::size_t>> {
 };
@@ -73,10 +73,10 @@ TEST(StagingChunks, CoverAMessageInOrder) {
 }
 
 TEST(DeviceTransport, SaysHowTensorsGo) {
-  run_device_ranks(3, {kWays[3]}, [](Transport& transport, FakeDevice*) {
+  run_device_ranks(3, {kWays[3]}, [](Transport& transport, FakeAccelerator*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by cuda-aware, staged");
   });
-  run_device_ranks(2, {kWays[0]}, [](Transport& transport, FakeDevice*) {
+  run_device_ranks(2, {kWays[0]}, [](Transport& transport, FakeAccelerator*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by ipc");
   });
 }
@@ -86,7 +86,7 @@ TEST(DeviceTransport, SaysHowTensorsGo) {
 TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
   for (const Ways& ways : {kWays[0], kWays[1], kWays[2]}) {
     DeviceRanks setting{ways, Pace::kLazy};
-    run_device_ranks(2, setting, [&](Transport& transport, FakeDevice* device) {
+    run_device_ranks(2, setting, [&](Transport& transport, FakeAccelerator* device) {
       constexpr Bytes kSize = 600000;
       const auto out = device->make_memory(kSize, "out"), in = device->make_memory(kSize, "in");
       const std::byte mine = static_cast<std::byte>(transport.rank().index());
@@ -109,7 +109,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
 
 /// A send may start before the rank's receives are posted, the answer to it among them.
 TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
-  run_device_ranks(2, {kWays[0]}, [&](Transport& transport, FakeDevice* device) {
+  run_device_ranks(2, {kWays[0]}, [&](Transport& transport, FakeAccelerator* device) {
     Exchange exchange(transport, device, all_pairs(2, {100}));
     const std::size_t own = transport.rank().index();  // the post that this rank sends
     exchange.start_send(own, 0);
@@ -126,7 +126,7 @@ TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
 void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std::string_view> words,
                           const std::function<std::vector<Post>(Rank)>& posts) {
   std::atomic<int> failures = 0;
-  run_device_ranks(3, setting, [&](Transport& transport, FakeDevice* device) {
+  run_device_ranks(3, setting, [&](Transport& transport, FakeAccelerator* device) {
     expect_error<RunError>([&] { Exchange(transport, device, posts(transport.rank())); }, words);
     ++failures;
   });
@@ -162,7 +162,7 @@ TEST(DeviceChannel, TellsThatTheDeviceFailed) {
       };
       expect_error<RunError>(
           [&] {
-            run_device_ranks(3, setting, [](Transport& transport, FakeDevice* device) {
+            run_device_ranks(3, setting, [](Transport& transport, FakeAccelerator* device) {
               Exchange exchange(transport, device, all_pairs(3, {5000, 600000}));
               for (std::size_t iteration = 0; iteration < 3; ++iteration) {
                 exchange.start_receives();

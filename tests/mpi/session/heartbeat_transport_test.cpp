@@ -14,12 +14,14 @@ namespace {
 
 TEST(Beating, CountsEveryCallTwiceAndHandsItOn) {
   run_ranks(2, [](mpi::Transport& plain) {
-    mpi::BeatingTransport transport(plain);
+    mpi::HeartbeatTransport transport(plain);
     EXPECT_EQ(transport.rank(), plain.rank());
     EXPECT_EQ(transport.size(), 2u);
     EXPECT_EQ(transport.path(), plain.path());
-    std::uint64_t before = transport.beats();
-    const auto beats = [&] { return transport.beats() - std::exchange(before, transport.beats()); };
+    std::uint64_t before = transport.heartbeats();
+    const auto beats = [&] {
+      return transport.heartbeats() - std::exchange(before, transport.heartbeats());
+    };
 
     transport.barrier();
     EXPECT_EQ(beats(), 2u);
@@ -38,15 +40,15 @@ TEST(Beating, CountsEveryCallTwiceAndHandsItOn) {
 
 TEST(Beating, NamesTheCallUnderWay) {
   std::latch seen(1);
-  std::atomic<mpi::BeatingTransport*> watched = nullptr;
+  std::atomic<mpi::HeartbeatTransport*> watched = nullptr;
   run_ranks(2, [&](mpi::Transport& plain) {
-    mpi::BeatingTransport transport(plain);
+    mpi::HeartbeatTransport transport(plain);
     if (plain.rank() == Rank(0)) {
       watched = &transport;
       transport.barrier();  // until rank 1 has read what this rank does
       seen.wait();
     } else {
-      while (watched == nullptr || watched.load()->beats() == 0) std::this_thread::yield();
+      while (watched == nullptr || watched.load()->heartbeats() == 0) std::this_thread::yield();
       EXPECT_STREQ(watched.load()->doing(), "waiting for the other ranks (barrier)");
       transport.barrier();
       seen.count_down();
@@ -57,7 +59,7 @@ TEST(Beating, NamesTheCallUnderWay) {
 TEST(Beating, AFailedCallEndsToo) {
   EXPECT_THROW(run_ranks(1,
                          [](mpi::Transport& plain) {
-                           mpi::BeatingTransport transport(plain);
+                           mpi::HeartbeatTransport transport(plain);
                            try {
                              transport.abort(7);
                            } catch (const JobAborted& aborted) {

@@ -10,15 +10,15 @@ TEST(PatienceDeathTest, EndsTheProcessWithALineWhenNothingComes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const mpi::Patience patience(1, "all ranks start together (MPI_Init)");
+        const mpi::StartupTimeout patience(1, "all ranks start together (MPI_Init)");
         while (true) pause();
       },
       testing::ExitedWithCode(3),
       "error: rank .* on .*: no answer for 1 s while all ranks start together");
 }
 
-TEST(Patience, IsOverWithItsScope) {
-  { const mpi::Patience patience(1000, "nothing happens"); }
+TEST(StartupTimeout, IsOverWithItsScope) {
+  { const mpi::StartupTimeout patience(1000, "nothing happens"); }
   EXPECT_EQ(alarm(0), 0u) << "an alarm was left";
 }
 

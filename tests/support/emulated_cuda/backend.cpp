@@ -14,9 +14,9 @@ EmulatedCudaBackend::EmulatedCudaBackend(Math math, Json algorithms)
 
 std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operation,
                                                          std::span<const std::byte* const> inputs,
-                                                         std::byte* output, const Lane& lane,
+                                                         std::byte* output, const CoreShare& share,
                                                          TensorSource& source) {
-  const cuda::ConvolutionTools lent{gpu_, streams_.group(lane.stream), nullptr};
+  const cuda::ConvolutionTools lent{gpu_, streams_.group(share.stream), nullptr};
   return cuda::bind_operator({operation, output, source, lent, choices_, weights_, math_}, inputs);
 }
 

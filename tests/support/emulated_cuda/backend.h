@@ -24,10 +24,10 @@ class EmulatedCudaBackend final : public Backend {
   }
   std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                       std::span<const std::byte* const> inputs, std::byte* output,
-                                      const Lane& lane, TensorSource& source) override;
-  void run_stage(std::span<const BoundGroup> groups, std::span<const Lane> lanes, void (*)(void*),
-                 void*) override {
-    streams_.run(groups, lanes);
+                                      const CoreShare& share, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
+                 void (*)(void*), void*) override {
+    streams_.run(groups, shares);
   }
   cuda::ConvolutionTools tools() { return {gpu_, streams_.work(), nullptr}; }
 
