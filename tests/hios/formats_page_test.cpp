@@ -1,0 +1,131 @@
+// docs/formats.md: its examples meet the schemas, are read by our readers and belong together, and
+// it says something about every key that a schema knows.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/coarsen.h"
+#include "hios/graph/graph_json.h"
+#include "hios/model/model.h"
+#include "hios/platform/platform.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
+#include "support/schema.h"
+
+namespace hios {
+namespace {
+
+/// The page, and the JSON blocks in it by the format that each names.
+class FormatsPage : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ifstream file(HIOS_SOURCE_DIR "/docs/formats.md");
+    ASSERT_TRUE(file);
+    std::string line, block;
+    std::size_t number = 0, begin = 0;
+    while (std::getline(file, line)) {
+      ++number;
+      page_ += line + "\n";
+      if (line == "```json") {
+        begin = number;
+      } else if (begin > 0 && line == "```") {
+        Json example = parse_json(block, "docs/formats.md:" + std::to_string(begin));
+        const std::string format = example.at("format");
+        examples_[format].push_back(std::move(example));
+        block.clear();
+        begin = 0;
+      } else if (begin > 0) {
+        block += line + "\n";
+      }
+    }
+  }
+
+  const Json& example(const std::string& format) const { return examples_.at(format).front(); }
+  JsonView view(const std::string& format) const { return {example(format), format}; }
+  Graph graph_of_the_model() const { return coarsen(model_from_json(view("hios-model"))).graph; }
+
+  std::string page_;
+  std::map<std::string, std::vector<Json>> examples_;
+};
+
+TEST_F(FormatsPage, ShowsEveryFormatAsItsSchemaHasIt) {
+  for (const char* format : {"hios-model", "hios-graph", "hios-platform", "hios-profile",
+                             "hios-schedule", "hios-report", "hios-summary"}) {
+    EXPECT_TRUE(examples_.contains(format)) << format;
+  }
+  for (const auto& [format, examples] : examples_) {
+    SCOPED_TRACE(format);
+    for (const Json& one : examples) test::expect_meets_schema(one);
+  }
+}
+
+/// The keys that a schema, or a part of one, knows by name.
+void collect_keys(const Json& schema, std::set<std::string>& keys) {
+  if (schema.is_array()) {
+    for (const Json& part : schema) collect_keys(part, keys);
+  }
+  if (!schema.is_object()) return;
+  for (const auto& [keyword, part] : schema.items()) {
+    if (keyword == "properties") {
+      for (const auto& property : part.items()) keys.insert(property.key());
+    }
+    collect_keys(part, keys);
+  }
+}
+
+TEST_F(FormatsPage, NamesEveryKeyOfEverySchema) {
+  for (const auto& [format, examples] : examples_) {
+    std::set<std::string> keys;
+    collect_keys(read_json(HIOS_SOURCE_DIR "/schedules/schemas/" + format + ".json"), keys);
+    for (const std::string& key : keys) {
+      const bool named = page_.find('"' + key + '"') != std::string::npos ||
+                         page_.find('`' + key + '`') != std::string::npos;
+      EXPECT_TRUE(named) << format << ": " << key;
+    }
+  }
+}
+
+TEST_F(FormatsPage, OurReadersTakeItsExamples) {
+  EXPECT_EQ(graph_from_json(view("hios-graph")).size(), 4U);
+  EXPECT_EQ(platform_from_json(view("hios-platform")).size(), 3U);
+  EXPECT_EQ(graph_of_the_model().size(), 5U);
+  EXPECT_EQ(profile_from_json(view("hios-profile")).configurations.size(), 1U);
+}
+
+TEST_F(FormatsPage, ItsSchedulesFitItsModel) {
+  const Graph graph = graph_of_the_model();
+  EXPECT_EQ(examples_.at("hios-schedule").size(), 2U);
+  for (const Json& json : examples_.at("hios-schedule")) {
+    const ScheduleFile file = schedule_from_json(JsonView(json, "docs/formats.md"), graph);
+    EXPECT_TRUE(validate(graph, Platform(file.devices), file.schedule).empty());
+  }
+}
+
+TEST_F(FormatsPage, ItsProfilePredictsWhatItsScheduleSays) {
+  const Graph graph = graph_of_the_model();
+  const Profile profile = profile_from_json(view("hios-profile"));
+  const ScheduleFile file = schedule_from_json(view("hios-schedule"), graph);
+  const Platform platform(file.devices);
+  const CostModel costs = CostModel::from_profile(graph, platform, profile);
+  EXPECT_NEAR(simulate(graph, file.schedule, costs).latency_ms, file.predicted.latency_ms, 0.02);
+  EXPECT_NEAR(file.predicted.gap(), example("hios-schedule").at("predicted").at("gap"), 1e-3);
+}
+
+TEST_F(FormatsPage, ItsReportIsOfThatSchedule) {
+  const Json& report = example("hios-report");
+  EXPECT_EQ(report.at("digests").at("graph"), graph_of_the_model().digest());
+  EXPECT_EQ(report.at("predicted_ms"), example("hios-schedule").at("predicted").at("latency_ms"));
+  EXPECT_EQ(report.at("ranks").size(), example("hios-schedule").at("devices").size());
+}
+
+}  // namespace
+}  // namespace hios
