@@ -89,7 +89,7 @@ TEST(Schemas, PlatformsMeetTheirs) {
   test::expect_meets_schema(to_json(platform_from_json(JsonView(full, "platform_ok.json"))));
 }
 
-/// The rows that INTERFACES shows, with the columns of the demo.
+/// Rows with the columns of the demo.
 TEST(Schemas, SummariesMeetTheirs) {
   const Json summary = parse_json(R"({
     "format": "hios-summary", "version": 1, "model": "inception_v3",
