@@ -1,8 +1,9 @@
-#include <sstream>
+#include <tuple>
 
 #include "hios/base/error.h"
 #include "mpi/device/device_transport.h"
 #include "mpi/device/route_probe.h"
+#include "mpi/exchange.h"
 #include "mpi/session/session.h"
 
 // Every rank learns what every rank is, and from there all draw the same conclusions: which paths a
@@ -16,29 +17,11 @@ namespace {
 struct Facts {
   bool has_device = false;
   bool cuda_aware_mpi = false;
-  std::string identity, host;
-};
-
-std::vector<Facts> gather_facts(Transport& transport, Accelerator* device,
-                                const RouteHints& hints) {
-  std::ostringstream mine;
-  mine << (device != nullptr) << hints.cuda_aware_mpi << '\n'
-       << (device != nullptr ? device->identity() : "") << '\n'
-       << transport.host() << '\n';
-  std::vector<Facts> all;
-  for (const std::string& text : transport.all_gather(mine.str())) {
-    std::istringstream in(text);
-    std::string flags;
-    Facts facts;
-    std::getline(in, flags);
-    std::getline(in, facts.identity);
-    std::getline(in, facts.host);
-    facts.has_device = flags.starts_with('1');
-    facts.cuda_aware_mpi = flags.ends_with('1');
-    all.push_back(std::move(facts));
+  std::string host;
+  static auto fields(auto& self) {
+    return std::tie(self.has_device, self.cuda_aware_mpi, self.host);
   }
-  return all;
-}
+};
 
 /// Why a path cannot be between two ranks, before it is tried; empty: it may.
 std::string hindrance(Route path, const Facts& a, const Facts& b) {
@@ -97,7 +80,8 @@ Choice choose(Transport& transport, Accelerator* device, const std::vector<Facts
 RouteTable choose_routes(Transport& transport, Accelerator* device, const RouteHints& hints) {
   agree_on_facts(transport,
                  {{"--transport", std::string(hints.forced ? name(*hints.forced) : "auto")}});
-  const std::vector<Facts> facts = gather_facts(transport, device, hints);
+  const std::vector<Facts> facts =
+      gather(transport, Facts{device != nullptr, hints.cuda_aware_mpi, transport.host()});
   const std::size_t ranks = transport.size();
   RouteTable paths{ranks, std::vector<Route>(ranks * ranks, Route::kHost),
                    std::vector<std::string>(ranks * ranks)};

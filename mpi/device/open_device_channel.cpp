@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <sstream>
 #include <tuple>
 
 #include "hios/base/error.h"
 #include "mpi/device/device_channel.h"
+#include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
 // Endpoints take their tags in the order of their messages' tags, pair by pair, whatever order the
@@ -22,39 +22,13 @@ using Wire = std::tuple<std::size_t, std::size_t, int>;
 struct Offer {
   Bytes size_bytes = 0;
   std::vector<std::string> lines;
+  static auto fields(auto& self) { return std::tie(self.size_bytes, self.lines); }
 };
 /// Of one rank; sends and receives apart, since a message has an offer from either side.
 struct Offers {
   std::map<Wire, Offer> sends, receives;
+  static auto fields(auto& self) { return std::tie(self.sends, self.receives); }
 };
-
-void pack(std::ostream& out, char side, const Wire& wire, const Offer& offer) {
-  const auto& [from, to, tag] = wire;
-  out << side << ' ' << from << ' ' << to << ' ' << tag << ' ' << offer.size_bytes << ' '
-      << offer.lines.size() << '\n';
-  for (const std::string& line : offer.lines) out << line << '\n';
-}
-
-std::string pack(const Offers& offers) {
-  std::ostringstream out;
-  for (const auto& [wire, offer] : offers.sends) pack(out, 's', wire, offer);
-  for (const auto& [wire, offer] : offers.receives) pack(out, 'r', wire, offer);
-  return out.str();
-}
-
-void unpack(const std::string& text, Offers& offers) {
-  std::istringstream in(text);
-  char side = 0;
-  std::size_t from = 0, to = 0, lines = 0;
-  int tag = 0;
-  Offer offer;
-  while (in >> side >> from >> to >> tag >> offer.size_bytes >> lines) {
-    in.ignore();
-    offer.lines.resize(lines);
-    for (std::string& line : offer.lines) std::getline(in, line);
-    (side == 's' ? offers.sends : offers.receives)[{from, to, tag}] = offer;
-  }
-}
 
 class Opening {
  public:
@@ -210,7 +184,7 @@ std::string complaint_of(Step&& step) {
 }
 
 void agree(Transport& transport, const std::string& complaint) {
-  const std::string joint = joint_complaint(transport.all_gather(complaint));
+  const std::string joint = joint_complaint(gather(transport, complaint));
   if (!joint.empty()) throw RunError(joint);
 }
 
@@ -233,7 +207,10 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
           opening.make_legs();
           mine = opening.offers();
         }));
-  for (const std::string& text : inner.all_gather(pack(mine))) unpack(text, of_all);
+  for (Offers& of_one : gather(inner, mine)) {
+    of_all.sends.merge(of_one.sends);
+    of_all.receives.merge(of_one.receives);
+  }
   std::unique_ptr<DeviceChannel> channel;
   agree(inner, complaint_of([&] {
           opening.accept(of_all);

@@ -7,6 +7,7 @@
 #include "hios/base/error.h"
 #include "hios/base/random.h"
 #include "mpi/device/device_channel.h"
+#include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
 // What a library or a device says of itself is no proof: an MPI may call itself CUDA-aware where
@@ -139,7 +140,7 @@ std::string joint_failure(Transport& transport, Step&& step) {
   } catch (const Error& error) {
     failure = printable(error.what(), 200);
   }
-  return joint_complaint(transport.all_gather(failure));
+  return joint_complaint(gather(transport, failure));
 }
 
 }  // namespace

@@ -1,59 +1,21 @@
 #include "mpi/session/agreement.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "hios/base/error.h"
+#include "mpi/exchange.h"
 #include "mpi/session/session.h"
 
 // Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
 // or none does, with the same words. Nobody is asked to decide for the others: a rank that had to
-// wait for a verdict could wait for ever. One all_gather each;
+// wait for a verdict could wait for ever. One gather each;
 // tests/mpi/session/agreement_test.cpp.
 namespace hios::mpi {
 namespace {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-
-/// "5:model": the length first, so that any text can be a name or a value.
-void append_field(std::string& out, std::string_view field) {
-  out += std::to_string(field.size());
-  out += ':';
-  out += field;
-}
-
-std::string_view take_field(std::string_view& in) {
-  std::size_t length = 0;
-  const auto [end, error] = std::from_chars(in.data(), in.data() + in.size(), length);
-  const auto start = static_cast<std::size_t>(end - in.data()) + 1;
-  if (error != std::errc() || start > in.size() || length > in.size() - start) {
-    throw RunError("another rank's facts arrived damaged");
-  }
-  const std::string_view field = in.substr(start, length);
-  in.remove_prefix(start + length);
-  return field;
-}
-
-std::string pack(const Facts& facts) {
-  std::string text;
-  for (const auto& [name, value] : facts) {
-    append_field(text, name);
-    append_field(text, value);
-  }
-  return text;
-}
-
-Facts unpack(std::string_view text) {
-  Facts facts;
-  while (!text.empty()) {
-    const std::string_view name = take_field(text);
-    facts.emplace_back(name, take_field(text));
-  }
-  return facts;
-}
 
 std::optional<std::string> value_of(const Facts& facts, const std::string& name) {
   for (const auto& [fact, value] : facts) {
@@ -116,15 +78,12 @@ std::string joint_complaint(const std::vector<std::string>& complaints) {
 }
 
 void agree_on_input(Transport& transport, const std::string& complaint) {
-  const std::string joint = joint_complaint(transport.all_gather(complaint));
+  const std::string joint = joint_complaint(gather(transport, complaint));
   if (!joint.empty()) throw InputError(joint);
 }
 
 void agree_on_facts(Transport& transport, const Facts& facts) {
-  const std::vector<std::string> packed = transport.all_gather(pack(facts));
-  std::vector<Facts> by_rank;
-  for (const std::string& text : packed) by_rank.push_back(unpack(text));
-
+  const std::vector<Facts> by_rank = gather(transport, facts);
   std::string differences;
   for (const std::string& name : names_of(by_rank)) {
     const std::string text = difference(by_rank, name);
