@@ -29,9 +29,17 @@ def read_trace(file):
 
 
 def color(name):
-    kinds = {"conv": "tab:blue", "sepconv": "tab:cyan", "pool": "tab:green", "concat": "tab:olive",
-             "sum": "tab:olive", "waiting": "0.88"}
+    kinds = {"conv": "#7fb2e5", "sepconv": "#8fd3dd", "pool": "#6fbf73", "concat": "#c9b84a",
+             "sum": "#c9b84a", "waiting": "0.88"}
     return next((c for kind, c in kinds.items() if name.startswith(kind)), "tab:gray")
+
+
+def lane_label(key, lanes):
+    """"planned rank 0", with its stream only where a lane of that rank has another one."""
+    process, lane = key
+    owner = lane.removesuffix(" stream 0")
+    alone = sum(p == process and other.startswith(owner + " stream") for p, other in lanes) == 1
+    return f"{process} {owner if alone else lane}"
 
 
 def draw(slices, arrows, output):
@@ -40,17 +48,17 @@ def draw(slices, arrows, output):
     import matplotlib.pyplot as plt
     lanes = sorted({(process, lane) for process, lane, *_ in slices}, key=lambda key: (key[0] != "planned", key[1]))
     height = {key: -i for i, key in enumerate(lanes)}
-    figure, axes = plt.subplots(figsize=(16, 1 + 0.8 * len(lanes)))
+    end = max((start + length for *_, start, length in slices), default=0)
+    figure, axes = plt.subplots(figsize=(12, 0.8 + 0.6 * len(lanes)))
     for process, lane, name, start, length in slices:
         axes.broken_barh([(start, length)], (height[process, lane] - 0.35, 0.7), facecolor=color(name),
                          edgecolor="white", linewidth=0.4)
-        end = max(s[3] + s[4] for s in slices)
-        if length > end / 45:
-            axes.text(start + length / 2, height[process, lane], name, ha="center", va="center", fontsize=6)
+        if length > end / 25:
+            axes.text(start + length / 2, height[process, lane], name, ha="center", va="center", fontsize=8)
     for (p1, l1, t1), (p2, l2, t2) in arrows:
         axes.annotate("", xy=(t2, height[p2, l2]), xytext=(t1, height[p1, l1]),
                       arrowprops={"arrowstyle": "->", "color": "tab:red", "linewidth": 0.7, "alpha": 0.7})
-    axes.set_yticks(list(height.values()), [" ".join(key) for key in lanes])
+    axes.set_yticks(list(height.values()), [lane_label(lane, lanes) for lane in lanes])
     axes.set_xlabel("ms from the start of the iteration")
     axes.margins(x=0.01)
     figure.tight_layout()

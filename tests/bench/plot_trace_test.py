@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from plot_trace import color, read_trace
+from plot_trace import color, lane_label, read_trace
 from support import FolderTest
 
 EVENTS = [
@@ -32,6 +32,12 @@ class PlotTraceTest(FolderTest):
 
     def test_arrows_have_both_ends(self):
         self.assertEqual(self.read()[1], [(("planned", "device 0", 2.0), ("planned", "device 1", 2.5))])
+
+    def test_a_stream_is_named_where_there_are_several(self):
+        lanes = [("planned", "rank 0 stream 0"), ("planned", "rank 1 stream 0"), ("planned", "rank 1 stream 1"),
+                 ("measured", "device 0")]
+        self.assertEqual([lane_label(lane, lanes) for lane in lanes],
+                         ["planned rank 0", "planned rank 1 stream 0", "planned rank 1 stream 1", "measured device 0"])
 
     def test_colours_by_kind(self):
         self.assertEqual(color("conv_1"), color("conv_2"))
