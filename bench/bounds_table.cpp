@@ -18,8 +18,8 @@
 #include "scheduler/bounds/bounds.h"
 
 // How large every lower bound is, which is the largest, and what it takes to compute them, as means
-// over random networks or for a graph from a file; beside them the best latency of the paper's
-// algorithms. A study: it asserts nothing.
+// over random networks or for a graph from a file; beside them the best latency of the HIOS
+// paper's algorithms. A study: it asserts nothing.
 
 namespace hios {
 namespace {

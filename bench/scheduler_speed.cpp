@@ -1,6 +1,6 @@
 // How long the schedulers take and how much memory, by the size of the graph: time and peak memory
-// of each step on random networks as the paper's (V-A; edges = 2n), and the exponent b of time =
-// a·n^b by least squares over the logarithms. A study: it asserts nothing.
+// of each step on random networks (Kundu and Shu, HIOS, section V-A; edges = 2n), and the exponent
+// b of time = a·n^b by least squares over the logarithms. A study: it asserts nothing.
 //
 // Each number comes from a process of its own, so that its peak memory (VmHWM, graph included) is
 // its own and a step that fails or is too large takes nothing else with it. A step is repeated for

@@ -127,7 +127,7 @@ class Yardstick:
 
 
 def summarize_samples(samples):
-    """The statistics of INTERFACES' latency_ms, percentiles by the nearest rank."""
+    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank."""
     ordered = sorted(samples)
     count = len(ordered)
 

@@ -1,7 +1,7 @@
 """Figures 1 and 2, measured: two equal convolutions at the same time against one after the other, and
 sending an image against convolving it.
 
-Paper 001, section II: 5x5 kernel, stride 1, 48 input channels, 8x8 to 1024x1024 pixels. The paper does
+Kundu and Shu, HIOS, section II: 5x5 kernel, stride 1, 48 input channels, 8x8 to 1024x1024 pixels. The paper does
 not say how many output channels there are; here 48. Its device is a GPU; here a rank:
 - contention: one rank with two cores. One after the other, each convolution has both cores; at the
   same time, each has one.

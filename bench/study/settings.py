@@ -1,4 +1,4 @@
-"""What the simulated figures vary: paper 001, section V-A and V-C to V-G.
+"""What the simulated figures vary: Kundu and Shu, HIOS, sections V-A and V-C to V-G.
 
 A setting is what one point of a figure has in common: devices, operators, edges, layers and p. The
 paper varies one of them at a time and keeps the others at their defaults; edges are twice the

@@ -1,4 +1,4 @@
-"""bench/study/settings.py: the points of figures 7 to 11, as paper 001 has them."""
+"""bench/study/settings.py: the points of figures 7 to 11, as the HIOS paper has them."""
 
 import unittest
 

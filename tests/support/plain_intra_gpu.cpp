@@ -7,8 +7,8 @@
 
 #include "scheduler/list/priorities.h"
 
-// Alg. 2 of paper 001 as it reads: whatever follows a window is timed again for each window that is
-// tried. What scheduler/intra_gpu must agree with.
+// Kundu and Shu, HIOS, Alg. 2 as it reads: whatever follows a window is timed again for each window
+// that is tried. What scheduler/algorithms/intra_gpu must agree with.
 //
 // The schedule is a graph of stages; `sequence_` is a topological order of it. One pass over the
 // part between a window's first and last operator marks every stage that waits for one of the

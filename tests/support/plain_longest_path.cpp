@@ -4,9 +4,10 @@
 
 #include "scheduler/list/priorities.h"
 
-// Alg. 1 of paper 001 as it reads: in each round the longest valid path of the whole graph is
-// searched anew, and a trial on a device times all that is scheduled from the path's first operator
-// on. Simple enough to be believed, and quadratic: what scheduler/longest_path must agree with.
+// Kundu and Shu, HIOS, Alg. 1 as it reads: in each round the longest valid path of the whole graph
+// is searched anew, and a trial on a device times all that is scheduled from the path's first
+// operator on. Simple enough to be believed, and quadratic: what scheduler/algorithms/longest_path
+// must agree with.
 //
 // best(v) is the longest valid rest of a path that v begins or that runs through v:
 //   best(v) = t(v) + max( end(v), max over edges e = (v, w), w not scheduled, of t(e) + rest(w) )

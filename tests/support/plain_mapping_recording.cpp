@@ -8,8 +8,8 @@
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
 
-// Alg. 3 of paper 001 with every history read back in full, once a row and device: O(n²·M). What
-// scheduler/mapping_recording must agree with.
+// Kundu and Shu, HIOS, Alg. 3, with every history read back in full, once a row and device:
+// O(n²·M). What scheduler/algorithms/mapping_recording must agree with.
 
 namespace hios::test {
 namespace {

@@ -18,8 +18,9 @@ namespace {
 
 using test::v;
 
-// Fig. 4 of paper 001. Its text gives edges, paths and latencies; the times of operators and
-// transfers are lost with the figure, and these were found by us: they give all that the text says.
+// Kundu and Shu, HIOS, figure 4. The text gives edges, paths and latencies; the times of operators
+// and transfers are lost with the figure, and these were found by us: they give all that the text
+// says.
 Graph figure_4() {
   return test::small_graph({1, 4, 1, 3, 2, 4, 2, 3}, {{1, 2, 1},    // e1
                                                       {1, 3, 3},    // e2
