@@ -112,7 +112,7 @@ void Network::place_tensors() {
       last = std::max(last, reader.index());
     }
     const bool kept = !tensor.producer || model_.consumers(TensorId(i)).empty();
-    lifetimes.push_back({tensor.shape.size_bytes(hios::kFp32Bytes),
+    lifetimes.push_back({tensor.shape.size_bytes(hios::element_bytes(hios::Precision::kFp32)),
                          tensor.producer ? tensor.producer->index() : 0, kept ? end : last});
   }
   const hios::ArenaLayout layout = hios::place_in_arena(lifetimes);

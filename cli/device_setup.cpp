@@ -80,7 +80,8 @@ DeviceOptions read_device_options(const Flags& flags, const std::vector<std::str
   DeviceOptions options;
   if (const auto path = flags.optional_text("transport"))
     options.transport = mpi::parse_route(*path);
-  if (const auto math = flags.optional_text("math")) options.math = parse_math(*math);
+  if (const auto precision = flags.optional_text("math"))
+    options.precision = parse_precision(*precision);
   options.graphs = read_switch(flags, "cuda-graphs", options.graphs);
   if (const auto count = flags.optional_integer("devices-per-node", 0, 1024)) {
     options.devices_per_node = static_cast<std::size_t>(*count);
@@ -90,18 +91,18 @@ DeviceOptions read_device_options(const Flags& flags, const std::vector<std::str
   return options;
 }
 
-void require_math(const BackendEntry& backend, std::string_view math) {
-  const Math wanted = math_named(math);
-  if (backend.has(wanted)) return;
+void require_precision(const BackendEntry& backend, Precision precision) {
+  if (backend.has(precision)) return;
   std::string has, others;
-  for (const Math one : backend.maths) {
+  for (const Precision one : backend.precisions) {
     has += (has.empty() ? "" : ", ") + std::string(to_string(one));
   }
   for (const BackendEntry& other : backends()) {
-    if (other.make && other.has(wanted)) others += " or --backend " + std::string(other.name);
+    if (other.make && other.has(precision)) others += " or --backend " + std::string(other.name);
   }
   throw InputError("the " + std::string(backend.name) + " backend computes in " + has +
-                   ", not in " + std::string(math) + ": choose --math " + has + others);
+                   ", not in " + std::string(to_string(precision)) + ": choose --math " + has +
+                   others);
 }
 
 std::vector<int> device_indices(const std::vector<std::string>& host_of,
@@ -117,14 +118,14 @@ std::vector<int> device_indices(const std::vector<std::string>& host_of,
 }
 
 BackendOptions backend_options(const DeviceOptions& options, mpi::Transport& transport,
-                               const std::vector<std::string>& backends, std::string_view math) {
+                               const std::vector<std::string>& backends, Precision precision) {
   std::vector<bool> wants_device;
   for (const std::string& backend : backends) wants_device.push_back(on_device(backend));
   const auto hosts = transport.all_gather(transport.host());
   BackendOptions made;
   made.device_index =
       device_indices(hosts, wants_device, options.devices_per_node)[transport.rank().index()];
-  made.math = math_named(math);
+  made.precision = precision;
   made.graphs = options.graphs;
   made.deterministic = options.deterministic;
   return made;

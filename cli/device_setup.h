@@ -20,7 +20,7 @@ boost::program_options::options_description device_flags();
 
 struct DeviceOptions {
   std::optional<mpi::Route> transport;  ///< none: the best that works
-  std::optional<std::string> math;      ///< none: the schedule's, or fp32
+  std::optional<Precision> precision;   ///< none: the schedule's, or fp32
   bool graphs = true;
   std::size_t devices_per_node = 0;  ///< 0: a device for each rank that wants one
   bool deterministic = true;
@@ -31,16 +31,17 @@ struct DeviceOptions {
 DeviceOptions read_device_options(const Flags& flags, const std::vector<std::string>& backends);
 
 /// Throws InputError where the backend does not compute in this arithmetic.
-void require_math(const BackendEntry& backend, std::string_view math);
+void require_precision(const BackendEntry& backend, Precision precision);
 
 /// Which device of its host each rank takes, by rank: the ranks of a host that want one take them
 /// in order, `per_node` (0: as many as there are such ranks) before they share; 0 for the others.
 std::vector<int> device_indices(const std::vector<std::string>& host_of,
                                 const std::vector<bool>& wants_device, std::size_t per_node);
 
-/// What a rank's backend is made with, as far as devices go. Collective. `math` is this rank's.
+/// What a rank's backend is made with, as far as devices go. Collective. `precision` is this
+/// rank's.
 BackendOptions backend_options(const DeviceOptions& options, mpi::Transport& transport,
-                               const std::vector<std::string>& backends, std::string_view math);
+                               const std::vector<std::string>& backends, Precision precision);
 
 /// The transport that carries this job's tensors. Collective: chooses the paths where any rank has
 /// a device, and warns (rank 0) where several ranks share one. `plain` and the backend outlive it.

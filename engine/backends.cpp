@@ -27,8 +27,7 @@ constexpr auto kMakeCuda = &cuda::make_backend;
 constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr;
 #endif
 
-constexpr std::array kOnlyFp32 = {Math::kFp32};
-constexpr std::array kAllMaths = {Math::kFp32, Math::kTf32, Math::kFp16};
+constexpr std::array kOnlyFp32 = {Precision::kFp32};
 
 /// Every backend there is, also those that this build lacks. The order is that of "auto".
 constexpr std::array kBackends = {
@@ -37,11 +36,11 @@ constexpr std::array kBackends = {
                  "-DHIOS_CPU=ON, or use --backend reference",
                  kOnlyFp32},
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
-                 &reference::make_backend, "", kAllMaths},
+                 &reference::make_backend, "", kPrecisions},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", kMakeCuda,
                  "CUDA was left out (HIOS_CUDA=OFF); build with cmake --preset cuda where CUDA 13 "
                  "and cuDNN 9 are installed, or use --backend cpu",
-                 kAllMaths},
+                 kPrecisions},
 };
 
 std::string known_names() {

@@ -51,7 +51,7 @@ struct Job {
   std::vector<std::string> backends;
   DeviceOptions devices;
   // By rank.
-  std::vector<std::string> math;
+  std::vector<Precision> precision;
   std::vector<int> threads;  ///< 0 for a GPU, which has none
   int streams = 1;
   Bytes largest_message = kLargestMessage;
@@ -75,14 +75,14 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
       const Device& device = devices[d];
       if (devices.size() == ranks && device.kind == find_backend(job.backends[d]).kind &&
           device.threads == job.threads[d] && device.streams <= job.streams &&
-          device.math == job.math[d])
+          device.precision == job.precision[d])
         continue;
-      throw InputError(text + ": $.devices: made for " + std::to_string(devices.size()) +
-                       " ranks, the one of " + device.name + " with " +
-                       std::to_string(device.threads) + " threads x " +
-                       std::to_string(device.streams) + " streams, " + device.math +
-                       ": measure its stages with the same -np, --backend, --threads, --streams "
-                       "and --math");
+      throw InputError(
+          text + ": $.devices: made for " + std::to_string(devices.size()) + " ranks, the one of " +
+          device.name + " with " + std::to_string(device.threads) + " threads x " +
+          std::to_string(device.streams) + " streams, " + std::string(to_string(device.precision)) +
+          ": measure its stages with the same -np, --backend, --threads, --streams "
+          "and --math");
     }
     const ScheduleFile file = schedule_from_json(root, job.network.coarse.graph);
     const auto findings = validate(job.network.coarse.graph, Platform(file.devices), file.schedule);
@@ -99,18 +99,18 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
 /// asked for computes in fp32 beside one that has, as long as their tensors are of one kind.
 void read_ranks(const Flags& flags, Job& job) {
   const auto threads = flags.optional_integer("threads", 1, 4096);
-  const std::string asked = job.devices.math.value_or(kMathNames[0]), plain = kMathNames[0];
+  const Precision plain = Precision::kFp32, asked = job.devices.precision.value_or(plain);
   bool any_cores = false, any_asked = false;
   for (const std::string& name : job.backends) {
     const BackendEntry& backend = find_backend(name);
-    const bool cores = backend.kind == "cpu", has = backend.has(math_named(asked));
-    if (element_bytes(asked) != element_bytes(plain)) require_math(backend, asked);
+    const bool cores = backend.kind == "cpu", has = backend.has(asked);
+    if (element_bytes(asked) != element_bytes(plain)) require_precision(backend, asked);
     any_cores = any_cores || cores;
     any_asked = any_asked || has;
     job.threads.push_back(cores ? static_cast<int>(threads.value_or(1)) : 0);
-    job.math.push_back(has ? asked : plain);
+    job.precision.push_back(has ? asked : plain);
   }
-  if (!any_asked) require_math(find_backend(job.backends.front()), asked);
+  if (!any_asked) require_precision(find_backend(job.backends.front()), asked);
   if (threads && !any_cores) {
     throw InputError("--threads counts cores, and the " + job.backends.front() +
                      " backend computes on none: leave it out");
@@ -120,8 +120,8 @@ void read_ranks(const Flags& flags, Job& job) {
 Job read_job(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   Common common = read_common(flags, !first);
-  const std::string math = parse_math(flags.optional_text("math").value_or(kMathNames[0]));
-  Job job(common, load_network(flags, common.limits, element_bytes(math)));
+  const Precision precision = parse_precision(flags.optional_text("math").value_or("fp32"));
+  Job job(common, load_network(flags, common.limits, element_bytes(precision)));
   job.protocol = read_protocol(flags);
   check_distinct_files(flags);
   job.output = flags.text("output");
@@ -242,8 +242,8 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   for (const int threads : job.threads) cores.push_back(std::max(1, threads));
   const RankBackend mine =
       make_rank_backend(flags, transport, job.backends, cores,
-                        backend_options(job.devices, transport, job.backends, job.math[self]));
-  const Teams teams = gather_teams(transport, *mine.backend, job.math[self]);
+                        backend_options(job.devices, transport, job.backends, job.precision[self]));
+  const Teams teams = gather_teams(transport, *mine.backend, job.precision[self]);
   const TensorTransport tensors(transport, *mine.backend, job.devices);
   SeededSource source(job.common.seed);
   const std::vector<Configuration*> into = agreed(transport, [&] {

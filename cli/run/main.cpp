@@ -63,10 +63,10 @@ Json known_choices(const RunJob& job, Rank rank) {
 }
 
 Ready get_ready(const Flags& flags, RunJob& job, mpi::Transport& transport) {
-  const std::string math = job.platform.device(DeviceId(transport.rank().index())).math;
+  const Precision precision = job.platform.device(DeviceId(transport.rank().index())).precision;
   Ready ready{
       .mine = make_rank_backend(flags, transport, job.backends, job.threads,
-                                backend_options(job.devices, transport, job.backends, math)),
+                                backend_options(job.devices, transport, job.backends, precision)),
       .plan = {},
       .costs = {},
       .tensors = {}};

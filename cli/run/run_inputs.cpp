@@ -45,18 +45,16 @@ Verify read_verify(const Flags& flags) {
 }
 
 /// A network that passes through several arithmetics has the errors of the roughest.
-Math roughest_math(const Platform& platform) {
-  const auto rank = [](const Device& device) {
-    return default_tolerance(math_named(device.math)).atol;
-  };
+Precision roughest_precision(const Platform& platform) {
+  const auto rank = [](const Device& device) { return default_tolerance(device.precision).atol; };
   const auto devices = platform.devices();
   const auto found = std::max_element(devices.begin(), devices.end(),
                                       [&](auto& a, auto& b) { return rank(a) < rank(b); });
-  return math_named(found->math);
+  return found->precision;
 }
 
-Tolerance read_tolerance(const Flags& flags, Math math) {
-  const Tolerance usual = default_tolerance(math);
+Tolerance read_tolerance(const Flags& flags, Precision precision) {
+  const Tolerance usual = default_tolerance(precision);
   return {flags.given("atol") ? flags.number("atol", 0, 1e30) : usual.atol,
           flags.given("rtol") ? flags.number("rtol", 0, 1e30) : usual.rtol};
 }
@@ -104,14 +102,15 @@ void check_devices(const Flags& flags, RunJob& job, const std::string& file) {
                        " threads a rank, and --threads says " + std::to_string(*threads) +
                        ": leave the flag out, or schedule again");
     }
-    if (job.devices.math && *job.devices.math != device.math) {
-      throw InputError(where + "made for " + device.math + ", and --math says " +
-                       *job.devices.math + ": leave the flag out, or schedule again with --math " +
-                       *job.devices.math);
+    if (job.devices.precision && *job.devices.precision != device.precision) {
+      const std::string asked(to_string(*job.devices.precision));
+      throw InputError(where + "made for " + std::string(to_string(device.precision)) +
+                       ", and --math says " + asked +
+                       ": leave the flag out, or schedule again with --math " + asked);
     }
-    if (!entry.has(math_named(device.math))) {
-      throw InputError(where + "made for " + device.math + ", which the " +
-                       std::string(entry.name) +
+    if (!entry.has(device.precision)) {
+      throw InputError(where + "made for " + std::string(to_string(device.precision)) +
+                       ", which the " + std::string(entry.name) +
                        " backend has not: choose another --backend, or schedule again with another "
                        "--math");
     }
@@ -144,8 +143,8 @@ RunJob read_run_job(const Flags& flags, const mpi::Transport& transport) {
   job.protocol = read_protocol(flags);
   job.percentiles = read_percentiles(flags);
   job.verify = read_verify(flags);
-  job.math = roughest_math(job.platform);
-  job.tolerance = read_tolerance(flags, job.math);
+  job.precision = roughest_precision(job.platform);
+  job.tolerance = read_tolerance(flags, job.precision);
   if (flags.given("max-error")) job.max_error = flags.number("max-error", 0, 1e6);
   if (job.max_error && !job.profile && !job.schedule.has_prediction) {
     throw InputError("--max-error judges a prediction, and " + file +

@@ -38,7 +38,7 @@ struct RunJob {
   std::vector<std::string> gpus;      ///< by rank, known once all have their backends; empty: none
   DeviceOptions devices;
   Verify verify = Verify::kNo;
-  Math math = Math::kFp32;  ///< the roughest of all devices'
+  Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
   std::optional<double> max_error;  ///< of the prediction, in percent
   double timeout_s = 60;

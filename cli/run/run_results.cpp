@@ -142,7 +142,7 @@ ReportVerification report_verification(const RunJob& job, const Verified& verifi
   report.operators = verified.operators;
   report.max_abs = verified.worst.max_abs;
   report.max_rel = verified.worst.max_rel;
-  report.math = to_string(job.math);
+  report.precision = job.precision;
   report.atol = job.tolerance.atol;
   report.rtol = job.tolerance.rtol;
   report.outside = verified.worst.outside;
@@ -193,8 +193,7 @@ std::string verification_text(const RunJob& job, const Verified& verified) {
                 verified.operators, verified.operators == 1 ? "operator" : "operators",
                 verified.worst.max_abs, verified.worst.max_rel, verified.worst_operator.c_str(),
                 verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
-                kMathNames[static_cast<std::size_t>(job.math)], job.tolerance.atol,
-                job.tolerance.rtol,
+                to_string(job.precision).data(), job.tolerance.atol, job.tolerance.rtol,
                 !verified.compared_bits
                     ? "not compared with one rank, as backends or arithmetics differ by rank"
                 : verified.bitwise() ? "bit for bit what one rank computes"

@@ -35,8 +35,9 @@ bool alike(const RunJob& job) {
   return same_gpus(job.gpus) &&
          std::all_of(job.backends.begin(), job.backends.end(),
                      [&](const std::string& name) { return name == job.backends.front(); }) &&
-         std::all_of(devices.begin(), devices.end(),
-                     [&](const Device& device) { return device.math == devices.front().math; });
+         std::all_of(devices.begin(), devices.end(), [&](const Device& device) {
+           return device.precision == devices.front().precision;
+         });
 }
 
 std::vector<OperatorCheck> compare_here(const RunJob& job, Backend& backend, TensorSource& source,

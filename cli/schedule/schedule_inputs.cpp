@@ -30,7 +30,7 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
         devices, kind,
         static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),
         static_cast<int>(flags.integer("streams", 1, 65536)),
-        parse_math(flags.optional_text("math").value_or(kMathNames[0])));
+        parse_precision(flags.optional_text("math").value_or("fp32")));
   }
   for (const char* flag : {"devices", "kind", "threads", "streams", "math"}) {
     if (!flags.written(flag)) continue;

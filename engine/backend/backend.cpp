@@ -8,7 +8,6 @@
 
 #include "engine/backend/arena.h"
 #include "engine/host/machine.h"
-#include "hios/platform/platform.h"
 
 namespace hios {
 namespace {
@@ -36,10 +35,10 @@ class ReadThrough final : public CacheFlush {
 
 }  // namespace
 
-Bytes Backend::element_bytes() const { return hios::element_bytes(to_string(math())); }
+Bytes Backend::element_bytes() const { return hios::element_bytes(precision()); }
 
-bool BackendEntry::has(Math math) const {
-  return std::find(maths.begin(), maths.end(), math) != maths.end();
+bool BackendEntry::has(Precision precision) const {
+  return std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
 }
 
 void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {
@@ -56,14 +55,6 @@ std::unique_ptr<CacheFlush> Backend::bind_cache_flush(std::span<const std::byte>
 }
 
 Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
-
-Math math_named(std::string_view name) {
-  const std::string known = parse_math(name);
-  return static_cast<Math>(std::find(kMathNames.begin(), kMathNames.end(), known) -
-                           kMathNames.begin());
-}
-
-std::string_view to_string(Math math) { return kMathNames[static_cast<std::size_t>(math)]; }
 
 std::unique_ptr<Recording> Backend::record(const std::function<void()>&) { return nullptr; }
 

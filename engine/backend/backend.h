@@ -12,22 +12,12 @@
 #include "engine/backend/tensor_source.h"
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
+#include "hios/base/precision.h"
 #include "hios/graph/coarsen.h"
 #include "mpi/accelerator.h"
 
 /// What a device can do for the engine. One folder and one row of backends.cpp each.
 namespace hios {
-
-/// A device's arithmetic; all accumulate in fp32 at least.
-enum class Math {
-  kFp32,
-  kTf32,  ///< inputs and weights of convolutions rounded to 10 bits of mantissa
-  kFp16,  ///< tensors and weights are halves
-};
-
-/// By its name in files and flags (hios/platform/platform.h).
-Math math_named(std::string_view name);
-std::string_view to_string(Math math);
 
 /// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
 /// device's cores among its groups; the first groups get the remainder.
@@ -107,7 +97,7 @@ class Backend {
   virtual std::string_view kind() const = 0;  ///< the kind of device it is: "cpu", "gpu"
   virtual int threads() const = 0;
   /// The arithmetic it was made for, and with it what the elements of buffers are.
-  virtual Math math() const { return Math::kFp32; }
+  virtual Precision precision() const { return Precision::kFp32; }
   Bytes element_bytes() const;  ///< 4, fp32; or 2, halves (IEEE 754, as the machine orders bytes)
   /// Library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
   virtual Json describe() const = 0;
@@ -126,8 +116,8 @@ class Backend {
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
-  /// Binds an operation to its buffers (NHWC, elements by math(), one input pointer for each of
-  /// `layers->inputs`, in order). Weights are drawn from `source` and may be shared with other
+  /// Binds an operation to its buffers (NHWC, elements by precision(), one input pointer for each
+  /// of `layers->inputs`, in order). Weights are drawn from `source` and may be shared with other
   /// bound operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
   /// overlaps no input.
   virtual std::unique_ptr<BoundOperator> bind(const Operation& operation,
@@ -175,7 +165,7 @@ struct BackendOptions {
   /// What the program's environment says that times depend on, for describe(): nothing else reads
   /// it.
   Json environment = Json::object();
-  Math math = Math::kFp32;  ///< REQUIRES: BackendEntry::has()
+  Precision precision = Precision::kFp32;  ///< REQUIRES: BackendEntry::has()
   // Of devices beside the CPU:
   int device_index = 0;       ///< as the driver numbers those that this rank may see
   bool graphs = true;         ///< record() records
@@ -192,8 +182,8 @@ struct BackendEntry {
   std::string_view kind;
   std::unique_ptr<Backend> (*make)(const BackendOptions&);  ///< nullptr: not in this build
   std::string_view missing;                                 ///< why not, and the remedy
-  std::span<const Math> maths;                              ///< the arithmetics it has
-  bool has(Math math) const;
+  std::span<const Precision> precisions;                    ///< the arithmetics it has
+  bool has(Precision precision) const;
 };
 
 /// In order of preference for "auto" (the first that this build has).

@@ -15,7 +15,7 @@ void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
 }
 
 void write_floats(Backend& backend, std::byte* to, const std::vector<float>& values) {
-  if (backend.math() != Math::kFp16) {
+  if (backend.precision() != Precision::kFp16) {
     backend.write(to, values.data(), values.size() * sizeof(float));
     return;
   }
@@ -25,7 +25,7 @@ void write_floats(Backend& backend, std::byte* to, const std::vector<float>& val
 
 std::vector<float> read_floats(Backend& backend, const std::byte* from, std::size_t count) {
   std::vector<float> values(count);
-  if (backend.math() != Math::kFp16) {
+  if (backend.precision() != Precision::kFp16) {
     backend.read(values.data(), from, count * sizeof(float));
     return values;
   }

@@ -47,7 +47,8 @@ LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::by
 /// The operation's output, or a new buffer.
 float* LayeredOperator::place_for(const Binding& binding, TensorId id) {
   if (id == binding.operation.layers->output) return binding.output;
-  const std::size_t size = binding.operation.model->tensor(id).shape.size_bytes(kFp32Bytes);
+  const std::size_t size =
+      binding.operation.model->tensor(id).shape.size_bytes(element_bytes(Precision::kFp32));
   buffers_.push_back(aligned_bytes(size));
   places_[id] = buffers_.back().get();
   return reinterpret_cast<float*>(buffers_.back().get());

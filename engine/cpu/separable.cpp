@@ -121,12 +121,13 @@ void SeparableOperator::plan_blocks() {
 
 void SeparableOperator::reserve_scratch() {
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  sums_offset_ = aligned(block_shape(middle_.c, block_rows_).size_bytes(kFp32Bytes));
+  sums_offset_ =
+      aligned(block_shape(middle_.c, block_rows_).size_bytes(element_bytes(Precision::kFp32)));
   dnnl_offset_ = sums_offset_;
   if (window_ && terms_.size() > 1) {
     const std::int64_t rows = (block_rows_ - 1) * stride_.h + window_->kernel_height;
-    dnnl_offset_ +=
-        aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(kFp32Bytes));
+    dnnl_offset_ += aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(
+        element_bytes(Precision::kFp32)));
   }
   const std::size_t last = last_pointwise_ ? last_pointwise_->scratch_bytes() : 0;
   scratch_.reserve(dnnl_offset_ + std::max(pointwise_->scratch_bytes(), last));

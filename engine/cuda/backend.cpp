@@ -37,7 +37,7 @@ class CudaBackend final : public Backend {
   std::string_view name() const override { return "cuda"; }
   std::string_view kind() const override { return "gpu"; }
   int threads() const override { return 0; }
-  Math math() const override { return math_; }
+  Precision precision() const override { return precision_; }
   Json describe() const override;
 
   std::optional<std::string> unsupported(const Operation& operation) const override {
@@ -84,7 +84,7 @@ class CudaBackend final : public Backend {
   ConvolutionTools tools(StreamState& stream) const { return {gpu_, stream, lt_.get()}; }
 
   Gpu gpu_;
-  Math math_;
+  Precision precision_;
   bool graphs_, deterministic_;
   SharedBlocks shared_;
   LtHandle lt_;
@@ -96,11 +96,11 @@ class CudaBackend final : public Backend {
 
 CudaBackend::CudaBackend(const BackendOptions& options)
     : gpu_(open_gpu(options.device_index)),
-      math_(options.math),
+      precision_(options.precision),
       graphs_(options.graphs),
       deterministic_(options.deterministic),
       lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
-      weights_(streams_, element_of(options.math)),
+      weights_(streams_, element_of(options.precision)),
       choices_(options.algorithms, options.deterministic),
       device_(gpu_, streams_, shared_) {
   HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");
@@ -108,25 +108,25 @@ CudaBackend::CudaBackend(const BackendOptions& options)
 
 Json CudaBackend::describe() const {
   Json description = cuda::describe(gpu_);
-  description["math"] = to_string(math_);
+  description["math"] = to_string(precision_);
   description["cuda_graphs"] = graphs_;
   description["deterministic"] = deterministic_;
   return description;
 }
 
 /// What the dense convolutions of an operation are, whatever form it has.
-std::vector<ConvolutionProblem> problems_of(const Operation& operation, Math math) {
+std::vector<ConvolutionProblem> problems_of(const Operation& operation, Precision precision) {
   const std::vector<const std::byte*> nowhere(operation.layers->inputs.size(), nullptr);
   const Model& model = *operation.model;
   const Form form = form_of(operation, nowhere);
   std::vector<ConvolutionProblem> problems;
   if (const auto* chain = std::get_if<ConvolutionChain>(&form)) {
     const Shape& output = model.tensor(operation.layers->output).shape;
-    if (auto problem = problem_of(model, *chain, output, math)) problems.push_back(*problem);
+    if (auto problem = problem_of(model, *chain, output, precision)) problems.push_back(*problem);
   } else if (std::holds_alternative<LayeredForm>(form)) {
     for (const OperatorLayers& part : parts_of(operation)) {
       const Operation part_operation{&model, &part, operation.name, operation.signature};
-      for (ConvolutionProblem& problem : problems_of(part_operation, math)) {
+      for (ConvolutionProblem& problem : problems_of(part_operation, precision)) {
         problems.push_back(std::move(problem));
       }
     }
@@ -136,7 +136,7 @@ std::vector<ConvolutionProblem> problems_of(const Operation& operation, Math mat
 
 Json CudaBackend::algorithms(const Operation& operation) {
   Json result = Json::object();
-  for (const ConvolutionProblem& problem : problems_of(operation, math_)) {
+  for (const ConvolutionProblem& problem : problems_of(operation, precision_)) {
     result[problem.key()] = choices_.of(problem, tools(streams_.work()));
   }
   return result;
@@ -146,8 +146,8 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const CoreShare& share,
                                                  TensorSource& source) {
-  const Binding binding{operation, output,   source, tools(streams_.group(share.stream)),
-                        choices_,  weights_, math_};
+  const Binding binding{operation, output,   source,    tools(streams_.group(share.stream)),
+                        choices_,  weights_, precision_};
   return bind_operator(binding, inputs);
 }
 

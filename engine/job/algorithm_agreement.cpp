@@ -29,7 +29,7 @@ Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
 Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                          const Model& model, const Json& known) {
   const std::string mine = std::string(backend.name()) + " in " +
-                           std::string(to_string(backend.math())) + " " +
+                           std::string(to_string(backend.precision())) + " " +
                            gpu_text(backend.describe());
   const std::vector<std::string> names = transport.all_gather(mine);
   const auto first =

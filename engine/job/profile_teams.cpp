@@ -10,11 +10,11 @@ namespace {
 
 /// What a rank is, as the configuration that it would fill.
 std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend& backend,
-                                        std::string_view math) {
+                                        Precision precision) {
   const Json mine = {{"backend", backend.name()},
                      {"kind", backend.kind()},
                      {"threads", backend.threads()},
-                     {"math", math},
+                     {"math", precision},
                      {"describe", backend.describe()}};
   std::vector<Configuration> likes;
   for (const std::string& text : transport.all_gather(mine.dump())) {
@@ -23,7 +23,7 @@ std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend
     like.backend = facts["backend"];
     like.kind = facts["kind"];
     like.threads = facts["threads"];
-    like.math = facts["math"];
+    like.precision = facts["math"].get<Precision>();
     like.ranks = transport.size();
     like.machine["backend"] = facts["describe"];
   }
@@ -64,8 +64,8 @@ void refuse_two_backends(const std::vector<Configuration>& likes) {
 
 }  // namespace
 
-Teams gather_teams(mpi::Transport& transport, const Backend& backend, std::string_view math) {
-  std::vector<Configuration> likes = gather_likes(transport, backend, math);
+Teams gather_teams(mpi::Transport& transport, const Backend& backend, Precision precision) {
+  std::vector<Configuration> likes = gather_likes(transport, backend, precision);
   refuse_two_backends(likes);
   const std::vector<std::string> devices = device_words(likes);
   Teams teams;
@@ -100,7 +100,7 @@ Platform platform_of(const Teams& teams, int streams) {
     device.kind = like.kind;
     device.threads = like.threads;
     device.streams = streams;
-    device.math = like.math;
+    device.precision = like.precision;
     device.gpu = like.gpu();
     devices.push_back(std::move(device));
   }

@@ -21,9 +21,9 @@ struct Teams {
   std::size_t mine = 0;             ///< the team of this rank
 };
 
-/// Gathers what every rank computes with. `math` is this rank's. Throws InputError, on all ranks,
-/// where backends differ on devices that a plan could not tell apart. Collective.
-Teams gather_teams(mpi::Transport& transport, const Backend& backend, std::string_view math);
+/// Gathers what every rank computes with. `precision` is this rank's. Throws InputError, on all
+/// ranks, where backends differ on devices that a plan could not tell apart. Collective.
+Teams gather_teams(mpi::Transport& transport, const Backend& backend, Precision precision);
 
 /// The devices of the job, for schedulers: gpu0, cpu0, cpu1 …
 Platform platform_of(const Teams& teams, int streams);

@@ -27,13 +27,13 @@ double distance(float value, float expected) {
 // tf32 it is off by 0.025 where operands are rounded, as it does, and by 0.66 where their low bits
 // are cut off, as hardware may: that shrinks every product a little, all the way down a deep
 // network.
-Tolerance default_tolerance(Math math) {
-  switch (math) {
-    case Math::kTf32:
+Tolerance default_tolerance(Precision precision) {
+  switch (precision) {
+    case Precision::kTf32:
       return {.atol = 2e-1, .rtol = 1e-1};
-    case Math::kFp16:
+    case Precision::kFp16:
       return {.atol = 5e-2, .rtol = 2e-2};
-    case Math::kFp32:
+    case Precision::kFp32:
       break;
   }
   return {};

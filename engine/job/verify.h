@@ -18,7 +18,7 @@ struct Tolerance {
 
 /// What a run in this arithmetic may differ from the fp32 reference, unless the user says
 /// otherwise.
-Tolerance default_tolerance(Math math);
+Tolerance default_tolerance(Precision precision);
 
 struct Comparison {
   double max_abs = 0;       ///< infinite where a NaN or a lone infinity is among the values

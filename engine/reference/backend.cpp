@@ -136,22 +136,22 @@ class ReferenceOperator final : public BoundOperator {
 class StepBuilder {
  public:
   StepBuilder(const Operation& operation, std::span<const std::byte* const> inputs,
-              std::byte* output, Math math)
+              std::byte* output, Precision precision)
       : model_(*operation.model),
         output_(operation.layers->output),
         bound_inputs_(inputs),
         bound_output_(output),
-        math_(math) {}
+        precision_(precision) {}
 
   Step& add(const Layer& layer) {
     Step& step = steps_.layers.emplace_back();
     step.kind = layer.kind;
     for (const TensorId id : layer.inputs) step.inputs.push_back(input(id));
     step.output_shape = model_.tensor(layer.output).shape;
-    if (math_ == Math::kTf32 && std::holds_alternative<Conv>(layer.kind)) {
+    if (precision_ == Precision::kTf32 && std::holds_alternative<Conv>(layer.kind)) {
       step.rounded = take(step.inputs.front().shape);
     }
-    if (layer.output == output_ && math_ != Math::kFp16) {
+    if (layer.output == output_ && precision_ != Precision::kFp16) {
       step.bound_output = reinterpret_cast<float*>(bound_output_);
       return step;
     }
@@ -180,7 +180,7 @@ class StepBuilder {
       return place;
     }
     const std::byte* const bound = bound_inputs_[next_input_++];
-    if (math_ != Math::kFp16) {
+    if (precision_ != Precision::kFp16) {
       place.bound = reinterpret_cast<const float*>(bound);
       return place;
     }
@@ -194,16 +194,17 @@ class StepBuilder {
   TensorId output_;
   std::span<const std::byte* const> bound_inputs_;
   std::byte* bound_output_;
-  Math math_;
+  Precision precision_;
   Steps steps_;
   std::map<TensorId, std::size_t> scratch_offsets_;
   std::size_t next_input_ = 0, scratch_size_ = 0;
 };
 
 /// As a device would upload them.
-void round_weights(Math math, std::vector<float>& weights, std::vector<float>& bias) {
-  if (math == Math::kTf32) std::ranges::transform(weights, weights.begin(), round_to_tf32);
-  if (math != Math::kFp16) return;
+void round_weights(Precision precision, std::vector<float>& weights, std::vector<float>& bias) {
+  if (precision == Precision::kTf32)
+    std::ranges::transform(weights, weights.begin(), round_to_tf32);
+  if (precision != Precision::kFp16) return;
   std::ranges::transform(weights, weights.begin(), round_to_half);
   std::ranges::transform(bias, bias.begin(), round_to_half);
 }
@@ -211,17 +212,17 @@ void round_weights(Math math, std::vector<float>& weights, std::vector<float>& b
 class ReferenceBackend final : public Backend {
  public:
   explicit ReferenceBackend(const BackendOptions& options)
-      : threads_(options.threads), math_(options.math) {}
+      : threads_(options.threads), precision_(options.precision) {}
 
   std::string_view name() const override { return "reference"; }
   std::string_view kind() const override { return "cpu"; }
   int threads() const override { return threads_; }
-  Math math() const override { return math_; }
+  Precision precision() const override { return precision_; }
   Json describe() const override {
     return {{"library", "plain loops"},
             {"accumulation", "double"},
             {"layout", "NHWC"},
-            {"math", to_string(math_)}};
+            {"math", to_string(precision_)}};
   }
 
   /// The kinds of layers are a closed set, and there is a loop for each.
@@ -245,7 +246,7 @@ class ReferenceBackend final : public Backend {
                                                 TensorSource& source);
 
   int threads_;
-  Math math_;
+  Precision precision_;
   std::vector<float> scratch_;  // of the operator that runs; as large as the neediest
   std::map<WeightsKey, std::weak_ptr<const PackedConv>> weights_;
 };
@@ -260,7 +261,7 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
                            std::to_string(inputs.size()));
   }
   try {
-    StepBuilder builder(operation, inputs, output, math_);
+    StepBuilder builder(operation, inputs, output, precision_);
     for (const LayerId id : operation.layers->layers) {
       const Layer& layer = operation.model->layer(id);
       Step& step = builder.add(layer);
@@ -290,7 +291,7 @@ std::shared_ptr<const PackedConv> ReferenceBackend::packed_conv(const Model& mod
   std::vector<float> bias(static_cast<std::size_t>(conv.bias ? conv.out_channels : 0));
   source.weights(model, layer, weights);
   if (conv.bias) source.bias(model, layer, bias);
-  round_weights(math_, weights, bias);
+  round_weights(precision_, weights, bias);
   auto packed = std::make_shared<const PackedConv>(conv, in_channels, weights, bias);
   known = packed;
   return packed;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hios/base/precision.h"
 #include "hios/graph/graph.h"
 #include "hios/model/model.h"
 
@@ -28,8 +29,8 @@ struct CoarseGraph {
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
-  std::vector<std::optional<OpId>> producer_of;  ///< by TensorId
-  Bytes element_bytes = kFp32Bytes;              ///< of all tensors and weights
+  std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
+  Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
 };
 
 /// Makes operators from layers (FACTS, "Counting operators as the papers do"):
@@ -40,6 +41,7 @@ struct CoarseGraph {
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
 /// topological order, and carry signature, output bytes and parameter bytes: as many an element as
 /// given, which is the platform's word (Platform::element_bytes).
-CoarseGraph coarsen(const Model& model, Bytes element_bytes = kFp32Bytes);
+CoarseGraph coarsen(const Model& model,
+                    Bytes element_bytes = hios::element_bytes(Precision::kFp32));
 
 }  // namespace hios

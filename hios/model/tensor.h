@@ -7,11 +7,9 @@
 
 namespace hios {
 
-inline constexpr Bytes kFp32Bytes = 4;  ///< of an element, unless the arithmetic says otherwise
-
 /// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
 /// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic
-/// says (hios/platform/platform.h).
+/// says (hios/base/precision.h).
 struct Shape {
   std::int64_t n = 0;
   std::int64_t c = 0;

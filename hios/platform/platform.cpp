@@ -41,9 +41,10 @@ void check_link(const Link& link, const std::string& which) {
 void check_elements(const std::vector<Device>& devices) {
   for (const Device& device : devices) {
     const Device& first = devices.front();
-    if (element_bytes(device.math) == element_bytes(first.math)) continue;
-    throw InputError("platform: '" + first.name + "' computes in " + first.math + " and '" +
-                     device.name + "' in " + device.math +
+    if (element_bytes(device.precision) == element_bytes(first.precision)) continue;
+    throw InputError("platform: '" + first.name + "' computes in " +
+                     std::string(to_string(first.precision)) + " and '" + device.name + "' in " +
+                     std::string(to_string(device.precision)) +
                      ", whose tensors are not of one size; give all devices fp16, or none");
   }
 }
@@ -74,23 +75,12 @@ Platform::Platform(std::vector<Device> devices,
   for (const auto& [from, to, link] : links_) by_pair_.emplace(pair_key(to, from), link);
 }
 
-std::string parse_math(std::string_view text) {
-  std::string known;
-  for (const char* name : kMathNames) {
-    if (text == name) return name;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  throw InputError("no arithmetic is called '" + std::string(text) + "'; there are " + known);
-}
-
-Bytes element_bytes(std::string_view math) { return math == "fp16" ? 2 : kFp32Bytes; }
-
 Bytes Platform::element_bytes() const {
-  return devices_.empty() ? kFp32Bytes : hios::element_bytes(devices_.front().math);
+  return hios::element_bytes(devices_.empty() ? Precision::kFp32 : devices_.front().precision);
 }
 
 Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
-                               std::string_view math) {
+                               Precision precision) {
   std::vector<Device> all;
   for (std::size_t i = 0; i < devices; ++i) {
     Device device;
@@ -98,7 +88,7 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
     device.kind = kind;
     device.threads = threads;
     device.streams = streams;
-    device.math = math;
+    device.precision = precision;
     all.push_back(std::move(device));
   }
   return Platform(std::move(all));

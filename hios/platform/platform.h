@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,19 +10,9 @@
 
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
-#include "hios/model/tensor.h"
+#include "hios/base/precision.h"
 
 namespace hios {
-
-/// Arithmetic of a device, by the names that files and flags use: fp32 is the default and goes
-/// without saying; tf32 rounds the inputs of products to 10 bits of mantissa; fp16 keeps tensors
-/// and weights as halves and adds up in fp32.
-inline constexpr std::array kMathNames = {"fp32", "tf32", "fp16"};
-/// The name itself. Throws InputError that lists the names.
-std::string parse_math(std::string_view text);
-/// What an element of a tensor takes under an arithmetic: the one place that says so.
-/// REQUIRES: parse_math() knows it.
-Bytes element_bytes(std::string_view math);
 
 struct Device {
   std::string name;        ///< unique: "cpu0"
@@ -32,7 +21,7 @@ struct Device {
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
-  std::string math = kMathNames[0];  ///< its arithmetic; part of the key into profiles
+  Precision precision = Precision::kFp32;  ///< its arithmetic; part of the key into profiles
   std::string gpu =
       {};  ///< which one it must be, as hios/platform/device_identity.h says it; empty: any
   bool operator==(const Device&) const = default;
@@ -60,7 +49,7 @@ class Platform {
 
   /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
-                              std::string_view math = kMathNames[0]);
+                              Precision precision = Precision::kFp32);
 
   /// The same with devices that name these GPUs, one a device; an empty one leaves what was named.
   Platform with_gpus(const std::vector<std::string>& gpus) const;
@@ -87,9 +76,6 @@ class Platform {
   std::vector<std::size_t> by_name_;                 // indices of devices_
   std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, and those that serve both ways
 };
-
-/// A device's arithmetic in any file. Throws InputError with file and JSON path.
-std::string read_math(const JsonView& view);
 
 /// `hios-platform` version 1.
 Platform platform_from_json(const JsonView& root);

@@ -35,7 +35,7 @@ Device read_device(const JsonView& view) {
     device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));
   }
   if (const auto host = reader.optional("host")) device.host = host->string();
-  if (const auto math = reader.optional("math")) device.math = read_math(*math);
+  if (const auto precision = reader.optional("math")) device.precision = read_precision(*precision);
   if (const auto gpu = reader.optional("gpu")) device.gpu = read_name(*gpu);
   reader.finish();
   return device;
@@ -86,14 +86,6 @@ Json speed_json(const Link& link) {
 
 }  // namespace
 
-std::string read_math(const JsonView& view) {
-  try {
-    return parse_math(view.string());
-  } catch (const InputError& error) {
-    view.fail(error.what());
-  }
-}
-
 Platform platform_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-platform", 1);
   const JsonView devices_view = reader.required("devices");
@@ -123,7 +115,7 @@ Json to_json(const Platform& platform) {
               {"streams", device.streams},
               {"memory_bytes", device.memory_bytes}};
     if (!device.host.empty()) json["host"] = device.host;
-    if (device.math != kMathNames[0]) json["math"] = device.math;
+    if (device.precision != Precision::kFp32) json["math"] = device.precision;
     if (!device.gpu.empty()) json["gpu"] = device.gpu;
     devices.push_back(std::move(json));
   }

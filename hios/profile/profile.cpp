@@ -61,7 +61,7 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
 std::string Configuration::gpu() const { return gpu_text(machine.value("backend", Json())); }
 
 bool Configuration::same_device(const Configuration& other) const {
-  return kind == other.kind && threads == other.threads && math == other.math &&
+  return kind == other.kind && threads == other.threads && precision == other.precision &&
          ranks == other.ranks && devices == other.devices && gpu() == other.gpu();
 }
 
@@ -99,7 +99,7 @@ bool measured_among(const Configuration& configuration, const Platform& platform
 bool is_of(const Configuration& configuration, const Device& device, std::size_t ranks) {
   const std::string gpu = configuration.gpu();
   return configuration.kind == device.kind && configuration.threads == device.threads &&
-         configuration.math == device.math && configuration.ranks == ranks &&
+         configuration.precision == device.precision && configuration.ranks == ranks &&
          (gpu.empty() || gpu_meets(device.gpu, gpu));
 }
 
@@ -124,18 +124,18 @@ Configuration* Profile::find(const Configuration& like) {
 }
 
 const Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
-                                   std::string_view math, std::string_view backend) const {
+                                   Precision precision, std::string_view backend) const {
   return first_of(configurations, [&](const Configuration& known) {
     return known.kind == kind && known.threads == threads && known.ranks == ranks &&
-           known.math == math && known.devices.empty() &&
+           known.precision == precision && known.devices.empty() &&
            (backend.empty() || known.backend == backend);
   });
 }
 
 Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
-                             std::string_view math, std::string_view backend) {
+                             Precision precision, std::string_view backend) {
   const Profile& readable = *this;
-  return const_cast<Configuration*>(readable.find(kind, threads, ranks, math, backend));
+  return const_cast<Configuration*>(readable.find(kind, threads, ranks, precision, backend));
 }
 
 void Profile::merge(const Profile& other) {

@@ -40,7 +40,7 @@ struct Configuration {
   std::string backend;  ///< "cpu"
   std::string kind;     ///< of the devices: "cpu"
   int threads = 1;
-  std::string math = "fp32";
+  Precision precision = Precision::kFp32;
   std::size_t ranks = 1;
   /// By rank, what the job's ranks were: a kind, or the GPU where kinds are alike and GPUs differ.
   /// Empty: all alike. Transfers from and to the ranks of other configurations stand with the
@@ -56,7 +56,7 @@ struct Configuration {
   /// Which GPU it was measured on (hios/platform/device_identity.h); empty: none, or it does not
   /// say.
   std::string gpu() const;
-  /// Equal kind, threads, math, ranks, devices and GPU: a plan cannot tell the two apart.
+  /// Equal kind, threads, precision, ranks, devices and GPU: a plan cannot tell the two apart.
   bool same_device(const Configuration& other) const;
   /// The same, of one backend: their measurements belong together.
   bool same_way(const Configuration& other) const;
@@ -78,9 +78,10 @@ struct Profile {
   /// Among ranks that were all alike, on whichever GPU. nullptr where none was measured. `kind` is
   /// the devices' kind. With no `backend` given: the first of any, as above.
   const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                            std::string_view math = "fp32", std::string_view backend = {}) const;
+                            Precision precision = Precision::kFp32,
+                            std::string_view backend = {}) const;
   Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                      std::string_view math = "fp32", std::string_view backend = {});
+                      Precision precision = Precision::kFp32, std::string_view backend = {});
   /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
   /// seconds that both took add up.
   void merge(const Profile& other);

@@ -23,7 +23,7 @@ std::string first_few(const std::set<std::string>& names) {
 /// The backend that measures such a device: on cores only the reference backend has more than fp32.
 std::string backend_for(const Device& device) {
   if (device.kind == "gpu") return "cuda";
-  return device.kind == "cpu" && device.math != kMathNames[0] ? "reference" : device.kind;
+  return device.kind == "cpu" && device.precision != Precision::kFp32 ? "reference" : device.kind;
 }
 
 }  // namespace
@@ -32,7 +32,8 @@ std::string describe(const Configuration& configuration) {
   std::ostringstream text;
   text << configuration.kind << ", " << configuration.threads << " threads, " << configuration.ranks
        << " ranks";
-  if (configuration.math != kMathNames[0]) text << ", " << configuration.math;
+  if (configuration.precision != Precision::kFp32)
+    text << ", " << to_string(configuration.precision);
   if (const std::string gpu = configuration.gpu(); !gpu.empty()) text << ", " << gpu;
   for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
     text << (i == 0 ? ", among " : " + ") << configuration.devices[i];
@@ -47,7 +48,7 @@ const Configuration& configuration_of(DeviceId id, const Platform& platform, con
   Configuration wanted;
   wanted.kind = device.kind;
   wanted.threads = device.threads;
-  wanted.math = device.math;
+  wanted.precision = device.precision;
   wanted.ranks = platform.size();
   if (!device.gpu.empty()) wanted.machine["backend"]["gpu"] = device.gpu;
   std::string known;
@@ -85,7 +86,9 @@ std::string measure_command(const Platform& platform, const Device& device,
     for (const Device& each : platform.devices()) threads = std::max(threads, each.threads);
   }
   if (threads > 0) text += " --threads " + std::to_string(threads);
-  if (device.math != kMathNames[0]) text += " --math " + device.math;
+  if (device.precision != Precision::kFp32) {
+    text += " --math " + std::string(to_string(device.precision));
+  }
   return text + " --output " + profile_file + " --update";
 }
 

@@ -110,7 +110,7 @@ Configuration read_configuration(const JsonView& view) {
   configuration.backend = reader.required("backend").string();
   configuration.kind = reader.required("kind").string();
   configuration.threads = static_cast<int>(reader.required("threads").integer(0, kMaxThreads));
-  configuration.math = read_math(reader.required("math"));
+  configuration.precision = read_precision(reader.required("math"));
   configuration.ranks = static_cast<std::size_t>(reader.required("ranks").integer(1, kMaxRanks));
   if (const auto devices = reader.optional("devices")) read_devices(*devices, configuration);
   if (const auto machine = reader.optional("machine")) configuration.machine = read_facts(*machine);
@@ -159,7 +159,7 @@ Json configuration_json(const Configuration& configuration) {
     transfers.push_back(transfer_json(curve));
   }
   Json json = {{"backend", configuration.backend},   {"kind", configuration.kind},
-               {"threads", configuration.threads},   {"math", configuration.math},
+               {"threads", configuration.threads},   {"math", configuration.precision},
                {"ranks", configuration.ranks},       {"machine", configuration.machine},
                {"protocol", configuration.protocol}, {"operators", std::move(operators)},
                {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
@@ -173,15 +173,16 @@ Json configuration_json(const Configuration& configuration) {
 Profile profile_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-profile", 1);
   Profile profile;
-  using Way = std::tuple<std::string, std::string, int, std::string, std::size_t,
+  using Way = std::tuple<std::string, std::string, int, Precision, std::size_t,
                          std::vector<std::string>, std::string>;  // as Configuration::same_way
   std::set<Way> ways;
   for (const JsonView& view : reader.required("configurations").array()) {
     Configuration configuration = read_configuration(view);
-    const bool is_new = ways.emplace(configuration.backend, configuration.kind,
-                                     configuration.threads, configuration.math, configuration.ranks,
-                                     configuration.devices, configuration.gpu())
-                            .second;
+    const bool is_new =
+        ways.emplace(configuration.backend, configuration.kind, configuration.threads,
+                     configuration.precision, configuration.ranks, configuration.devices,
+                     configuration.gpu())
+            .second;
     if (!is_new) {
       view.fail(
           "backend, kind, threads, math, ranks, devices and GPU are those of an earlier "

@@ -40,7 +40,7 @@ Json to_json(const ReportVerification& verified) {
           {"operators", verified.operators},
           {"max_abs", finite_or_null(verified.max_abs)},
           {"max_rel", finite_or_null(verified.max_rel)},
-          {"math", verified.math},
+          {"math", verified.precision},
           {"atol", verified.atol},
           {"rtol", verified.rtol},
           {"outside", verified.outside},

@@ -8,6 +8,7 @@
 
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
+#include "hios/base/precision.h"
 #include "hios/base/statistics.h"
 
 /// `hios-report` version 1: what a run of hios-run measured, and under which circumstances. Written
@@ -36,11 +37,12 @@ struct ReportStage {
 
 /// What --verify found.
 struct ReportVerification {
-  std::string reference;        ///< the backend that computed the expected values
-  std::size_t operators = 0;    ///< whose outputs were compared
-  double max_abs = 0;           ///< not finite where a NaN was found; then written as null
-  double max_rel = 0;           ///< the same
-  std::string math = "fp32";    ///< the roughest arithmetic of a rank, which the tolerance is for
+  std::string reference;      ///< the backend that computed the expected values
+  std::size_t operators = 0;  ///< whose outputs were compared
+  double max_abs = 0;         ///< not finite where a NaN was found; then written as null
+  double max_rel = 0;         ///< the same
+  Precision precision =
+      Precision::kFp32;         ///< the roughest arithmetic of a rank, which the tolerance is for
   double atol = 0, rtol = 0;    ///< the tolerance
   std::size_t outside = 0;      ///< values beyond it
   std::string worst_operator;   ///< where max_abs stands; empty: nowhere

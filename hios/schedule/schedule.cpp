@@ -82,7 +82,7 @@ Device read_device(ObjectReader& reader) {
     device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxMemory));
   }
   if (const auto host = reader.optional("host")) device.host = host->string();
-  if (const auto math = reader.optional("math")) device.math = read_math(*math);
+  if (const auto precision = reader.optional("math")) device.precision = read_precision(*precision);
   if (const auto gpu = reader.optional("gpu")) {
     device.gpu = gpu->string();
     if (device.gpu.empty()) gpu->fail("must not be empty; leave it out where any GPU will do");
@@ -190,7 +190,7 @@ Json device_json(const Device& device, const std::vector<Stage>& stages, const G
                {"streams", device.streams}};
   if (device.memory_bytes > 0) json["memory_bytes"] = device.memory_bytes;
   if (!device.host.empty()) json["host"] = device.host;
-  if (device.math != kMathNames[0]) json["math"] = device.math;
+  if (device.precision != Precision::kFp32) json["math"] = device.precision;
   if (!device.gpu.empty()) json["gpu"] = device.gpu;
   json["stages"] = stages_json(stages, graph);
   return json;

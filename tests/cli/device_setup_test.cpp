@@ -49,24 +49,25 @@ TEST(DeviceOptions, MeanNothingWithoutAGpu) {
 }
 
 TEST(DeviceOptions, ArithmeticIsKnownByName) {
-  EXPECT_EQ(options_of({"--math", "tf32"}, {"reference"}).math, "tf32");
+  EXPECT_EQ(options_of({"--math", "tf32"}, {"reference"}).precision, Precision::kTf32);
   expect_complaint(complaint_of([] {
                      options_of({"--math", "fp8"}, {"reference"});
                    }),
                    "there are fp32, tf32, fp16");
-  EXPECT_EQ(math_named("fp32"), Math::kFp32);
-  EXPECT_EQ(math_named("tf32"), Math::kTf32);
-  EXPECT_EQ(to_string(Math::kTf32), "tf32");
+  EXPECT_EQ(parse_precision("fp32"), Precision::kFp32);
+  EXPECT_EQ(parse_precision("tf32"), Precision::kTf32);
+  EXPECT_EQ(to_string(Precision::kTf32), "tf32");
 }
 
-TEST(RequireMath, SaysWhatTheBackendHasAndWhichHasTheOther) {
-  for (const char* math : {"fp32", "tf32", "fp16"}) require_math(find_backend("reference"), math);
-  constexpr std::array kTwo = {Math::kFp32, Math::kTf32};
+TEST(RequirePrecision, SaysWhatTheBackendHasAndWhichHasTheOther) {
+  for (const Precision precision : kPrecisions)
+    require_precision(find_backend("reference"), precision);
+  constexpr std::array kTwo = {Precision::kFp32, Precision::kTf32};
   BackendEntry narrow{};
   narrow.name = "narrow";
-  narrow.maths = kTwo;
-  require_math(narrow, "tf32");
-  expect_complaint(complaint_of([&] { require_math(narrow, "fp16"); }),
+  narrow.precisions = kTwo;
+  require_precision(narrow, Precision::kTf32);
+  expect_complaint(complaint_of([&] { require_precision(narrow, Precision::kFp16); }),
                    "the narrow backend computes in fp32, tf32, not in fp16: choose --math fp32, "
                    "tf32 or --backend reference");
 }

@@ -45,7 +45,7 @@ std::unique_ptr<Backend> backend_on(FakeAccelerator* device) {
 void measure(const RandomNetwork& network, mpi::Transport& transport, Backend& backend,
              Profile& profile, const std::vector<std::string>& algorithms) {
   FakeSource source;
-  const Teams teams = gather_teams(transport, backend, "fp32");
+  const Teams teams = gather_teams(transport, backend, Precision::kFp32);
   const auto into = configurations_of(teams, profile, "a processor", "threads");
   Profiler profiler(network.coarse, network.model, backend, transport, source, kShort, teams.ranks);
   profiler.measure_operators(into);
@@ -134,7 +134,7 @@ TEST(MixedProfile, IsNotMeasuredTwice) {
     measure(network, transport, *backend, profile, {"ios"});
     const std::string first = to_json(profile).dump();
     FakeSource source;
-    const Teams teams = gather_teams(transport, *backend, "fp32");
+    const Teams teams = gather_teams(transport, *backend, Precision::kFp32);
     for (Configuration& known : profile.configurations) {
       known.machine["processor"] = "a processor";
       known.machine["transport"] = "threads";
@@ -208,7 +208,7 @@ TEST(MixedProfile, IsScheduledAndRun) {
 TEST(Teams, OfOneKindAreOne) {
   test::run_ranks(3, [](mpi::Transport& transport) {
     FakeBackend backend(2);
-    const Teams teams = gather_teams(transport, backend, "fp32");
+    const Teams teams = gather_teams(transport, backend, Precision::kFp32);
     ASSERT_EQ(teams.ranks.size(), 1u);
     EXPECT_EQ(teams.ranks[0], (Team{Rank(0), Rank(1), Rank(2)}));
     EXPECT_TRUE(teams.like[0].devices.empty());
@@ -234,7 +234,7 @@ class Named final : public FakeBackend {
 TEST(Teams, ArePartedByGpu) {
   test::run_ranks(3, [](mpi::Transport& transport) {
     Named backend("cuda", "gpu", transport.rank() == Rank(1) ? "NVIDIA A100" : "NVIDIA H200");
-    const Teams teams = gather_teams(transport, backend, "fp32");
+    const Teams teams = gather_teams(transport, backend, Precision::kFp32);
     ASSERT_EQ(teams.ranks.size(), 2u);
     EXPECT_EQ(teams.ranks[0], (Team{Rank(0), Rank(2)}));
     EXPECT_EQ(teams.like[1].devices,
@@ -251,9 +251,9 @@ TEST(Teams, ArePartedByGpu) {
 TEST(Teams, OfTwoBackendsForOneKindAreRefused) {
   test::run_ranks(2, [](mpi::Transport& transport) {
     Named backend(transport.rank() == Rank(0) ? "reference" : "cpu", "cpu", "");
-    const char* const rougher = transport.rank() == Rank(0) ? "tf32" : "fp32";
-    for (const char* const math : {"fp32", rougher}) {
-      test::expect_error<InputError>([&] { gather_teams(transport, backend, math); },
+    const Precision rougher = transport.rank() == Rank(0) ? Precision::kTf32 : Precision::kFp32;
+    for (const Precision precision : {Precision::kFp32, rougher}) {
+      test::expect_error<InputError>([&] { gather_teams(transport, backend, precision); },
                                      {"reference and cpu", "kind cpu", "one at a time"});
     }
   });
@@ -262,7 +262,7 @@ TEST(Teams, OfTwoBackendsForOneKindAreRefused) {
 TEST(Teams, DoNotMixTimesOfTwoMachines) {
   test::run_ranks(2, [](mpi::Transport& transport) {
     FakeBackend backend(1);
-    const Teams teams = gather_teams(transport, backend, "fp32");
+    const Teams teams = gather_teams(transport, backend, Precision::kFp32);
     Profile profile{teams.like};
     profile.file = "p.json";
     profile.configurations[0].machine["processor"] = "another";

@@ -24,16 +24,16 @@ namespace {
 using test::random_network;
 using test::RandomNetwork;
 
-std::unique_ptr<Backend> reference_in(Math math) {
+std::unique_ptr<Backend> reference_in(Precision precision) {
   BackendOptions options;
-  options.math = math;
+  options.precision = precision;
   return find_backend("reference").make(options);
 }
 
-class Arithmetic : public testing::TestWithParam<Math> {
+class Arithmetic : public testing::TestWithParam<Precision> {
  protected:
-  const Math math = GetParam();
-  const Bytes element = element_bytes(to_string(math));
+  const Precision precision = GetParam();
+  const Bytes element = element_bytes(precision);
 };
 
 TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
@@ -42,14 +42,14 @@ TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
     const RandomNetwork network = random_network(12, seed, element);
     const std::size_t ranks = 1 + seed % 4;
     const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, seed);
-    const auto alone = reference_in(math);
+    const auto alone = reference_in(precision);
     SeededSource source(seed);
     const OneRankRun expected(network.coarse, network.model, *alone,
                               std::vector<int>(network.coarse.graph.size(), 1), source, "");
     test::run_ranks(ranks, [&](mpi::Transport& transport) {
       const RankPlan plan =
           plan_rank(network.coarse, schedule, transport.rank(), {.keep_all = true});
-      const auto backend = reference_in(math);
+      const auto backend = reference_in(precision);
       Executor executor(network.coarse, network.model, plan, *backend, transport, source);
       executor.run_once();
       for (const Slot& slot : plan.slots) {
@@ -64,22 +64,22 @@ TEST_P(Arithmetic, StaysWithinItsToleranceOfFp32AndIsNotFp32) {
   const CoarseGraph coarse = coarsen(model, element), fp32 = coarsen(model);
   const std::vector<int> threads(coarse.graph.size(), 1);
   SeededSource source(5);
-  const auto rough = reference_in(math), exact = reference_in(Math::kFp32);
+  const auto rough = reference_in(precision), exact = reference_in(Precision::kFp32);
   const OneRankRun run(coarse, model, *rough, threads, source, ""),
       expected(fp32, model, *exact, threads, source, "");
   bool same = true;
   for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
     const Comparison found =
-        compare(run.output(OpId(i)), expected.output(OpId(i)), default_tolerance(math));
+        compare(run.output(OpId(i)), expected.output(OpId(i)), default_tolerance(precision));
     EXPECT_EQ(found.outside, 0u) << coarse.graph.op(OpId(i)).name << ": " << found.max_abs;
     same = same && found.bitwise;
   }
-  EXPECT_EQ(same, math == Math::kFp32);
+  EXPECT_EQ(same, precision == Precision::kFp32);
 }
 
 TEST_P(Arithmetic, StagesAreMeasuredInIt) {
   const RandomNetwork network = random_network(8, 2, element);
-  const auto backend = reference_in(math);
+  const auto backend = reference_in(precision);
   SeededSource source(1);
   std::vector<Stage> stages;
   for (const OpId op : network.coarse.graph.topological()) stages.push_back({{{op}}});
@@ -89,10 +89,11 @@ TEST_P(Arithmetic, StagesAreMeasuredInIt) {
   for (const double one : ms) EXPECT_GE(one, 0);
 }
 
-std::string name_of(const testing::TestParamInfo<Math>& info) {
+std::string name_of(const testing::TestParamInfo<Precision>& info) {
   return std::string(to_string(info.param));
 }
-INSTANTIATE_TEST_SUITE_P(In, Arithmetic, testing::Values(Math::kFp32, Math::kTf32, Math::kFp16),
+INSTANTIATE_TEST_SUITE_P(In, Arithmetic,
+                         testing::Values(Precision::kFp32, Precision::kTf32, Precision::kFp16),
                          name_of);
 
 TEST(Fp16, HalvesEveryByteOfAPlan) {
@@ -128,15 +129,15 @@ TEST(Fp16, RoundsInputsWeightsAndTheResultOnce) {
                                         [](ModelBuilder& b, std::span<const TensorId> x) {
                                           b.conv("conv", x[0], Conv{1, {1, 1}, {1, 1}, {0, 0}});
                                         });
-  const auto result = [&](Math math) {
-    return test::run_operation(*reference_in(math), one, 1, {{a}}, source).front();
+  const auto result = [&](Precision precision) {
+    return test::run_operation(*reference_in(precision), one, 1, {{a}}, source).front();
   };
   const float input = round_to_half(a), weight = round_to_half(3 + 0x1p-9f + 0x1p-19f);
   ASSERT_NE(input, a);
-  EXPECT_EQ(result(Math::kFp16), round_to_half(input * weight + 0x1p-12f));
-  EXPECT_NE(result(Math::kFp16), input * weight + 0x1p-12f) << "the result is no half";
-  EXPECT_EQ(result(Math::kTf32), input * weight + 0x1p-12f) << "tf32 keeps as many bits";
-  EXPECT_NE(result(Math::kFp32), result(Math::kTf32));
+  EXPECT_EQ(result(Precision::kFp16), round_to_half(input * weight + 0x1p-12f));
+  EXPECT_NE(result(Precision::kFp16), input * weight + 0x1p-12f) << "the result is no half";
+  EXPECT_EQ(result(Precision::kTf32), input * weight + 0x1p-12f) << "tf32 keeps as many bits";
+  EXPECT_NE(result(Precision::kFp32), result(Precision::kTf32));
 }
 
 TEST(Fp16, LayersInsideAnOperatorAreNotRounded) {
@@ -146,12 +147,13 @@ TEST(Fp16, LayersInsideAnOperatorAreNotRounded) {
                                           b.sum("second", {b.sum("first", {x[0], x[1]}), x[2]});
                                         });
   SeededSource source(1);
-  EXPECT_EQ(test::run_operation(*reference_in(Math::kFp16), two, 1, {{2048}, {1}, {-2048}}, source),
-            std::vector<float>{1});
+  EXPECT_EQ(
+      test::run_operation(*reference_in(Precision::kFp16), two, 1, {{2048}, {1}, {-2048}}, source),
+      std::vector<float>{1});
 }
 
 TEST(Fp16, CopiesRoundOnTheWayInAndNotOnTheWayOut) {
-  const auto backend = reference_in(Math::kFp16);
+  const auto backend = reference_in(Precision::kFp16);
   const auto buffer = backend->allocate(8, "a test");
   write_floats(*backend, buffer->data(), {1.0f, 1 + 0x1p-12f, 1e6f, -0x1p-24f});
   EXPECT_EQ(read_floats(*backend, buffer->data(), 4),
@@ -167,7 +169,7 @@ TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
   const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
   test::run_ranks(1, [&](mpi::Transport& transport) {
-    const auto backend = reference_in(Math::kFp16);
+    const auto backend = reference_in(Precision::kFp16);
     SeededSource source(1);
     EXPECT_THROW(Executor(network.coarse, network.model, plan, *backend, transport, source),
                  std::logic_error);
@@ -175,13 +177,14 @@ TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
 }
 
 TEST(Arithmetics, OfTheBackendsAreKnown) {
-  for (const Math math : {Math::kFp32, Math::kTf32, Math::kFp16}) {
-    EXPECT_EQ(math_named(to_string(math)), math);
+  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16}) {
+    EXPECT_EQ(parse_precision(to_string(precision)), precision);
     for (const BackendEntry& entry : backends()) {
-      EXPECT_EQ(entry.has(math), math == Math::kFp32 || entry.name != "cpu") << entry.name;
+      EXPECT_EQ(entry.has(precision), precision == Precision::kFp32 || entry.name != "cpu")
+          << entry.name;
     }
-    EXPECT_EQ(reference_in(math)->math(), math);
-    EXPECT_EQ(reference_in(math)->describe()["math"], to_string(math));
+    EXPECT_EQ(reference_in(precision)->precision(), precision);
+    EXPECT_EQ(reference_in(precision)->describe()["math"], to_string(precision));
   }
 }
 

@@ -130,13 +130,14 @@ void FakeSource::input(const Model&, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(i);
 }
 
-Math arithmetic_of(const CoarseGraph& coarse) {
-  return coarse.element_bytes == kFp32Bytes ? Math::kFp32 : Math::kFp16;
+Precision arithmetic_of(const CoarseGraph& coarse) {
+  return coarse.element_bytes == element_bytes(Precision::kFp32) ? Precision::kFp32
+                                                                 : Precision::kFp16;
 }
 
-std::vector<float> as_floats(std::span<const std::byte> tensor, Math math) {
+std::vector<float> as_floats(std::span<const std::byte> tensor, Precision precision) {
   FakeBackend host;
-  host.arithmetic = math;
+  host.arithmetic = precision;
   return read_floats(host, tensor.data(), tensor.size() / host.element_bytes());
 }
 

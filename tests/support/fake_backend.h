@@ -21,7 +21,7 @@ class FakeBackend : public Backend {
   /// An operator that `unsupported` refuses; one that throws when it runs.
   std::string refused, failing;
   /// What it computes in; fp16 makes its tensors' elements two bytes.
-  Math arithmetic = Math::kFp32;
+  Precision arithmetic = Precision::kFp32;
   /// Whether it calls `poll` between operators.
   bool polls = true;
   /// Called when an operator runs, before it does.
@@ -36,7 +36,7 @@ class FakeBackend : public Backend {
   std::string_view name() const override { return "fake"; }
   std::string_view kind() const override { return "cpu"; }
   int threads() const override { return threads_; }
-  Math math() const override { return arithmetic; }
+  Precision precision() const override { return arithmetic; }
   Json describe() const override { return {{"library", "none"}}; }
   std::optional<std::string> unsupported(const Operation& operation) const override;
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
@@ -66,9 +66,9 @@ class FakeSource final : public TensorSource {
 };
 
 /// The arithmetic that a graph's tensors are for: fp32, or fp16 where elements are of two bytes.
-Math arithmetic_of(const CoarseGraph& coarse);
+Precision arithmetic_of(const CoarseGraph& coarse);
 /// What a tensor's bytes are as floats.
-std::vector<float> as_floats(std::span<const std::byte> tensor, Math math);
+std::vector<float> as_floats(std::span<const std::byte> tensor, Precision precision);
 
 /// Every operator's output, by OpId, each in memory of its own, one after the other.
 std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,

@@ -14,7 +14,7 @@ struct RandomNetwork {
   CoarseGraph coarse;
 };
 RandomNetwork random_network(std::size_t operators, std::uint64_t seed,
-                             Bytes element_bytes = kFp32Bytes);
+                             Bytes element_bytes = hios::element_bytes(Precision::kFp32));
 
 /// A random valid schedule: any assignment to devices, stages of up to `max_groups` groups of up to
 /// three operators. Every valid schedule of that size can come out.

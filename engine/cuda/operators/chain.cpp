@@ -88,7 +88,7 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
 
 void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& chain) {
   const Model& model = *binding.operation.model;
-  const auto problem = problem_of(model, chain, binding.output_shape(), binding.math);
+  const auto problem = problem_of(model, chain, binding.output_shape(), binding.precision);
   dense_weights_ = binding.weights.get(model, *chain.convolution, binding.source);
   dense_ = make_convolution(binding.choices.of(*problem, binding.tools), *problem, binding.tools);
   workspace_at_ = take(dense_->workspace_bytes());
@@ -120,7 +120,7 @@ void ChainOperator::run() {
 }  // namespace
 
 std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
-                                             const Shape& output, Math math) {
+                                             const Shape& output, Precision precision) {
   if (chain.depthwise == nullptr && is_depthwise(model, *chain.convolution)) return {};
   const Conv& conv = std::get<Conv>(chain.convolution->kind);
   const Shape& input = chain.depthwise != nullptr ? model.tensor(chain.depthwise->output).shape
@@ -131,7 +131,7 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && chain.depthwise == nullptr;
   problem.relu_after = chain.relu_after;
-  problem.math = math;
+  problem.precision = precision;
   return problem;
 }
 

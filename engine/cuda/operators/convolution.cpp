@@ -46,7 +46,7 @@ std::string ConvolutionProblem::key() const {
   if (relu_before) text << " relu-before";
   if (bias) text << " b";
   if (relu_after) text << " relu";
-  text << ' ' << to_string(math);
+  text << ' ' << to_string(precision);
   return text.str();
 }
 

@@ -14,8 +14,8 @@
 namespace hios::cuda {
 
 /// What tensors and weights are of.
-constexpr Element element_of(Math math) {
-  return math == Math::kFp16 ? Element::kHalf : Element::kFloat;
+constexpr Element element_of(Precision precision) {
+  return precision == Precision::kFp16 ? Element::kHalf : Element::kFloat;
 }
 
 /// What is to be computed: relu?, convolution, bias?, relu?.
@@ -23,9 +23,9 @@ struct ConvolutionProblem {
   Window window;
   int groups = 1;
   bool bias = false, relu_before = false, relu_after = false;
-  Math math = Math::kFp32;
+  Precision precision = Precision::kFp32;
 
-  Element element() const { return element_of(math); }
+  Element element() const { return element_of(precision); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
   int pixels() const { return window.images * window.out_height * window.out_width; }
   std::size_t input_values() const;

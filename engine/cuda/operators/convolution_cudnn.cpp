@@ -160,18 +160,18 @@ void CudnnConvolution::queue_plain(const void* input, const ConvolutionOperands&
 }
 
 /// What to ask cuDNN's heuristic with. In fp32 the default would let it round to TF32.
-cudnnMathType_t usual_math(Math math) {
-  return math == Math::kFp32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+cudnnMathType_t usual_math(Precision precision) {
+  return precision == Precision::kFp32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
 /// The kinds of arithmetic in which an algorithm that cuDNN proposes is to be tried. For halves it
 /// proposes tensor cores or not; the other is then worth a trial, too.
-std::vector<cudnnMathType_t> maths_to_try(Math math, cudnnMathType_t proposed) {
-  switch (math) {
-    case Math::kFp32:
+std::vector<cudnnMathType_t> maths_to_try(Precision precision, cudnnMathType_t proposed) {
+  switch (precision) {
+    case Precision::kFp32:
       if (proposed != CUDNN_FMA_MATH && proposed != CUDNN_DEFAULT_MATH) return {};
       return {CUDNN_FMA_MATH};
-    case Math::kTf32:
+    case Precision::kTf32:
       return {proposed};
     default:
       return {CUDNN_TENSOR_OP_MATH, CUDNN_DEFAULT_MATH};
@@ -180,7 +180,7 @@ std::vector<cudnnMathType_t> maths_to_try(Math math, cudnnMathType_t proposed) {
 
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
-  const Descriptors descriptors = describe(problem, usual_math(problem.math));
+  const Descriptors descriptors = describe(problem, usual_math(problem.precision));
   std::array<cudnnConvolutionFwdAlgoPerf_t, 2 * CUDNN_CONVOLUTION_FWD_ALGO_COUNT> found;
   int count = 0;
   if (cudnnGetConvolutionForwardAlgorithm_v7(
@@ -197,7 +197,7 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
     const cudnnConvolutionFwdAlgoPerf_t& one = found[static_cast<std::size_t>(i)];
     if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMaxWorkspaceBytes) continue;
     if (deterministic && one.determinism != CUDNN_DETERMINISTIC) continue;
-    for (const cudnnMathType_t math : maths_to_try(problem.math, one.mathType)) {
+    for (const cudnnMathType_t math : maths_to_try(problem.precision, one.mathType)) {
       const std::string name =
           "cudnn " + std::to_string(one.algo) + " " + std::to_string(math) + " ";
       add(name + "plain");

@@ -43,7 +43,7 @@ LtLayout columns(cudaDataType_t type, int rows, int count) {
 }
 
 Product describe(const ConvolutionProblem& problem) {
-  const bool rounds_to_tf32 = problem.math == Math::kTf32;
+  const bool rounds_to_tf32 = problem.precision == Precision::kTf32;
   const cudaDataType_t type = data_type(problem);
   const Window& window = problem.window;
   Product result;

@@ -30,7 +30,7 @@ class LayeredOperator final : public BoundOperator {
       }
       const Operation part_operation{&model, &part, operation.name, operation.signature};
       parts_.push_back(bind_operator({part_operation, output, binding.source, binding.tools,
-                                      binding.choices, binding.weights, binding.math},
+                                      binding.choices, binding.weights, binding.precision},
                                      part_inputs));
     }
   }

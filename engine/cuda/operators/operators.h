@@ -21,9 +21,9 @@ struct Binding {
   ConvolutionTools tools;
   Choices& choices;
   WeightsCache& weights;
-  Math math;
+  Precision precision;
 
-  Element element() const { return element_of(math); }
+  Element element() const { return element_of(precision); }
   const Shape& output_shape() const {
     return operation.model->tensor(operation.layers->output).shape;
   }
@@ -46,7 +46,7 @@ std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
 /// The dense convolution of a chain, as a problem; nothing where the chain has none, but a
 /// depthwise one that stands alone.
 std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
-                                             const Shape& output, Math math);
+                                             const Shape& output, Precision precision);
 
 /// Why our kernels cannot run the operation; empty: they can.
 std::optional<std::string> refusal(const Operation& operation);

@@ -16,17 +16,17 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
-BackendOptions options_in(Math math) {
+BackendOptions options_in(Precision precision) {
   BackendOptions options;
-  options.math = math;
+  options.precision = precision;
   return options;
 }
 
 /// The reference in the same arithmetic.
 void expect_as_reference(Backend& backend, const test::OperationCase& operation_case) {
-  const bool halves = backend.math() == Math::kFp16;
-  const auto expected = test::run_operation(*reference::make_backend(options_in(backend.math())),
-                                            operation_case, 1, kSeed);
+  const bool halves = backend.precision() == Precision::kFp16;
+  const auto expected = test::run_operation(
+      *reference::make_backend(options_in(backend.precision())), operation_case, 1, kSeed);
   const Comparison comparison =
       compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
               halves ? Tolerance{2e-2, 2e-2} : Tolerance{2e-4, 2e-4});
@@ -35,9 +35,9 @@ void expect_as_reference(Backend& backend, const test::OperationCase& operation_
 }
 
 /// All candidates for a case, each by itself.
-void expect_every_candidate_right(const test::OperationCase& operation_case, Math math) {
+void expect_every_candidate_right(const test::OperationCase& operation_case, Precision precision) {
   const Operation operation = operation_case.operation();
-  const auto chooser = cuda::make_backend(options_in(math));
+  const auto chooser = cuda::make_backend(options_in(precision));
   const Json chosen = chooser->algorithms(operation);
   ASSERT_EQ(chosen.size(), 1u);
   const std::string key = chosen.begin().key();
@@ -48,12 +48,12 @@ void expect_every_candidate_right(const test::OperationCase& operation_case, Mat
   const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
   const Form form = form_of(operation, nowhere);
   const auto problem = cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                                        operation_case.output_shape(), math);
+                                        operation_case.output_shape(), precision);
   const cuda::ConvolutionTools tools{gpu, stream, lt.get()};
   std::size_t ran = 0;
   for (const std::string& name : cuda::convolution_candidates(*problem, tools, true)) {
     SCOPED_TRACE(name);
-    BackendOptions options = options_in(math);
+    BackendOptions options = options_in(precision);
     options.algorithms = {{key, name}};
     const auto backend = cuda::make_backend(options);
     try {
@@ -78,7 +78,7 @@ test::OperationCase conv_case(const std::string& name, const Shape& input, const
   });
 }
 
-class Candidates : public testing::TestWithParam<Math> {};
+class Candidates : public testing::TestWithParam<Precision> {};
 
 TEST_P(Candidates, OfADeepPointwiseConvolutionAreAllRight) {
   expect_every_candidate_right(
@@ -104,13 +104,14 @@ TEST_P(Candidates, OfGroupsWithoutBiasAreAllRight) {
       GetParam());
 }
 
-std::string name_of(const testing::TestParamInfo<Math>& info) {
+std::string name_of(const testing::TestParamInfo<Precision>& info) {
   return std::string(to_string(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Candidates, testing::Values(Math::kFp32, Math::kFp16), name_of);
+INSTANTIATE_TEST_SUITE_P(In, Candidates, testing::Values(Precision::kFp32, Precision::kFp16),
+                         name_of);
 
-class Depthwise : public testing::TestWithParam<Math> {};
+class Depthwise : public testing::TestWithParam<Precision> {};
 
 TEST_P(Depthwise, IsRightForEverySizeAndStep) {
   const auto backend = cuda::make_backend(options_in(GetParam()));
@@ -142,7 +143,8 @@ TEST_P(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
   EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Depthwise, testing::Values(Math::kFp32, Math::kFp16), name_of);
+INSTANTIATE_TEST_SUITE_P(In, Depthwise, testing::Values(Precision::kFp32, Precision::kFp16),
+                         name_of);
 
 }  // namespace
 }  // namespace hios

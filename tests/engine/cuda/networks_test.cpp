@@ -21,17 +21,17 @@ struct SmallNetwork {
   std::int64_t size;  ///< height and width
 };
 
-class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Math>> {
+class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Precision>> {
  protected:
   GpuNetwork()
       : network(std::get<SmallNetwork>(GetParam())),
-        math(std::get<Math>(GetParam())),
+        precision(std::get<Precision>(GetParam())),
         model(models::find(network.name)->build(1, network.size, network.size)),
-        coarse(coarsen(model, element_bytes(to_string(math)))) {}
+        coarse(coarsen(model, element_bytes(precision))) {}
 
   BackendOptions options() const {
     BackendOptions result;
-    result.math = math;
+    result.precision = precision;
     return result;
   }
 
@@ -55,7 +55,7 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Math>>
   }
 
   const SmallNetwork network;
-  const Math math;
+  const Precision precision;
   const Model model;
   const CoarseGraph coarse;
 };
@@ -64,8 +64,8 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Math>>
 TEST_P(GpuNetwork, AgreesWithTheReferenceOnEveryOperator) {
   const auto reference = reference::make_backend({});
   const auto gpu = cuda::make_backend(options());
-  const Comparison comparison =
-      compare(outputs(*gpu, 1), outputs(*reference, 1, coarsen(model)), default_tolerance(math));
+  const Comparison comparison = compare(outputs(*gpu, 1), outputs(*reference, 1, coarsen(model)),
+                                        default_tolerance(precision));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
   RecordProperty("largest_difference", std::to_string(comparison.max_abs));
 }
@@ -87,10 +87,11 @@ INSTANTIATE_TEST_SUITE_P(Small, GpuNetwork,
                                                           SmallNetwork{"nasnet_large", 64},
                                                           SmallNetwork{"squeezenet", 97},
                                                           SmallNetwork{"randwire_large", 64}),
-                                          testing::Values(Math::kFp32, Math::kTf32, Math::kFp16)),
+                                          testing::Values(Precision::kFp32, Precision::kTf32,
+                                                          Precision::kFp16)),
                          [](const auto& parameter) {
                            return std::string(std::get<SmallNetwork>(parameter.param).name) + "_" +
-                                  std::string(to_string(std::get<Math>(parameter.param)));
+                                  std::string(to_string(std::get<Precision>(parameter.param)));
                          });
 
 TEST(GpuMemory, DoesNotGrowInAThousandIterations) {

@@ -20,18 +20,18 @@ using Operator = const test::OperationCase*;
 /// inputs and weights have 10 bits of mantissa, by rounding or by truncation. fp16, against fp16:
 /// the inputs are the same halves, but a kernel may round to halves inside an operator where the
 /// reference does at its end.
-Tolerance tolerance(Math math) {
-  return math == Math::kFp32 ? Tolerance{1e-4, 1e-4} : Tolerance{2e-2, 2e-2};
+Tolerance tolerance(Precision precision) {
+  return precision == Precision::kFp32 ? Tolerance{1e-4, 1e-4} : Tolerance{2e-2, 2e-2};
 }
 
-class GpuOperator : public testing::TestWithParam<std::tuple<Operator, Math>> {
+class GpuOperator : public testing::TestWithParam<std::tuple<Operator, Precision>> {
  protected:
   const test::OperationCase& operation_case = *std::get<Operator>(GetParam());
-  const Math math = std::get<Math>(GetParam());
+  const Precision precision = std::get<Precision>(GetParam());
 
   BackendOptions options() const {
     BackendOptions result;
-    result.math = math;
+    result.precision = precision;
     return result;
   }
   std::vector<float> run(Backend& backend) const {
@@ -41,10 +41,10 @@ class GpuOperator : public testing::TestWithParam<std::tuple<Operator, Math>> {
 
 TEST_P(GpuOperator, AgreesWithTheReference) {
   BackendOptions exact;
-  exact.math = math == Math::kFp16 ? Math::kFp16 : Math::kFp32;
+  exact.precision = precision == Precision::kFp16 ? Precision::kFp16 : Precision::kFp32;
   const auto backend = cuda::make_backend(options()), expected = reference::make_backend(exact);
   ASSERT_FALSE(backend->unsupported(operation_case.operation()).has_value());
-  const Comparison comparison = compare(run(*backend), run(*expected), tolerance(math));
+  const Comparison comparison = compare(run(*backend), run(*expected), tolerance(precision));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
 }
 
@@ -67,14 +67,15 @@ std::vector<Operator> all_operators() {
   return result;
 }
 
-std::string name_of(const testing::TestParamInfo<std::tuple<Operator, Math>>& info) {
+std::string name_of(const testing::TestParamInfo<std::tuple<Operator, Precision>>& info) {
   return std::get<Operator>(info.param)->name + "_" +
-         std::string(to_string(std::get<Math>(info.param)));
+         std::string(to_string(std::get<Precision>(info.param)));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuOperator,
                          testing::Combine(testing::ValuesIn(all_operators()),
-                                          testing::Values(Math::kFp32, Math::kTf32, Math::kFp16)),
+                                          testing::Values(Precision::kFp32, Precision::kTf32,
+                                                          Precision::kFp16)),
                          name_of);
 
 }  // namespace

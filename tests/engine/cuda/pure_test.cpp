@@ -16,12 +16,12 @@ namespace {
 using cuda::CombineTask;
 
 std::optional<cuda::ConvolutionProblem> problem(const test::OperationCase& operation_case,
-                                                Math math = Math::kFp32) {
+                                                Precision precision = Precision::kFp32) {
   const Operation operation = operation_case.operation();
   const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
   const Form form = form_of(operation, nowhere);
   return cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                          operation_case.output_shape(), math);
+                          operation_case.output_shape(), precision);
 }
 
 TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
@@ -32,9 +32,9 @@ TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
       });
   EXPECT_EQ(problem(relu_conv_relu)->key(),
             "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp32");
-  EXPECT_EQ(problem(relu_conv_relu, Math::kFp16)->key(),
+  EXPECT_EQ(problem(relu_conv_relu, Precision::kFp16)->key(),
             "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp16");
-  EXPECT_TRUE(problem(relu_conv_relu, Math::kTf32)->key().ends_with(" tf32"));
+  EXPECT_TRUE(problem(relu_conv_relu, Precision::kTf32)->key().ends_with(" tf32"));
 }
 
 TEST(ReluFirst, TakesRoomForTheInputsElements) {
@@ -42,12 +42,12 @@ TEST(ReluFirst, TakesRoomForTheInputsElements) {
       "two", {1, 8, 16, 16}, {}, [](ModelBuilder& b, std::span<const TensorId> x) {
         b.conv("conv", b.relu("before", x[0]), Conv{4, {1, 1}, {1, 1}, {0, 0}});
       });
-  const auto bytes = [&](Math math) {
-    return cuda::ReluFirst(*problem(relu_conv, math)).workspace_bytes();
+  const auto bytes = [&](Precision precision) {
+    return cuda::ReluFirst(*problem(relu_conv, precision)).workspace_bytes();
   };
-  EXPECT_EQ(bytes(Math::kFp32), 8u * 16 * 16 * 4);
-  EXPECT_EQ(bytes(Math::kTf32), 8u * 16 * 16 * 4);
-  EXPECT_EQ(bytes(Math::kFp16), 8u * 16 * 16 * 2);
+  EXPECT_EQ(bytes(Precision::kFp32), 8u * 16 * 16 * 4);
+  EXPECT_EQ(bytes(Precision::kTf32), 8u * 16 * 16 * 4);
+  EXPECT_EQ(bytes(Precision::kFp16), 8u * 16 * 16 * 2);
 }
 
 TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {

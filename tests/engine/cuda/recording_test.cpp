@@ -15,7 +15,7 @@ class Doubling {
  public:
   Doubling(Backend& backend, std::size_t times, StreamIndex stream)
       : backend_(backend), case_(test::make_operation("twice", {1, 64, 64, 64}, {64, 64}, twice)) {
-    const Bytes size_bytes = case_.output_shape().size_bytes(kFp32Bytes);
+    const Bytes size_bytes = case_.output_shape().size_bytes(element_bytes(Precision::kFp32));
     for (std::size_t i = 0; i <= times; ++i) {
       buffers_.push_back(backend.allocate(size_bytes, "a test"));
     }

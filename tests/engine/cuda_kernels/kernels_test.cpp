@@ -18,28 +18,28 @@ constexpr std::uint64_t kSeed = 11;
 using test::EmulatedCudaBackend;
 using test::OperationCase;
 
-std::unique_ptr<Backend> reference_in(Math math) {
+std::unique_ptr<Backend> reference_in(Precision precision) {
   BackendOptions options;
-  options.math = math;
+  options.precision = precision;
   return reference::make_backend(options);
 }
 
 /// fp32: the order of sums. fp16: a half is one in 2^11 off at most; the kernels round a few times
 /// inside an operator where the reference does once, and values reach some 16.
-Tolerance tolerance(Math math) {
-  return math == Math::kFp16 ? Tolerance{8e-3, 4e-3} : Tolerance{2e-4, 2e-4};
+Tolerance tolerance(Precision precision) {
+  return precision == Precision::kFp16 ? Tolerance{8e-3, 4e-3} : Tolerance{2e-4, 2e-4};
 }
 
 void expect_as_reference(Backend& backend, const OperationCase& operation_case) {
   const auto expected =
-      test::run_operation(*reference_in(backend.math()), operation_case, 1, kSeed);
+      test::run_operation(*reference_in(backend.precision()), operation_case, 1, kSeed);
   const Comparison comparison = compare(test::run_operation(backend, operation_case, 1, kSeed),
-                                        expected, tolerance(backend.math()));
+                                        expected, tolerance(backend.precision()));
   EXPECT_EQ(comparison.outside, 0u)
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
 
-class Kernels : public testing::TestWithParam<Math> {};
+class Kernels : public testing::TestWithParam<Precision> {};
 
 TEST_P(Kernels, RunEveryOperator) {
   EmulatedCudaBackend backend(GetParam());
@@ -122,11 +122,11 @@ TEST_P(Kernels, ComputeAWholeNetwork) {
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
 }
 
-std::string name_of(const testing::TestParamInfo<Math>& info) {
+std::string name_of(const testing::TestParamInfo<Precision>& info) {
   return std::string(to_string(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Kernels, testing::Values(Math::kFp32, Math::kFp16), name_of);
+INSTANTIATE_TEST_SUITE_P(In, Kernels, testing::Values(Precision::kFp32, Precision::kFp16), name_of);
 
 TEST(Emulation, SeesABarrierThatOnlySomeThreadsReach) {
   const auto half_of_them = [] {

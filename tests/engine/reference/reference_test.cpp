@@ -234,11 +234,13 @@ TEST(ReferenceBackend, BuffersAreAlignedAndRefusalsSayHowMuch) {
 struct Bound {
   Bound(Backend& backend, const OperationCase& c, float value, TensorSource& source) {
     for (const TensorId id : c.layers.inputs) {
-      inputs.push_back(backend.allocate(c.model.tensor(id).shape.size_bytes(kFp32Bytes), "input"));
+      inputs.push_back(backend.allocate(
+          c.model.tensor(id).shape.size_bytes(element_bytes(Precision::kFp32)), "input"));
       std::ranges::fill(floats(*inputs.back()), value);
       pointers.push_back(inputs.back()->data());
     }
-    output = backend.allocate(c.output_shape().size_bytes(kFp32Bytes), "output");
+    output =
+        backend.allocate(c.output_shape().size_bytes(element_bytes(Precision::kFp32)), "output");
     op = backend.bind(c.operation(), pointers, output->data(), core_shares(1, 1)[0], source);
   }
   static std::span<float> floats(Buffer& buffer) {

@@ -224,7 +224,7 @@ TEST(CostModelFromProfile, NamesWhatIsMissingAndTheCommand) {
                {"gpu0", "3 ranks", "2 ranks", "mpirun -np 3 hios-profile --model net", "--update"});
 
   Device core = device("cpu0", "cpu", 1);
-  core.math = "fp16";
+  core.precision = Precision::kFp16;
   const Platform cores({core});
   expect_error([&] { CostModel::from_profile(given.graph, cores, given.profile); },
                {"cpu0", "--backend reference", "--math fp16"});
@@ -257,13 +257,13 @@ TEST(CostModelFromProfile, TimesInOneArithmeticAreNotThoseInAnother) {
   Profiled given(1);
   const auto tf32 = [](const char* name) {
     Device gpu = device(name, "gpu");
-    gpu.math = "tf32";
+    gpu.precision = Precision::kTf32;
     return Platform({gpu});
   };
   expect_error([&] { CostModel::from_profile(given.graph, tf32("gpu0"), given.profile); },
                {"gpu0", "1 ranks, tf32", "--backend cuda", "--math tf32"});
   Configuration faster = given.profile.configurations.front();
-  faster.math = "tf32";
+  faster.precision = Precision::kTf32;
   faster.operators["a"].ms = 0.5;
   given.profile.configurations.push_back(faster);
   const Platform platform = tf32("gpu0");

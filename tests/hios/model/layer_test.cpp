@@ -131,7 +131,7 @@ TEST(Shape, CountsElementsAndBytes) {
   const Shape shape{1, 64, 35, 36};
   EXPECT_EQ(shape.to_string(), "1x64x35x36");
   EXPECT_EQ(shape.elements(), 80640);
-  EXPECT_EQ(shape.size_bytes(kFp32Bytes), 322560u);
+  EXPECT_EQ(shape.size_bytes(element_bytes(Precision::kFp32)), 322560u);
 }
 
 }  // namespace

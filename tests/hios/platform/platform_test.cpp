@@ -117,23 +117,24 @@ TEST(PlatformIo, ReadsTheFormatAsPublished) {
 TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
   const Platform platform = read(
       file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"}, {"name": "b", "kind": "gpu"})"));
-  EXPECT_EQ(platform.device(kA).math, "tf32");
-  EXPECT_EQ(platform.device(kB).math, "fp32");
+  EXPECT_EQ(platform.device(kA).precision, Precision::kTf32);
+  EXPECT_EQ(platform.device(kB).precision, Precision::kFp32);
   const Json json = to_json(platform);
   EXPECT_EQ(json["devices"][0]["math"], "tf32");
   EXPECT_FALSE(json["devices"][1].contains("math"));
-  EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, "tf32").device(kB).math, "tf32");
+  EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, Precision::kTf32).device(kB).precision,
+            Precision::kTf32);
   expect_complaint(
       complaint_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
       "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32, fp16");
 }
 
 TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
-  EXPECT_EQ(element_bytes("fp32"), 4u);
-  EXPECT_EQ(element_bytes("tf32"), 4u);
-  EXPECT_EQ(element_bytes("fp16"), 2u);
+  EXPECT_EQ(element_bytes(Precision::kFp32), 4u);
+  EXPECT_EQ(element_bytes(Precision::kTf32), 4u);
+  EXPECT_EQ(element_bytes(Precision::kFp16), 2u);
   EXPECT_EQ(Platform().element_bytes(), 4u);
-  EXPECT_EQ(Platform::homogeneous(3, "gpu", 0, 1, "fp16").element_bytes(), 2u);
+  EXPECT_EQ(Platform::homogeneous(3, "gpu", 0, 1, Precision::kFp16).element_bytes(), 2u);
   EXPECT_EQ(read(file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"},
                               {"name": "b", "kind": "cpu"})"))
                 .element_bytes(),

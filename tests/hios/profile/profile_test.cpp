@@ -95,9 +95,9 @@ TEST(Profile, FindsAConfiguration) {
   profile.configurations = {configuration("reference", 1, 2), configuration("cpu", 1, 2),
                             configuration("reference", 2, 2)};
   EXPECT_EQ(profile.find("cpu", 1, 2)->backend, "cpu");
-  EXPECT_EQ(profile.find("cpu", 1, 2, "fp32", "reference")->backend, "reference");
+  EXPECT_EQ(profile.find("cpu", 1, 2, Precision::kFp32, "reference")->backend, "reference");
   EXPECT_EQ(profile.find("cpu", 2, 2)->backend, "reference");
-  EXPECT_EQ(profile.find("cpu", 2, 2, "fp32", "cpu"), nullptr);
+  EXPECT_EQ(profile.find("cpu", 2, 2, Precision::kFp32, "cpu"), nullptr);
   EXPECT_EQ(profile.find("cpu", 1, 1), nullptr);
   EXPECT_EQ(profile.find("gpu", 1, 2), nullptr);
   EXPECT_EQ(profile.find("cpu", 1, 2, "bf16"), nullptr);

@@ -44,7 +44,7 @@ ScheduleFile sample(const Graph& graph) {
   idle.name = "gpu0";
   idle.kind = "gpu";
   idle.threads = 0;
-  idle.math = "tf32";
+  idle.precision = Precision::kTf32;
   file.devices = {cpu, idle};
   file.schedule.devices = {{Stage{{{OpId(0)}}}, Stage{{{OpId(1)}, {OpId(2)}}}, Stage{{{OpId(3)}}}},
                            {}};

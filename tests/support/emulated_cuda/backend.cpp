@@ -4,9 +4,9 @@
 
 namespace hios::test {
 
-EmulatedCudaBackend::EmulatedCudaBackend(Math math, Json algorithms)
-    : math_(math),
-      weights_(streams_, cuda::element_of(math)),
+EmulatedCudaBackend::EmulatedCudaBackend(Precision precision, Json algorithms)
+    : precision_(precision),
+      weights_(streams_, cuda::element_of(precision)),
       choices_(std::move(algorithms), /*deterministic=*/true) {
   gpu_.multiprocessors = 8;
   HIOS_CUDA(cuda::load_kernels(), "loading our kernels");
@@ -17,7 +17,8 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
                                                          std::byte* output, const CoreShare& share,
                                                          TensorSource& source) {
   const cuda::ConvolutionTools lent{gpu_, streams_.group(share.stream), nullptr};
-  return cuda::bind_operator({operation, output, source, lent, choices_, weights_, math_}, inputs);
+  return cuda::bind_operator({operation, output, source, lent, choices_, weights_, precision_},
+                             inputs);
 }
 
 }  // namespace hios::test

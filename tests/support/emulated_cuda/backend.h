@@ -9,12 +9,12 @@ namespace hios::test {
 /// are not there.
 class EmulatedCudaBackend final : public Backend {
  public:
-  explicit EmulatedCudaBackend(Math math, Json algorithms = Json::object());
+  explicit EmulatedCudaBackend(Precision precision, Json algorithms = Json::object());
 
   std::string_view name() const override { return "emulated-cuda"; }
   std::string_view kind() const override { return "gpu"; }
   int threads() const override { return 0; }
-  Math math() const override { return math_; }
+  Precision precision() const override { return precision_; }
   Json describe() const override { return Json::object(); }
   std::optional<std::string> unsupported(const Operation& operation) const override {
     return cuda::refusal(operation);
@@ -32,7 +32,7 @@ class EmulatedCudaBackend final : public Backend {
   cuda::ConvolutionTools tools() { return {gpu_, streams_.work(), nullptr}; }
 
  private:
-  Math math_;
+  Precision precision_;
   cuda::Gpu gpu_;
   cuda::Streams streams_;
   cuda::WeightsCache weights_;

@@ -160,7 +160,8 @@ TEST_P(Network, HasEveryOperatorOfTheReferenceGraph) {
     SCOPED_TRACE(coarse.graph.op(OpId(i)).name + " = " + op.dump());
     const Shape& out = model.tensor(coarse.layers(OpId(i)).output).shape;
     EXPECT_EQ(out, (Shape{1, op["out"][0], op["out"][1], op["out"][2]}));
-    EXPECT_EQ(coarse.graph.op(OpId(i)).memory_bytes, out.size_bytes(kFp32Bytes));
+    EXPECT_EQ(coarse.graph.op(OpId(i)).memory_bytes,
+              out.size_bytes(element_bytes(Precision::kFp32)));
     const Shape& in = model.tensor(coarse.layers(OpId(i)).inputs.front()).shape;
     expect_operator(op, anatomy(coarse, OpId(i), model), in);
 
