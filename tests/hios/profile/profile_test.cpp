@@ -100,7 +100,7 @@ TEST(Profile, FindsAConfiguration) {
   EXPECT_EQ(profile.find("cpu", 2, 2, Precision::kFp32, "cpu"), nullptr);
   EXPECT_EQ(profile.find("cpu", 1, 1), nullptr);
   EXPECT_EQ(profile.find("gpu", 1, 2), nullptr);
-  EXPECT_EQ(profile.find("cpu", 1, 2, "bf16"), nullptr);
+  EXPECT_EQ(profile.find("cpu", 1, 2, Precision::kTf32), nullptr);
   profile.find("cpu", 1, 2)->seconds = 7;
   EXPECT_EQ(profile.configurations[1].seconds, 7);
 }
