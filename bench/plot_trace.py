@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Draws a trace of hios-run or hios-schedule as a picture: planned and measured lanes, an arrow a
 message. Perfetto shows the same file with all names; this is for papers and for a quick look.
-Needs matplotlib (Debian: python3-matplotlib).
+
+Needs matplotlib (Debian: python3-matplotlib, for /usr/bin/python3).
 """
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 
@@ -66,11 +68,22 @@ def draw(slices, arrows, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("trace", type=Path)
-    parser.add_argument("output", type=Path, help=".png or .svg")
+    parser = argparse.ArgumentParser(description=" ".join(__doc__.split("\n\n")[0].split()))
+    parser.add_argument("trace", type=Path, help="the file of --trace")
+    parser.add_argument("output", type=Path, help="the picture to write, .png or .svg")
     args = parser.parse_args()
-    draw(*read_trace(args.trace), args.output)
+    try:
+        trace = read_trace(args.trace)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{args.trace}: not a trace that can be read ({error})")
+    try:
+        draw(*trace, args.output)
+    except ModuleNotFoundError as error:
+        # Debian's package serves Debian's Python only; another that stands first in PATH has its own.
+        sys.exit(f"{sys.executable} has no {error.name}: call scripts/setup.sh --bench once, then "
+                 f"/usr/bin/python3 {sys.argv[0]} {args.trace} {args.output}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"{args.output}: cannot be written ({error})")
 
 
 if __name__ == "__main__":

@@ -203,17 +203,17 @@ def table(summary):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="inception_v3")
-    parser.add_argument("--batch", type=int)
-    parser.add_argument("--height", type=int)
-    parser.add_argument("--width", type=int)
+    parser = argparse.ArgumentParser(description=" ".join(__doc__.split("\n\n")[0].split()))
+    parser.add_argument("--model", default="inception_v3", help="a built-in network (%(default)s)")
+    parser.add_argument("--batch", type=int, help="images at once (the network's own)")
+    parser.add_argument("--height", type=int, help="of an image, in pixels (the network's own)")
+    parser.add_argument("--width", type=int, help="of an image, in pixels (the network's own)")
     parser.add_argument("--programs", type=Path, required=True, help="folder of the three programs")
     parser.add_argument("--output", type=Path, required=True, help="folder for profile, schedules, reports")
     parser.add_argument("--rounds", type=int, help="turns of every row")
     parser.add_argument("--iterations", type=int, help="measured runs a row and round")
     parser.add_argument("--bare", type=Path, help="bench/raw_onednn, to run in turn with the rows")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
     return parser.parse_args()
 
 

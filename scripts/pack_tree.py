@@ -145,7 +145,7 @@ def described(build, programs, architectures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=" ".join(__doc__.split("\n\n")[0].split()))
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--openmpi", type=Path, required=True)
     parser.add_argument("--tree", type=Path, required=True)

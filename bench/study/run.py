@@ -21,7 +21,7 @@ PARTS = ("simulated", "gaps", "contention", "networks", "plots")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="bench/study/run", description=__doc__.splitlines()[0],
+    parser = argparse.ArgumentParser(prog="bench/study/run", description=" ".join(__doc__.split("\n\n")[0].split()),
                                      epilog=" ".join(__doc__.split("\n\n")[1].split()))
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help=f"of {', '.join(PARTS)}; all without any")

@@ -1,8 +1,11 @@
 """bench/plot_trace.py: what it reads from a trace."""
 
 import json
+import subprocess
+import sys
 import unittest
 
+import plot_trace
 from plot_trace import color, lane_label, read_trace
 from support import FolderTest
 
@@ -43,6 +46,28 @@ class PlotTraceTest(FolderTest):
         self.assertEqual(color("conv_1"), color("conv_2"))
         self.assertNotEqual(color("conv_1"), color("pool_1"))
         self.assertEqual(color("something else"), "tab:gray")
+
+    def call(self, *arguments):
+        # -S leaves out all installed packages, matplotlib among them.
+        return subprocess.run([sys.executable, "-S", plot_trace.__file__, *map(str, arguments)],
+                              capture_output=True, text=True)
+
+    def test_without_matplotlib_one_line_says_how_to_get_it(self):
+        self.read()
+        done = self.call(self.folder / "trace.json", self.folder / "picture.png")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("scripts/setup.sh --bench", done.stderr)
+        self.assertIn("/usr/bin/python3", done.stderr)
+
+    def test_what_is_no_trace_is_one_line(self):
+        file = self.folder / "no_trace.json"
+        for text in ("{", "[]", "{}", '{"traceEvents": [{}]}'):
+            file.write_text(text)
+            done = self.call(file, self.folder / "picture.png")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(str(file), done.stderr)
 
 
 if __name__ == "__main__":
