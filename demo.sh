@@ -8,4 +8,4 @@ cd "$(dirname "$0")"
 scripts/setup.sh
 cmake --preset release -DHIOS_TESTS=OFF -DHIOS_BENCH=OFF >/dev/null
 cmake --build --preset release
-python3 scripts/compare.py --programs build/release/bin --output build/demo "$@"
+python3 scripts/compare --programs build/release/bin --output build/demo "$@"

@@ -25,7 +25,7 @@ def measure(network):
     for attempt in range(1, ATTEMPTS + 1):
         folder = ROOT / "build" / "bench" / network
         print(f"{network}, attempt {attempt}", file=sys.stderr)
-        done = subprocess.run([sys.executable, ROOT / "scripts" / "compare.py", "--model", network,
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "compare", "--model", network,
                                "--programs", ROOT / "build/release/bin", "--output", folder,
                                "--bare", ROOT / "build/release/bin/raw_onednn"],
                               stdout=subprocess.PIPE, text=True, check=True)

@@ -1,8 +1,8 @@
-"""Latencies as scripts/compare.py sums them up, which is how hios-run does."""
+"""Latencies as scripts/compare sums them up, which is how hios-run does."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from compare import summarize_samples as summarize  # noqa: E402,F401
+from compare.summary import summarize_samples as summarize  # noqa: E402,F401

@@ -1,0 +1,109 @@
+"""One profile out of short ones.
+
+The ways are profiled in turns, again and again, so that a disturbed minute spoils one turn of each and
+not all of one. Noise only adds time: of a way's turns the fastest counts, as a whole, so that all times of
+a configuration are of one moment. Stages, which take longest, grow from turn to turn in a file of their own;
+they are measured for the algorithms that use several streams.
+"""
+
+import json
+import sys
+
+TURNS = 3
+
+
+def operators_ms(configuration):
+    """The time of all that was measured, to tell a way's turns by."""
+    return sum(times["ms"] for times in configuration["operators"].values())
+
+
+def transfers_ms(configuration):
+    return sum(ms for transfer in configuration.get("transfers", []) for _, ms in transfer["points"])
+
+
+def settled(configuration):
+    """What the profiler says of itself; files of programs that do not say it count as settled."""
+    return configuration.get("protocol", {}).get("settled", True)
+
+
+class TurnsProfile:
+    """`profile.json` in the folder, made of the turns that were measured so far."""
+
+    def __init__(self, programs, rows, model, folder, effort, seed):
+        self.programs, self.rows, self.model = programs, rows, model
+        self.folder, self.effort, self.seed = folder, effort, seed
+        self.file = folder / "profile.json"
+        self.ways = sorted({row.way for row in rows})
+        self.turns = {way: [] for way in self.ways}   # configurations, in order
+        self.stages = {way: {} for way in self.ways}  # measured times by the text of their groups
+        (folder / "turns").mkdir(exist_ok=True)
+
+    def measure(self, turns=TURNS):
+        for turn in range(1, turns + 1):
+            print(f"profiling, turn {turn} of {turns} ...", file=sys.stderr, flush=True)
+            for way in self.ways:
+                self.turn(way)
+            for way in self.ways:
+                self.grow_stages(way)
+        self.write()
+
+    def turn(self, way):
+        """Operators and transfers, once more."""
+        file = self.folder / "turns" / f"{way.key}-{len(self.turns[way]) + 1}.json"
+        self._profile(way, file, "--iterations", self.effort.sweeps, "--stages", "none", *self._streams(way))
+        self.turns[way].append(self._configuration(file))
+
+    def grow_stages(self, way):
+        """More of the stages that the algorithms of this way ask for, beside the operators of its first turn."""
+        wanted = [row.algorithm for row in self.rows if row.way == way and row.streams > 1]
+        if not wanted:
+            return
+        file = self.folder / "turns" / f"{way.key}-stages.json"
+        if not file.exists():
+            file.write_text((self.folder / "turns" / f"{way.key}-1.json").read_text())
+        self._profile(way, file, "--iterations", 10, "--stages", ",".join(wanted), *self._streams(way),
+                      "--time-limit", self.effort.stages_s, "--update")
+        self._keep_stages(way, self._configuration(file))
+
+    def again(self, way, schedules):
+        """A further turn of a way, with the stages of these schedules. True if the profile's times changed."""
+        before = json.dumps(self._chosen(way))
+        number = len(self.turns[way]) + 1
+        self.turn(way)
+        for schedule in schedules:
+            file = self.folder / "turns" / f"{way.key}-{number}-{schedule.stem}.json"
+            self._profile(way, file, "--iterations", 10, "--stages", schedule, *self._streams(way))
+            self._keep_stages(way, self._configuration(file), replace=True)
+        self.write()
+        return json.dumps(self._chosen(way)) != before
+
+    def unsettled(self):
+        return [way for way in self.ways if not settled(self._chosen(way))]
+
+    def write(self):
+        profile = {"format": "hios-profile", "version": 1,
+                   "configurations": [self._chosen(way) for way in self.ways]}
+        self.file.write_text(json.dumps(profile, indent=1) + "\n")
+
+    def _chosen(self, way):
+        fastest = min(self.turns[way], key=lambda turn: (operators_ms(turn), transfers_ms(turn)))
+        return {**fastest, "stages": list(self.stages[way].values())}
+
+    def _keep_stages(self, way, configuration, replace=False):
+        for stage in configuration.get("stages", []):
+            key = json.dumps(stage["groups"])
+            if replace or key not in self.stages[way]:
+                self.stages[way][key] = stage
+
+    def _streams(self, way):
+        return ["--streams", max(row.streams for row in self.rows if row.way == way)]
+
+    def _profile(self, way, file, *flags):
+        self.programs.run("hios-profile", *self.model, "--backend", "auto", "--threads", way.threads,
+                          "--warmup", 3, "--seed", self.seed, *flags, "--output", file, "-q", ranks=way.ranks)
+
+    @staticmethod
+    def _configuration(file):
+        """Of a profile of one way."""
+        (configuration,) = json.loads(file.read_text())["configurations"]
+        return configuration

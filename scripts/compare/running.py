@@ -1,0 +1,100 @@
+"""Schedules and rounds: every row once in a round, one round after the other, so that noise hits all alike.
+
+What a later look shows to be off is measured again, within bounds:
+  - a round in which the first row, one core, was slower than in its fastest round by more than MOVED is replaced;
+  - a way with a row whose best quarter is further from its prediction than OFF is profiled again, and its rows
+    are planned and run again: either the profile or the runs were disturbed. Each way once.
+"""
+
+import json
+import sys
+
+from .summary import best_quarter
+
+OFF = 0.10
+MOVED = 0.10
+MOST_ROUNDS_AGAIN = 2
+ROUNDS_OFF = 2  # at least, of a way that was planned again
+
+
+class Rounds:
+    def __init__(self, programs, profile, rows, model, effort, seed):
+        self.programs, self.profile, self.rows = programs, profile, rows
+        self.model, self.effort, self.seed = model, effort, seed
+        self.last = 0       # number of the last round
+        self.repeated = []  # what was measured again, a line each
+
+    def schedule(self, rows):
+        """Plans these rows by the profile as it is now. Where that gives another schedule, the samples of the one
+        before are dropped."""
+        for row in rows:
+            before = stages_of(row.schedule)
+            self.programs.run("hios-schedule", *self.model, "--profile", self.profile.file,
+                              "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
+                              "--algorithm", row.algorithm, "--output", row.schedule, "--force", "-q")
+            row.report = None
+            if stages_of(row.schedule) != before:
+                row.samples.clear()
+
+    def run(self, rows, after_round=lambda: None):
+        """One more round of these rows. The first run of a plan is verified."""
+        self.last += 1
+        print(f"round {self.last} ...", file=sys.stderr, flush=True)
+        for row in rows:
+            extra = [] if row.report else ["--verify", "--trace", row.trace]
+            file = row.round_file(self.last)
+            self.programs.run("hios-run", *self.model, "--schedule", row.schedule, "--profile", self.profile.file,
+                              "--backend", "auto", "--seed", self.seed, "--warmup", 3,
+                              "--iterations", self.effort.iterations, *extra, "--json", file, "--force", "-q",
+                              ranks=row.way.ranks)
+            report = json.loads(file.read_text())
+            row.samples[self.last] = report["iterations_ms"]
+            row.report = row.report or report
+        after_round()
+
+    def run_all(self, after_round=lambda: None):
+        for _ in range(self.effort.rounds):
+            self.run(self.rows, after_round)
+
+    def replace_moved(self, after_round=lambda: None):
+        """Rounds in which one core was slower than in its fastest, all rows of them."""
+        for _ in range(MOST_ROUNDS_AGAIN):
+            times = {number: best_quarter(samples) for number, samples in self.rows[0].samples.items()}
+            slowest = max(times, key=times.get)
+            moved = times[slowest] / min(times.values()) - 1
+            if moved <= MOVED:
+                return
+            self.run(self.rows, after_round)
+            for row in self.rows:
+                row.samples.pop(slowest, None)
+            self.repeated.append(f"round {slowest} was replaced by another: one core was {100 * moved:.0f} % "
+                                 "slower in it than in the fastest round")
+
+    def repeat_off(self):
+        """Ways that are off their predictions."""
+        for way in self.profile.ways:
+            rows = [row for row in self.rows if row.way == way]
+            worst = max(rows, key=lambda row: abs(error_of(row)))
+            before = error_of(worst)
+            if abs(before) <= OFF:
+                continue
+            self.profile.again(way, [row.schedule for row in rows if row.streams > 1])
+            self.schedule(rows)
+            missing = max(self.effort.rounds - len(row.samples) for row in rows)
+            for _ in range(max(ROUNDS_OFF, missing)):
+                self.run(rows)
+            self.repeated.append(f"{way} was profiled, planned and run again: {worst.algorithm} was "
+                                 f"{100 * before:+.1f} % off its prediction, and is {100 * error_of(worst):+.1f} % off now")
+
+
+def stages_of(schedule_file):
+    """Which device runs what; None without a file."""
+    if not schedule_file.exists():
+        return None
+    return [device["stages"] for device in json.loads(schedule_file.read_text())["devices"]]
+
+
+def error_of(row):
+    """(measured - predicted) / measured, over all rounds."""
+    ms = best_quarter(row.all_samples())
+    return (ms - row.report["predicted_ms"]) / ms
