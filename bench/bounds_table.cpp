@@ -14,8 +14,8 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/registry.h"
 
 // How large every lower bound is, which is the largest, and what it takes to compute them, as means
 // over random networks or for a graph from a file; beside them the best latency of the HIOS
@@ -70,7 +70,7 @@ class BoundsTable {
     if (graph.size() > 1000) return std::numeric_limits<double>::quiet_NaN();  // takes too long
     double best = std::numeric_limits<double>::infinity();
     for (const char* name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
-      const scheduler::Algorithm& algorithm = scheduler::find(name);
+      const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
       const auto result = algorithm.run(graph, costs, platform_, Options(algorithm.options), {});
       best = std::min(best, result.latency_ms);
     }

@@ -17,7 +17,7 @@
 #include "hios/base/log.h"
 #include "hios/evaluate/validate.h"
 #include "hios/profile/profile.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 
 namespace hios::cli {
 namespace {
@@ -91,7 +91,7 @@ void read_stages(const Flags& flags, Job& job, std::size_t ranks) {
     return;
   }
   for (const std::string& name : split(text, ',')) {
-    job.algorithms.emplace_back(scheduler::find(name).name);
+    job.algorithms.push_back(scheduler::built_in().find(name).name);
   }
 }
 
@@ -152,7 +152,8 @@ void measure_wanted_stages(Job& job, mpi::Transport& transport, Profiler& profil
   const auto wanted_here = [&](double left_s) {
     WantedStages wanted = job.schedule
                               ? wanted_stages(graph, platform, job.profile, *job.schedule)
-                              : wanted_stages(graph, platform, job.profile, job.algorithms, left_s);
+                              : wanted_stages(graph, platform, job.profile, scheduler::built_in(),
+                                              job.algorithms, left_s);
     std::vector<std::vector<Stage>> by_team;
     for (const Configuration* const lacks : into) by_team.push_back(std::move(wanted[lacks]));
     return stages_to_text(by_team);

@@ -4,7 +4,6 @@
 
 #include "engine/run/timing.h"
 #include "hios/evaluate/simulate.h"
-#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 
@@ -34,12 +33,13 @@ class Wanted {
 }  // namespace
 
 WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
+                           const scheduler::Registry& registry,
                            const std::vector<std::string>& algorithms, double time_limit_s) {
   CostModel costs = CostModel::from_profile(graph, platform, profile);
   Wanted wanted(graph, costs);
   const Stopwatch watch;
   for (const std::string& name : algorithms) {
-    const scheduler::Algorithm& algorithm = scheduler::find(name);
+    const scheduler::Algorithm& algorithm = registry.find(name);
     scheduler::Context context;
     context.out_of_time = [&] { return watch.seconds() > time_limit_s; };
     Options options(algorithm.options);

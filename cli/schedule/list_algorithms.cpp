@@ -1,7 +1,6 @@
 #include "cli/schedule/list_algorithms.h"
 
 #include "cli/table.h"
-#include "scheduler/algorithms/scheduler.h"
 
 namespace hios::cli {
 
@@ -19,8 +18,8 @@ std::string text(const Algorithm& algorithm) {
     name.resize(std::max<std::size_t>(name.size(), 12), ' ');
     return name + " " + rest + "\n";
   };
-  std::string lines = line(std::string(algorithm.name), std::string(algorithm.description));
-  lines += line("", "uses " + uses(algorithm) + "; " + std::string(algorithm.constraints));
+  std::string lines = line(algorithm.name, algorithm.description);
+  lines += line("", "uses " + uses(algorithm) + "; " + algorithm.constraints);
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
     if (!option.empty()) lines += line("", option);
   }
@@ -51,14 +50,13 @@ Json json(const Algorithm& algorithm) {
 
 }  // namespace
 
-int list_algorithms(const Common& common) {
+int list_algorithms(const Common& common, const scheduler::Registry& registry) {
   Table table({"algorithm", "description", "many_devices", "streams", "constraints"});
   Json list = Json::array();
-  for (const Algorithm& algorithm : scheduler::all()) {
+  for (const Algorithm& algorithm : registry.all()) {
     show(text(algorithm));
-    table.add({std::string(algorithm.name), std::string(algorithm.description),
-               algorithm.many_devices ? "true" : "false", algorithm.streams ? "true" : "false",
-               std::string(algorithm.constraints)});
+    table.add({algorithm.name, algorithm.description, algorithm.many_devices ? "true" : "false",
+               algorithm.streams ? "true" : "false", algorithm.constraints});
     list.push_back(json(algorithm));
   }
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);

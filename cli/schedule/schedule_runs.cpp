@@ -46,7 +46,7 @@ ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler:
 
   scheduler::ScheduleResult result =
       algorithm.run(problem.graph(), costs, problem.platform(), asked.options, context);
-  ScheduleRun run{.algorithm = std::string(algorithm.name), .file = problem.blank_file()};
+  ScheduleRun run{.algorithm = algorithm.name, .file = problem.blank_file()};
   run.file.seconds = stopwatch.seconds();
   run.file.algorithm = algorithm.name;
   run.file.options = result.options.non_defaults();
@@ -86,7 +86,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem
       runs.push_back(run_algorithm(each, problem, bound, lent));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
-      runs.push_back({.algorithm = std::string(each.algorithm->name), .refusal = error.what()});
+      runs.push_back({.algorithm = each.algorithm->name, .refusal = error.what()});
     }
   }
   return runs;

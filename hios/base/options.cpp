@@ -64,8 +64,7 @@ void check_default(const OptionSpec& spec) {
   const auto* real = std::get_if<double>(&spec.default_value);
   if ((whole != nullptr && !in_bounds(spec, static_cast<double>(*whole))) ||
       (real != nullptr && !in_bounds(spec, *real))) {
-    throw std::logic_error("the default of option " + std::string(spec.name) +
-                           " is out of its own bounds");
+    throw std::logic_error("the default of option " + spec.name + " is out of its own bounds");
   }
 }
 
@@ -93,8 +92,7 @@ void Options::set(std::string_view key_equals_value) {
   const auto index = find(name);
   if (!index) {
     std::string known;
-    for (const OptionSpec& spec : specs_)
-      known += (known.empty() ? "" : ", ") + std::string(spec.name);
+    for (const OptionSpec& spec : specs_) known += (known.empty() ? "" : ", ") + spec.name;
     throw InputError(said + "no option is called " + quote(name) + "; " +
                      (known.empty() ? "there are none here" : "there are: " + known));
   }
@@ -128,7 +126,7 @@ Json Options::non_defaults() const {
   Json json = Json::object();
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (values_[i] == specs_[i].default_value) continue;
-    std::visit([&](const auto& value) { json[std::string(specs_[i].name)] = value; }, values_[i]);
+    std::visit([&](const auto& value) { json[specs_[i].name] = value; }, values_[i]);
   }
   return json;
 }
@@ -136,8 +134,8 @@ Json Options::non_defaults() const {
 std::string Options::help() const {
   std::string text;
   for (const OptionSpec& spec : specs_) {
-    text += "  " + std::string(spec.name) + "=" + text_of(spec.default_value) + "  " +
-            std::string(spec.help) + " (" + domain(spec) + ")\n";
+    text += "  " + spec.name + "=" + text_of(spec.default_value) + "  " + spec.help + " (" +
+            domain(spec) + ")\n";
   }
   return text;
 }

@@ -17,11 +17,11 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
 
 /// One documented option: its type is that of its default.
 struct OptionSpec {
-  std::string_view name;
+  std::string name;
   OptionValue default_value;
   double min = 0;  ///< numbers only, both ends included
   double max = 0;
-  std::string_view help;  ///< meaning and unit
+  std::string help;  ///< meaning and unit
 };
 
 /// The values of a documented set of options: defaults, then what the user said.

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hios/base/options.h"
 #include "hios/evaluate/cost_model.h"
@@ -16,6 +16,10 @@
 
 /// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the
 /// same arguments give the same schedule. All results satisfy validate().
+///
+/// A scheduler of one's own is a function of this shape, usually in four steps: refuse what cannot
+/// be scheduled (list/requirements.h), decide the schedule (list/timeline.h places operators one at
+/// a time), hand it to complete(), and add a row for it to a Registry (scheduler/registry.h).
 namespace hios::scheduler {
 
 /// What the caller lends to an algorithm beside its options.
@@ -43,8 +47,10 @@ struct ScheduleResult {
   std::string bound;          ///< its name
 };
 
-using ScheduleFunction = ScheduleResult (*)(const Graph&, const CostModel&, const Platform&,
-                                            const Options&, const Context&);
+/// Called from one thread at a time. Throws InputError, which names the algorithm and an operator,
+/// where it cannot schedule the graph on the platform.
+using ScheduleFunction = std::function<ScheduleResult(
+    const Graph&, const CostModel&, const Platform&, const Options&, const Context&)>;
 
 /// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.
 inline constexpr std::string_view kKeepsConstraints =
@@ -54,19 +60,26 @@ inline constexpr std::string_view kWantsOneDevice =
     "takes the first device that can run and hold all operators, or refuses by the operator that "
     "does not fit";
 
-/// A row of the table that `--list-algorithms` prints.
+/// A scheduler as the programs list, describe and call it.
 struct Algorithm {
-  std::string_view name;
-  std::string_view description;
-  std::span<const OptionSpec> options;
+  std::string name;
+  std::string description;          ///< one line
+  std::vector<OptionSpec> options;  ///< those that `run` reads; its Options are made of them
   ScheduleFunction run;
-  bool many_devices;  ///< uses more than the first device
-  bool streams;       ///< forms stages of several groups, within a device's `streams`
-  std::string_view constraints = kKeepsConstraints;
+  bool many_devices = true;  ///< uses more than the first device
+  bool streams = false;      ///< forms stages of several groups, within a device's `streams`
+  std::string constraints = std::string(kKeepsConstraints);
 };
 
-std::span<const Algorithm> all();
-/// Throws InputError that lists the names.
-const Algorithm& find(std::string_view name);
+/// The result of an algorithm that decided on `schedule`: simulates it, sets the bound beside it.
+/// REQUIRES: `schedule` is valid for the graph and platform.
+ScheduleResult complete(Schedule schedule, Outcome outcome, const Graph& graph,
+                        const CostModel& costs, const Options& options, const Context& context);
+
+/// The context's bound, or, where the caller gave none, the graph's.
+LowerBound bound_of(const Graph& graph, const CostModel& costs, const Context& context);
+
+/// The schedule whose one device with work runs these stages.
+Schedule on_one_device(const Platform& platform, DeviceId device, std::vector<Stage> stages);
 
 }  // namespace hios::scheduler

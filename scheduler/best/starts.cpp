@@ -28,13 +28,6 @@ namespace {
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< of the algorithms that starts() asks
 
-Schedule on_one_device(const CostModel& costs, DeviceId device, std::vector<Stage> stages) {
-  Schedule schedule;
-  schedule.devices.resize(costs.platform().size());
-  schedule.devices[device.index()] = std::move(stages);
-  return schedule;
-}
-
 /// The schedule with its latency, or nothing where it is refused.
 template <class Make>
 std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::string name,
@@ -70,7 +63,8 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   const std::vector<std::pair<const char*, std::function<Schedule()>>> algorithms = {
       {"sequential",
        [&] {
-         return on_one_device(costs, single_device(graph, costs, "sequential"), sequential(graph));
+         return on_one_device(costs.platform(), single_device(graph, costs, "sequential"),
+                              sequential(graph));
        }},
       {"list",
        [&] {
@@ -106,7 +100,7 @@ std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, doubl
     limits.max_endings = max_endings;
     IosResult result =
         schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
-    return on_one_device(costs, device, std::move(result.stages));
+    return on_one_device(costs.platform(), device, std::move(result.stages));
   });
 }
 

@@ -11,7 +11,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/graph/graph_json.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/programs.h"
 #include "support/schema.h"
 #include "support/temporary_folder.h"
@@ -37,7 +37,8 @@ std::vector<std::string> csv_names(const std::string& text) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
-  for (const scheduler::Algorithm& algorithm : scheduler::all()) names.emplace_back(algorithm.name);
+  for (const scheduler::Algorithm& algorithm : scheduler::built_in().all())
+    names.emplace_back(algorithm.name);
   return names;
 }
 
@@ -65,7 +66,7 @@ class Compare : public testing::Test {
 
 TEST_F(Compare, ShowsEveryAlgorithmBesideTheBaselines) {
   const auto rows = compare({"--compare"});
-  EXPECT_EQ(rows.size(), scheduler::all().size());
+  EXPECT_EQ(rows.size(), scheduler::built_in().all().size());
   EXPECT_EQ(csv_names(content_of(file("c.csv"))), all_names());
   const double sequential_ms = rows.at("sequential")["latency_ms"];
   const double ios_ms = rows.at("ios")["latency_ms"];
@@ -147,9 +148,9 @@ TEST_F(Compare, AlgorithmsAreListedForPeopleAndScripts) {
       hios_schedule({"--list-algorithms", "--json", file("a.json"), "--csv", file("a.csv")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   const Json list = read(file("a.json"))["algorithms"];
-  ASSERT_EQ(list.size(), scheduler::all().size());
+  ASSERT_EQ(list.size(), scheduler::built_in().all().size());
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const scheduler::Algorithm& algorithm = scheduler::all()[i];
+    const scheduler::Algorithm& algorithm = scheduler::built_in().all()[i];
     EXPECT_EQ(list[i]["name"], algorithm.name);
     EXPECT_EQ(list[i]["many_devices"], algorithm.many_devices);
     EXPECT_EQ(list[i]["options"].size(), algorithm.options.size());

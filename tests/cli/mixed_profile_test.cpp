@@ -12,7 +12,7 @@
 #include "engine/measure/profiler.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/device_ranks.h"
 #include "support/expect_error.h"
 #include "support/fake_async_backend.h"
@@ -52,7 +52,8 @@ void measure(const RandomNetwork& network, mpi::Transport& transport, Backend& b
   profiler.measure_transfers(into);
   const Platform platform = platform_of(teams, 2);
   for (int round = 0; round < 4; ++round) {
-    WantedStages wanted = wanted_stages(network.coarse.graph, platform, profile, algorithms, 60);
+    WantedStages wanted = wanted_stages(network.coarse.graph, platform, profile,
+                                        scheduler::built_in(), algorithms, 60);
     for (std::size_t team = 0; team < into.size(); ++team) {
       profiler.measure_stages(wanted[into[team]], *into[team], 60, team);
     }
@@ -181,7 +182,7 @@ TEST(MixedProfile, IsScheduledAndRun) {
   const Profile profile = profile_of(network, {"hios-lp"});
   const Platform platform = both_kinds();
   const CostModel costs = CostModel::from_profile(network.coarse.graph, platform, profile);
-  const scheduler::Algorithm& algorithm = scheduler::find("hios-lp");
+  const scheduler::Algorithm& algorithm = scheduler::built_in().find("hios-lp");
   const Schedule schedule =
       algorithm.run(network.coarse.graph, costs, platform, Options(algorithm.options), {}).schedule;
   ASSERT_TRUE(validate(network.coarse.graph, platform, schedule).empty());

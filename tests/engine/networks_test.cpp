@@ -8,7 +8,7 @@
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/made_up_profile.h"
 #include "support/plan_checker.h"
 #include "support/random_network.h"
@@ -101,7 +101,7 @@ TEST_P(Networks, ComputedSchedules) {
       const Platform platform = Platform::homogeneous(ranks, "cpu", 1, 2);
       const Profile profile = test::made_up_profile(coarse.graph, ranks);
       const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
-      const scheduler::Algorithm& algorithm = scheduler::find(name);
+      const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
       expect_as_one_rank(
           algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule, 1);
     }

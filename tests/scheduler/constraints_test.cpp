@@ -4,7 +4,7 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 
@@ -64,7 +64,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
     const double slack = random.uniform(0.9, 3);
     const Problem problem = constrained(free, 2 + random.below(3), slack, random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-    for (const Algorithm& algorithm : all()) {
+    for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=300");
@@ -100,7 +100,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     const bool possible = best.latency_ms < std::numeric_limits<double>::infinity();
     ASSERT_EQ(possible ? first_finding(problem, best.schedule) : "", "");
     impossible += !possible;
-    for (const Algorithm& algorithm : all()) {
+    for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
       try {
         const ScheduleResult result =
@@ -143,7 +143,7 @@ TEST(Constraints, ThatDoNotBindChangeNothing) {
     const CostModel free_costs = CostModel::from_graph(free, endless);
     const CostModel bound_costs = CostModel::from_graph(bound, roomy);
     for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
-      const Algorithm& algorithm = find(name);
+      const Algorithm& algorithm = built_in().find(name);
       const Options options(algorithm.options);
       EXPECT_EQ(algorithm.run(bound, bound_costs, roomy, options, {}).schedule,
                 algorithm.run(free, free_costs, endless, options, {}).schedule)
@@ -165,7 +165,7 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
     if (best.latency_ms == std::numeric_limits<double>::infinity()) continue;
     for (std::string_view name : {"inter-lp", "inter-mr"}) {
       ++possible;
-      const Algorithm& algorithm = find(name);
+      const Algorithm& algorithm = built_in().find(name);
       try {
         algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
         ++found;

@@ -6,8 +6,8 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/algorithms/ios.h"
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/registry.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"
@@ -33,7 +33,7 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
   for (const LowerBound& bound : all_bounds(graph, costs)) {
     EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
   }
-  for (const Algorithm& algorithm : all()) {
+  for (const Algorithm& algorithm : built_in().all()) {
     SCOPED_TRACE(algorithm.name);
     Options options(algorithm.options);
     if (options.has("iterations")) options.set("iterations=200");

@@ -1,13 +1,20 @@
+#include "scheduler/registry.h"
+
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/requirements.h"
+#include "scheduler/list/timeline.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
 #include "support/slow_simulator.h"
@@ -18,7 +25,7 @@ namespace {
 
 ScheduleResult run(std::string_view name, const Graph& graph, const Platform& platform,
                    const Context& context = {}) {
-  const Algorithm& algorithm = find(name);
+  const Algorithm& algorithm = built_in().find(name);
   const CostModel costs = CostModel::from_graph(graph, platform);
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=1000");
@@ -36,21 +43,115 @@ Graph changed(const Graph& graph, std::size_t index, Change change) {
 
 TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
-  for (const Algorithm& algorithm : all()) names.push_back(algorithm.name);
+  for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
   EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
                                                   "inter-mr", "hios-mr", "best"}));
-  EXPECT_EQ(find("ios").name, "ios");
-  EXPECT_EQ(find("ios").constraints, kWantsOneDevice);
-  EXPECT_EQ(find("hios-mr").constraints, kKeepsConstraints);
-  test::expect_error([] { find("best-of-all"); }, {"best-of-all", "hios-lp", "sequential"});
+  EXPECT_EQ(built_in().find("ios").name, "ios");
+  EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
+  EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
+  test::expect_error([] { built_in().find("best-of-all"); },
+                     {"best-of-all", "hios-lp", "sequential"});
+}
+
+// A scheduler as a user writes one: operators in topological order, each on the device where it
+// ends first.
+ScheduleResult schedule_greedily(const Graph& graph, const CostModel& costs,
+                                 const Platform& platform, const Options& options,
+                                 const Context& context) {
+  require_placeable(graph, costs, "greedy");
+  Placement placement(graph, costs);
+  ListTimeline timeline(graph, costs);
+  for (const OpId op : graph.topological()) {
+    std::optional<DeviceId> best;
+    double best_ms = 0;
+    for (std::size_t d = 0; d < platform.size(); ++d) {
+      const DeviceId device(d);
+      if (!placement.may_go(op, device)) continue;
+      const double end_ms = timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
+      if (best && end_ms >= best_ms + options.number("slack_ms")) continue;
+      best = device;
+      best_ms = end_ms;
+    }
+    if (!best) throw InputError("greedy: " + graph.op(op).name + " finds no place");
+    placement.place(op, *best);
+    timeline.place(op, *best);
+  }
+  return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
+}
+
+Algorithm greedy() {
+  return {.name = "greedy",
+          .description = "each operator where it ends first",
+          .options = {{"slack_ms", 0.0, 0, 1, "a device that ends it this much later will do"}},
+          .run = schedule_greedily};
+}
+
+TEST(Registry, TakesASchedulerOfOnesOwn) {
+  Registry registry = built_in();
+  registry.add(greedy());
+  EXPECT_EQ(registry.all().size(), built_in().all().size() + 1);
+  EXPECT_EQ(registry.all().back().name, "greedy");
+  test::expect_error([] { built_in().find("greedy"); }, {"greedy"});
+  Random random(9, "own");
+  for (int i = 0; i < 20; ++i) {
+    const Graph graph = test::random_graph(30, 0.1, {}, random);
+    const Platform platform = test::devices(3, 2);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const Algorithm& own = registry.find("greedy");
+    Options options(own.options);
+    options.set("slack_ms=0.5");
+    const ScheduleResult result = own.run(graph, costs, platform, options, {});
+    EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
+    EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
+    EXPECT_EQ(result.lower_bound_ms, lower_bound(graph, costs).ms);
+    EXPECT_EQ(result.options.non_defaults().dump(), R"({"slack_ms":0.5})");
+  }
+}
+
+TEST(Registry, KeepsWhatItWasGiven) {
+  Registry registry;
+  for (int i = 0; i < 100; ++i) {
+    Algorithm algorithm = greedy();
+    algorithm.name = "greedy-with-a-long-name-" + std::to_string(i);
+    algorithm.options.front().name = "slack-with-a-long-name-" + std::to_string(i);
+    registry.add(std::move(algorithm));
+  }
+  const Registry copy = registry;
+  registry = {};
+  for (int i = 0; i < 100; ++i) {
+    const Algorithm& found = copy.find("greedy-with-a-long-name-" + std::to_string(i));
+    EXPECT_EQ(found.description, "each operator where it ends first");
+    EXPECT_TRUE(Options(found.options).has("slack-with-a-long-name-" + std::to_string(i)));
+    EXPECT_EQ(found.constraints, kKeepsConstraints);
+  }
+}
+
+TEST(Registry, RefusesNamesThatNobodyCouldAskFor) {
+  const auto add = [](const std::string& name) {
+    Registry registry = built_in();
+    Algorithm algorithm = greedy();
+    algorithm.name = name;
+    registry.add(std::move(algorithm));
+  };
+  for (const char* name : {"", "a,b", "a b", "all", "best"}) {
+    test::expect_error([&] { add(name); }, {"\"" + std::string(name) + "\""});
+  }
+  Registry registry;
+  test::expect_error(
+      [&] { registry.add({.name = "empty", .description = "", .options = {}, .run = {}}); },
+      {"empty", "no function"});
+  Algorithm wrong = greedy();
+  wrong.options.front().default_value = 2.0;
+  EXPECT_THROW(registry.add(wrong), std::logic_error);
+  EXPECT_TRUE(registry.all().empty());
 }
 
 TEST(Registry, DefaultsAreThePapers) {
-  EXPECT_EQ(Options(find("hios-lp").options).integer("window"), 4);
-  EXPECT_FALSE(Options(find("hios-lp").options).boolean("insertion"));
-  EXPECT_EQ(Options(find("hios-mr").options).integer("window"), 4);
-  EXPECT_EQ(Options(find("ios").options).integer("max_group"), 3);
-  EXPECT_EQ(Options(find("ios").options).integer("max_groups"), 8);
+  EXPECT_EQ(Options(built_in().find("hios-lp").options).integer("window"), 4);
+  EXPECT_FALSE(Options(built_in().find("hios-lp").options).boolean("insertion"));
+  EXPECT_EQ(Options(built_in().find("hios-mr").options).integer("window"), 4);
+  EXPECT_EQ(Options(built_in().find("ios").options).integer("max_group"), 3);
+  EXPECT_EQ(Options(built_in().find("ios").options).integer("max_groups"), 8);
 }
 
 TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
@@ -63,7 +164,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
     const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 6));
     const CostModel costs = CostModel::from_graph(graph, platform);
     const test::Prices prices = test::prices_of(graph, platform);
-    for (const Algorithm& algorithm : all()) {
+    for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=3000");
@@ -95,7 +196,7 @@ TEST(Registry, TheFourNetworks) {
     for (Edge& edge : edges) edge.transfer_ms = random.uniform(0, 1);
     const Graph graph(coarse.graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
     const Platform platform = test::devices(2, 2);
-    for (const Algorithm& algorithm : all()) {
+    for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(algorithm.name));
       const ScheduleResult result = run(algorithm.name, graph, platform);
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
@@ -138,7 +239,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
   const Graph graph = test::small_graph({1, 2}, {{1, 2, 1}});
   Context context;
   context.bound = LowerBound{0.5, "given"};
-  for (const Algorithm& algorithm : all()) {
+  for (const Algorithm& algorithm : built_in().all()) {
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2), context);
     EXPECT_EQ(result.lower_bound_ms, 0.5);
@@ -148,7 +249,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
 
 TEST(Registry, EmptyGraph) {
   const Graph graph("empty", {}, {});
-  for (const Algorithm& algorithm : all()) {
+  for (const Algorithm& algorithm : built_in().all()) {
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2));
     EXPECT_EQ(result.latency_ms, 0);
@@ -175,7 +276,7 @@ TEST(Registry, HonoursLabelsAndMemory) {
   labelled = changed(labelled, 2, [](Operator& op) { op.colocate = "pair"; });
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 0, ""}});
-  for (const Algorithm& algorithm : all()) {
+  for (const Algorithm& algorithm : built_in().all()) {
     SCOPED_TRACE(algorithm.name);
     const Platform two = test::devices(2, 2);
     EXPECT_TRUE(validate(labelled, two, run(algorithm.name, labelled, two).schedule).empty());

@@ -13,7 +13,7 @@
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/made_up_profile.h"
 #include "support/random_network.h"
 
@@ -37,7 +37,7 @@ struct Problem {
     const Platform platform = Platform::homogeneous(ranks, "gpu", 0, kStreams);
     const Profile profile = made_up_profile(coarse.graph, ranks, "gpu", 0);
     const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
-    const scheduler::Algorithm& algorithm = scheduler::find("hios-lp");
+    const scheduler::Algorithm& algorithm = scheduler::built_in().find("hios-lp");
     return algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule;
   }
 

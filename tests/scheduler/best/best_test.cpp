@@ -15,6 +15,7 @@
 #include "hios/graph/random_dag.h"
 #include "scheduler/algorithms/sequential.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/registry.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
@@ -99,7 +100,7 @@ TEST(Best, IsNeverWorseThanAnyOtherAlgorithm) {
     const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 6));
     const CostModel costs = CostModel::from_graph(graph, platform);
     const double latency = search_for(costs, 1 + static_cast<std::int64_t>(seed) * 100).latency_ms;
-    for (const Algorithm& algorithm : all()) {
+    for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       if (algorithm.name == "best") continue;
       Options options(algorithm.options);
@@ -248,7 +249,7 @@ double least_without_time(const CostModel& costs, const LowerBound& bound) {
   context.bound = bound;
   context.out_of_time = [] { return true; };
   double least = std::numeric_limits<double>::infinity();
-  for (const Algorithm& algorithm : all()) {
+  for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.name == "best") continue;
     const Options options(algorithm.options);
     try {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/graph/random_dag.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/registry.h"
 #include "support/dag_generator.h"
 #include "support/slow_simulator.h"
 #include "support/small_graph.h"
@@ -239,7 +239,7 @@ TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
                    *test::slow_latency_ms(graph, schedule, test::prices_of(graph, platform)));
     }
     for (const char* name : {"sequential", "inter-lp", "hios-lp", "hios-mr"}) {
-      const Algorithm& algorithm = find(name);
+      const Algorithm& algorithm = built_in().find(name);
       const auto result = algorithm.run(graph, costs, platform, Options(algorithm.options), {});
       expect_below(bounds, result.latency_ms);
     }

@@ -1,0 +1,201 @@
+#include "cli/schedule/program.h"
+
+#include <algorithm>
+
+#include "cli/flags.h"
+#include "cli/planned_trace.h"
+#include "cli/schedule/check_schedule.h"
+#include "cli/schedule/comparison.h"
+#include "cli/schedule/exit_status.h"
+#include "cli/schedule/interrupt.h"
+#include "cli/schedule/list_algorithms.h"
+#include "cli/schedule/list_models.h"
+#include "cli/schedule/memory_need.h"
+#include "cli/schedule/priced_graph.h"
+#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/schedule_runs.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+#include "hios/graph/graph_json.h"
+
+namespace hios::cli {
+namespace {
+
+namespace po = boost::program_options;
+using scheduler::Algorithm;
+
+po::options_description schedule_flags() {
+  po::options_description group("Schedule", 100, 45);
+  group.add_options()("algorithm", value("NAME[,NAME...]|all"),
+                      "which schedulers (--list-algorithms)");
+  group.add_options()("compare",
+                      "all schedulers side by side, or those of --algorithm beside sequential and "
+                      "ios; --csv and --json write the table");
+  group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+                      "of the algorithms, again and again: window=4");
+  group.add_options()(
+      "time-limit", value("SECONDS")->default_value("10"),
+      "for each algorithm that can end early; the best found counts. Ctrl-C ends it early (a "
+      "second "
+      "for some 100,000 operators), keeps the best so far and exits 130; a second one ends all");
+  group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
+  group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
+  group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
+  group.add_options()("export-model", value("FILE"),
+                      "write the --model, at its size, as a hios-model file");
+  group.add_options()("timeline", value("FILE"), "write the plan as a Chrome trace (Perfetto)");
+  group.add_options()("list-algorithms", "print the schedulers and their options")(
+      "list-models", "print the built-in networks");
+  return group;
+}
+
+/// The algorithms that --algorithm and --compare name, each once. A comparison has sequential and
+/// ios in it, and without --algorithm all.
+std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
+                                                const scheduler::Registry& registry) {
+  const bool compare = flags.given("compare");
+  std::vector<std::string> names;
+  if (compare && flags.given("algorithm")) names = {"sequential", "ios"};
+  if (compare && !flags.given("algorithm")) names = {"all"};
+  if (flags.given("algorithm") || !compare) {
+    for (std::string& name : flags.list("algorithm")) names.push_back(std::move(name));
+  }
+  std::vector<const Algorithm*> chosen;
+  const auto choose = [&chosen](const Algorithm& algorithm) {
+    if (std::find(chosen.begin(), chosen.end(), &algorithm) == chosen.end())
+      chosen.push_back(&algorithm);
+  };
+  for (const std::string& name : names) {
+    if (name != "all") {
+      choose(registry.find(name));
+      continue;
+    }
+    for (const Algorithm& algorithm : registry.all()) choose(algorithm);
+  }
+  if (chosen.size() > 1 && (flags.given("output") || flags.given("timeline"))) {
+    throw InputError(
+        "--output and --timeline take one algorithm; --json and --csv compare several");
+  }
+  return chosen;
+}
+
+/// Every word must fit at least one of the chosen algorithms; each gets those that it knows.
+std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
+  std::vector<Asked> asked;
+  for (const Algorithm* algorithm : chosen)
+    asked.push_back({algorithm, Options(algorithm->options)});
+  for (const std::string& word : flags.repeated("option")) {
+    const std::string key = word.substr(0, word.find('='));
+    bool known = false;
+    for (Asked& each : asked) {
+      if (each.options.has(key)) each.options.set(word);
+      known = known || each.options.has(key);
+    }
+    if (!known) asked.front().options.set(word);  // says which names there are
+  }
+  return asked;
+}
+
+void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
+                   const Common& common) {
+  show(comparison_text(runs));
+  if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
+  if (!common.json) return;
+  Json schedules = Json::array();
+  for (const ScheduleRun& run : runs) {
+    if (run.refusal.empty()) schedules.push_back(to_json(run.file, problem.graph()));
+  }
+  write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
+             common.existing);
+}
+
+/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no
+/// graph, so that a mistake shows before one is read or made.
+std::vector<Asked> read_asked(const Flags& flags, const scheduler::Registry& registry) {
+  if (flags.given("export-model") && !flags.given("model")) {
+    throw InputError("--export-model writes a --model; a graph has none");
+  }
+  const bool exports = flags.given("export-graph") || flags.given("export-model");
+  if (flags.given("algorithm") || flags.given("compare") || !exports) {
+    return read_options(flags, chosen_algorithms(flags, registry));
+  }
+  for (const char* result : {"output", "timeline", "option", "json", "csv"}) {
+    if (flags.given(result)) throw InputError(std::string("--") + result + " needs --algorithm");
+  }
+  return {};
+}
+
+/// What decides how much memory is needed.
+Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>& asked) {
+  Work work{.json_schedules = common.json ? asked.size() : flags.given("output"),
+            .exports_graph = flags.given("export-graph")};
+  for (const Asked& each : asked) {
+    if (each.options.has("islands"))
+      work.islands = static_cast<std::size_t>(each.options.integer("islands"));
+    if (flags.given("timeline"))
+      work.drawn = each.algorithm->many_devices ? Drawn::kAllDevices : Drawn::kOneDevice;
+  }
+  return work;
+}
+
+void write_exports(const Flags& flags, const Common& common, Problem& problem) {
+  if (const auto file = flags.optional_text("export-graph")) {
+    const bool priced = flags.given("profile");
+    write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
+               common.existing);
+  }
+  if (const auto file = flags.optional_text("export-model")) {
+    write_json(*file, to_json(problem.network()->model), common.existing);
+  }
+}
+
+int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
+             const Lent& lent, Problem& problem) {
+  const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, lent);
+  const bool all_done = runs.size() == asked.size();
+  write_exports(flags, common, problem);  // not before: an algorithm may refuse the problem
+  if (const auto file = flags.optional_text("output")) {
+    write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
+  }
+  if (const auto file = flags.optional_text("timeline")) {
+    write_json(*file, planned_trace(problem.graph(), runs.front().file, problem.costs()).json(),
+               common.existing);
+  }
+  write_results(runs, problem, common);
+  if (!Interrupt::asked()) return 0;
+  log::info("interrupted: the best so far was kept" +
+            (all_done ? std::string()
+                      : "; not started: " + std::to_string(asked.size() - runs.size()) +
+                            " of the algorithms"));
+  return kInterrupted;
+}
+
+int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
+  Flags flags("hios-schedule", "plan a network's operators over devices and streams");
+  flags.add(model_flags()).add(problem_flags()).add(schedule_flags()).add(common_flags());
+  flags.parse(argc, argv);
+  if (answered(flags, true)) return 0;
+  const Common common = read_common(flags, false);
+  if (flags.given("list-algorithms")) return list_algorithms(common, registry);
+  if (flags.given("list-models")) return list_models(common);
+  check_distinct_files(flags);
+  for (const char* output : {"output", "export-graph", "export-model", "timeline"}) {
+    if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
+  }
+  require_one_source(flags);
+  if (flags.given("check")) return check_schedule(flags, common);
+  const std::vector<Asked> asked = read_asked(flags, registry);
+  const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};
+  Problem problem(flags, common, work_of(flags, common, asked));
+  if (!asked.empty()) return schedule(flags, common, asked, lent, problem);
+  write_exports(flags, common, problem);
+  return 0;
+}
+
+}  // namespace
+
+int schedule_program(int argc, const char* const* argv, const scheduler::Registry& registry) {
+  return exit_status_of([&] { return run(argc, argv, registry); });
+}
+
+}  // namespace hios::cli
