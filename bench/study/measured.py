@@ -63,6 +63,17 @@ class Measured:
             points.append((self.median(network, size, row) / base, low / base, high / base))
         return points
 
+    def difference(self, network, row, base):
+        """Of every size, in per cent of the median of `base`: how far the row's median is above it, and the
+        quartiles' distances from that."""
+        points = []
+        for size in self.sizes(network):
+            middle = self.median(network, size, base)
+            low, high = self.quartiles_off(network, size, row)
+            above = self.median(network, size, row) - middle
+            points.append((100 * above / middle, 100 * low / middle, 100 * high / middle))
+        return points
+
     def extremes(self):
         """(network, pixels) of the smallest and the largest image of each network."""
         return [(n, size) for n in self.networks for size in sorted({self.sizes(n)[0], self.sizes(n)[-1]})]

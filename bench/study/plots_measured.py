@@ -57,21 +57,43 @@ def row_look(row):
     return {**look(row.split()[0]), "linestyle": ":", "markerfacecolor": "white"}
 
 
+# Lines that stay apart; what comes near one of them is drawn as a difference from it.
+APART = ("sequential 1x1", "hios-lp 2x1", "sequential 1x2")
+
+
+def neighbour(row):
+    """The line of APART that a row's latency is compared with: the one on the same ranks and cores."""
+    return next((name for name in APART if name.split()[1] == row.split()[1] and name != row), None)
+
+
 def draw_latency(measured, network, folder):
     """Figure 12: latency over that of sequential on one core, or no two sizes share a scale."""
-    canvas, axes = plt.subplots()
-    sizes = measured.sizes(network)
-    for row in measured.rows(network):
-        medians, low, high = zip(*measured.relative(network, row))
-        axes.errorbar(sizes, medians, [low, high], label=label(row), linewidth=1.3, markersize=5, capsize=2,
-                      elinewidth=0.8, **row_look(row))
-    image_axis(axes, sizes)
-    axes.margins(x=0.08)
-    axes.set_ylim(0, 1.15)
-    axes.set_ylabel("measured latency / sequential on one core")
+    canvas, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0))
+    sizes, rows = measured.sizes(network), measured.rows(network)
+    for row in APART:
+        if row in rows:
+            medians, low, high = zip(*measured.relative(network, row))
+            left.errorbar(sizes, medians, [low, high], label=label(row), linewidth=1.3, markersize=5, capsize=2,
+                          elinewidth=0.8, **row_look(row))
+    others = [row for row in rows if neighbour(row) in rows]
+    right.axhline(0, color="#777777", linewidth=1)
+    for i, row in enumerate(others):
+        difference, low, high = zip(*measured.difference(network, row, neighbour(row)))
+        # Side by side by a little, or error bars cover each other.
+        x = [size * 1.03 ** (i - (len(others) - 1) / 2) for size in sizes]
+        right.errorbar(x, difference, [low, high], label=label(row), markersize=6, capsize=2, elinewidth=1,
+                       **{**row_look(row), "linestyle": "none"})
+    left.set_ylim(0, 1.15)
+    left.set_ylabel("measured latency / sequential on one core")
+    right.set_ylabel("difference, %")
+    for axes, title in ((left, "Latency"), (right, "Difference from hios-lp; of ios, from sequential")):
+        image_axis(axes, sizes)
+        axes.margins(x=0.08)
+        axes.set_title(title, fontsize=10)
     runs = len(measured.samples[network, sizes[0], "sequential 1x1"])
-    axes.set_title(f"{TITLES[network]}: median and quartiles of {runs} runs", fontsize=10)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    canvas.suptitle(f"{TITLES[network]}: median and quartiles of {runs} runs", fontsize=10)
+    left.legend(loc="lower left")
+    right.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, f"figure-12-{network}")
 
 
@@ -96,16 +118,34 @@ def draw_gain(measured, folder):
     save(canvas, folder, "figure-13-gain")
 
 
+def coinciding(lines, within=0.03):
+    """Names in groups whose lines, {name: values}, are that close to the first one's everywhere."""
+    groups = []
+    for name, values in lines.items():
+        for group in groups:
+            if all(abs(a / b - 1) <= within for a, b in zip(values, lines[group[0]])):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
+
+
 def draw_cost(measured, folder):
-    """Figure 14: what an algorithm had to have measured, and its own time."""
-    canvas, all_axes = plt.subplots(1, len(measured.networks), figsize=(2.4 + 3.2 * len(measured.networks), 3.8),
+    """Figure 14: what an algorithm had to have measured, and its own time. Lines that coincide in all networks are
+    one."""
+    costs = {(row, network): measured.cost_s(network, row)
+             for network in measured.networks for row in measured.rows(network)}
+    rows = [row for row in measured.rows(measured.networks[0])
+            if all(costs.get((row, network)) for network in measured.networks)]
+    groups = coinciding({row: [s for network in measured.networks for s in costs[row, network]] for row in rows})
+    canvas, all_axes = plt.subplots(1, len(measured.networks), figsize=(3.2 + 3.2 * len(measured.networks), 3.8),
                                     squeeze=False, sharey=True)
     for axes, network in zip(all_axes[0], measured.networks):
         sizes = measured.sizes(network)
-        for row in measured.rows(network):
-            seconds = measured.cost_s(network, row)
-            if seconds:
-                axes.plot(sizes, seconds, label=label(row), linewidth=1.3, markersize=5, **row_look(row))
+        for group in groups:
+            axes.plot(sizes, costs[group[0], network], label=", ".join(map(label, group)), linewidth=1.3,
+                      markersize=5, **row_look(group[-1]))
         image_axis(axes, sizes)
         axes.margins(x=0.12)
         axes.set_yscale("log")

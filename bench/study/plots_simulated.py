@@ -9,28 +9,51 @@ from style import plt, save
 from tables import write_table
 
 
-def draw_figure(figure, rows, cells, folder):
-    canvas, axes = plt.subplots()
-    names = ordered({row["algorithm"] for row in rows})
-    for i, name in enumerate(names):
+# Lines that stay apart as latencies; how those of several devices differ shows only above the bound.
+LATENCIES = ("sequential", "ios", "hios-mr", "hios-lp")
+PERCENTS = (0, 1, 3, 10, 30, 100, 300)
+
+
+def draw_latencies(axes, rows, bounds):
+    for name in ordered({row["algorithm"] for row in rows} & set(LATENCIES)):
         own = [row for row in rows if row["algorithm"] == name]
-        x = [row["value"] for row in own]
-        # Side by side by a little, or error bars cover each other.
-        step = (x[-1] - x[0]) / max(1, len(x) - 1)
-        x = [value + step * 0.03 * (i - (len(names) - 1) / 2) for value in x]
-        axes.errorbar(x, [row["latency_ms_mean"] for row in own], [row["latency_ms_std"] for row in own],
-                      label=name, linewidth=1.3, markersize=7 if name == "best" else 5, capsize=2,
+        axes.errorbar([row["value"] for row in own], [row["latency_ms_mean"] for row in own],
+                      [row["latency_ms_std"] for row in own], label=name, linewidth=1.3, markersize=5, capsize=2,
                       elinewidth=0.8, **look(name))
-    bounds = mean_bounds(cells, figure)
     if bounds:
         axes.plot(*zip(*bounds), color="#777777", linestyle="--", linewidth=1.2, label="lower bound")
-    axes.set_xticks(figure.values)
-    axes.set_xlabel(figure.label)
     axes.set_ylabel("simulated latency, ms")
     axes.set_ylim(bottom=0)
+    axes.set_title("Latency, mean and standard deviation", fontsize=10)
+
+
+def draw_gaps(axes, rows):
+    """In per cent, from 1 % on by a logarithmic scale: 0.1 % and 100 % are both there."""
+    for name in ordered({row["algorithm"] for row in rows} - {"sequential", "ios"}):
+        own = [row for row in rows if row["algorithm"] == name and row["gap_to_bound"] != ""]
+        axes.plot([row["value"] for row in own], [100 * row["gap_to_bound"] for row in own], label=name,
+                  linewidth=1.3, markersize=7 if name == "best" else 5, **look(name))
+    axes.set_yscale("symlog", linthresh=1)
+    highest = axes.get_ylim()[1]
+    axes.set_yticks(PERCENTS, map(str, PERCENTS))
+    axes.set_ylim(-0.15, 1.3 * highest)
+    axes.minorticks_off()
+    axes.set_ylabel("above the lower bound, %")
+    axes.set_title("How far from optimal at most, mean", fontsize=10)
+
+
+def draw_figure(figure, rows, cells, folder):
+    canvas, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0))
+    draw_latencies(left, rows, mean_bounds(cells, figure))
+    draw_gaps(right, rows)
+    for axes in (left, right):
+        axes.set_xticks(figure.values)
+        axes.set_xlabel(figure.label)
     seeds = max(row["seeds"] for row in rows)
-    axes.set_title(f"Mean and standard deviation over {seeds} random networks", fontsize=10)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    canvas.suptitle(f"{seeds} random networks a point", fontsize=10)
+    handles = {name: handle for axes in (left, right) for handle, name in zip(*axes.get_legend_handles_labels())}
+    names = ordered(handles)  # the lower bound, no algorithm, last
+    right.legend([handles[name] for name in names], names, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, f"figure-{figure.number:02d}-{figure.axis}")
 
 

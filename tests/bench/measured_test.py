@@ -50,6 +50,16 @@ class MeasuredTest(FolderTest):
         self.assertEqual(Measured(self.folder).rows("inception_v3"),
                          ["sequential 1x1", "ios 1x1", "inter-lp 2x1", "hios-lp 2x1", "ios 1x2", "sequential 1x2"])
 
+    def test_a_difference_is_in_per_cent_of_the_other_rows_median(self):
+        self.add()
+        self.add(pixels=512)
+        points = Measured(self.folder).difference("inception_v3", "inter-lp 2x1", "hios-lp 2x1")
+        self.assertEqual(len(points), 2)
+        for above, low, high in points:
+            self.assertAlmostEqual(above, 100 * 10 / 66)
+            self.assertAlmostEqual(low, 100 * 3.25 / 66)
+            self.assertAlmostEqual(high, 100 * 4.25 / 66)
+
     def test_what_figure_12_draws_is_relative_to_sequential(self):
         self.add()
         self.add(pixels=512)
