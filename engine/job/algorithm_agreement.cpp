@@ -6,6 +6,7 @@
 #include "engine/backend/operation.h"
 #include "hios/base/log.h"
 #include "hios/platform/device_identity.h"
+#include "mpi/exchange.h"
 
 namespace hios {
 namespace {
@@ -31,15 +32,12 @@ Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const Coar
   const std::string mine = std::string(backend.name()) + " in " +
                            std::string(to_string(backend.precision())) + " " +
                            gpu_text(backend.describe());
-  const std::vector<std::string> names = transport.all_gather(mine);
+  const std::vector<std::string> names = mpi::gather(transport, mine);
   const auto first =
       static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());
   const bool chooses = first == transport.rank().index();
-  const std::vector<std::string> chosen = transport.all_gather(
-      chooses ? choose_all(backend, coarse, model, known).dump() : std::string());
-  const std::string& text = chosen[first];
-  Json algorithms =
-      parse_json(text, "rank " + std::to_string(first) + "'s choices", {.max_bytes = text.size()});
+  Json algorithms = mpi::gather(
+      transport, chooses ? choose_all(backend, coarse, model, known) : Json::object())[first];
   backend.adopt(algorithms);
   return algorithms;
 }

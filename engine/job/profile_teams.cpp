@@ -2,30 +2,40 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "hios/base/error.h"
+#include "mpi/exchange.h"
 
 namespace hios::cli {
 namespace {
 
-/// What a rank is, as the configuration that it would fill.
+/// What a rank computes with.
+struct Likeness {
+  std::string backend, kind;
+  int threads = 1;
+  Precision precision = Precision::kFp32;
+  Json describe;
+  static auto fields(auto& self) {
+    return std::tie(self.backend, self.kind, self.threads, self.precision, self.describe);
+  }
+};
+
+/// What each rank is, as the configuration that it would fill.
 std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend& backend,
                                         Precision precision) {
-  const Json mine = {{"backend", backend.name()},
-                     {"kind", backend.kind()},
-                     {"threads", backend.threads()},
-                     {"math", precision},
-                     {"describe", backend.describe()}};
+  const Likeness mine = {std::string(backend.name()), std::string(backend.kind()),
+                         backend.threads(), precision, backend.describe()};
   std::vector<Configuration> likes;
-  for (const std::string& text : transport.all_gather(mine.dump())) {
-    const Json facts = parse_json(text, "what a rank computes with", {.max_bytes = text.size()});
+  for (Likeness& rank : mpi::gather(transport, mine)) {
     Configuration& like = likes.emplace_back();
-    like.backend = facts["backend"];
-    like.kind = facts["kind"];
-    like.threads = facts["threads"];
-    like.precision = facts["math"].get<Precision>();
+    like.backend = std::move(rank.backend);
+    like.kind = std::move(rank.kind);
+    like.threads = rank.threads;
+    like.precision = rank.precision;
     like.ranks = transport.size();
-    like.machine["backend"] = facts["describe"];
+    like.machine["backend"] = std::move(rank.describe);
   }
   return likes;
 }

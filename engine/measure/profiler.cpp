@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "engine/backend/operation.h"
@@ -26,6 +27,7 @@
 #include "engine/run/executor.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/cost_model.h"
+#include "mpi/exchange.h"
 
 namespace hios {
 namespace {
@@ -37,13 +39,16 @@ constexpr std::size_t kStagesInBatch = 64;
 
 constexpr int kFewestStageSamples = 10;
 
-// What one rank says, on every rank.
-Json agree(mpi::Transport& transport, const Json& mine, Rank speaker = Rank(0)) {
-  const std::vector<std::string> words =
-      transport.all_gather(transport.rank() == speaker ? mine.dump() : "");
-  const std::string& text = words[speaker.index()];
-  return parse_json(text, "a rank's word", {.max_bytes = text.size()});
-}
+/// Where and with what a team measured.
+struct Circumstances {
+  std::string backend, kind;
+  int threads = 1;
+  Bytes cold_bytes = 0;
+  Json machine;
+  static auto fields(auto& self) {
+    return std::tie(self.backend, self.kind, self.threads, self.cold_bytes, self.machine);
+  }
+};
 
 Team everybody(std::size_t ranks) {
   Team team;
@@ -117,7 +122,7 @@ std::vector<std::string> Profiler::State::missing_signatures(const Configuration
   for (const Operator& op : coarse.graph.operators()) {
     if (!into.operators.contains(op.signature)) missing.insert(op.signature);
   }
-  return agree(transport, Json(missing)).get<std::vector<std::string>>();
+  return mpi::broadcast(transport, std::vector<std::string>(missing.begin(), missing.end()));
 }
 
 // Times of every operator, by OpId, in every sweep; `totals` are the sweeps' own, on this rank.
@@ -160,13 +165,10 @@ SweepTimes Profiler::State::sweep_network(std::vector<double>& totals) {
 // The maxima over the ranks of this rank's team.
 std::vector<double> Profiler::State::of_my_team(const std::vector<double>& totals) const {
   std::vector<double> most(totals.size(), 0);
-  const std::vector<std::string> of_ranks = transport.all_gather(Json(totals).dump());
+  const std::vector<std::vector<double>> of_ranks = mpi::gather(transport, totals);
   for (const Rank rank : teams[mine]) {
-    const std::string& text = of_ranks[rank.index()];
-    const Json theirs = parse_json(text, "a rank's sweeps", {.max_bytes = text.size()});
-    for (std::size_t i = 0; i < most.size(); ++i) {
-      most[i] = std::max(most[i], theirs[i].get<double>());
-    }
+    const std::vector<double>& theirs = of_ranks[rank.index()];
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], theirs.at(i));
   }
   return most;
 }
@@ -222,29 +224,15 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
 
 std::vector<Stage> Profiler::State::missing_stages(const std::vector<Stage>& asked,
                                                    const Configuration& into) const {
-  Json lists = Json::array();
+  std::vector<Stage> missing;
   std::set<StageKey> seen;
   for (const Stage& stage : asked) {
     if (stage.groups.size() == 1) continue;
     const StageKey key = stage_key(coarse.graph, stage);
     if (into.stages.contains(key) || !seen.insert(key).second) continue;
-    Json groups = Json::array();
-    for (const Group& group : stage.groups) {
-      Json list = Json::array();
-      for (const OpId op : group) list.push_back(op.index());
-      groups.push_back(std::move(list));
-    }
-    lists.push_back(std::move(groups));
+    missing.push_back(stage);
   }
-  std::vector<Stage> missing;
-  for (const Json& groups : agree(transport, lists)) {
-    Stage& stage = missing.emplace_back();
-    for (const Json& list : groups) {
-      Group& group = stage.groups.emplace_back();
-      for (const Json& op : list) group.push_back(OpId(op.get<std::size_t>()));
-    }
-  }
-  return missing;
+  return mpi::broadcast(transport, missing);
 }
 
 // How often this batch can be swept if each batch to come takes as long; 0: not often enough.
@@ -299,9 +287,8 @@ bool Profiler::State::measure_batch(std::span<const Stage> batch, std::size_t ba
   if (stages) stages->sweep(ms);  // warm-up, and how long a sweep takes
   const double sweep_s = sweep_stopwatch.seconds();
   const double left_s = time_left_s - made_s * static_cast<double>(batches_left) - sweep_s;
-  const int sweeps_to_do =
-      agree(transport, Json(affordable_sweeps(sweep_s, batches_left, left_s)), teams[team].front())
-          .get<int>();
+  const int sweeps_to_do = mpi::broadcast(
+      transport, affordable_sweeps(sweep_s, batches_left, left_s), teams[team].front());
   if (sweeps_to_do == 0) return false;
 
   SweepTimes sweeps(batch.size());
@@ -358,17 +345,13 @@ std::vector<std::pair<Rank, Rank>> Profiler::State::missing_pairs(
     return std::any_of(curves.begin(), curves.end(),
                        [&](const auto& curve) { return curve.from == from && curve.to == to; });
   };
-  Json pairs = Json::array();
+  std::vector<std::pair<Rank, Rank>> missing;
   for (std::size_t from = 0; from < transport.size(); ++from) {
     for (std::size_t to = from + 1; to < transport.size(); ++to) {
-      if (!known(from, to) || !known(to, from)) pairs.push_back({from, to});
+      if (!known(from, to) || !known(to, from)) missing.emplace_back(from, to);
     }
   }
-  std::vector<std::pair<Rank, Rank>> missing;
-  for (const Json& pair : agree(transport, pairs)) {
-    missing.emplace_back(pair[0].get<std::size_t>(), pair[1].get<std::size_t>());
-  }
-  return missing;
+  return mpi::broadcast(transport, missing);
 }
 
 Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest) {
@@ -409,27 +392,23 @@ Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes
 void Profiler::State::describe(Configuration& into, const Stopwatch& stopwatch,
                                std::size_t team) const {
   const Rank speaker = teams[team].front();
-  const Json facts = agree(transport,
-                           {{"backend", backend.name()},
-                            {"kind", backend.kind()},
-                            {"threads", backend.threads()},
-                            {"cold_bytes", cold_bytes()},
-                            {"machine",
-                             {{"processor", processor_name()},
-                              {"allowed_cores", allowed_cores().size()},
-                              {"backend", backend.describe()},
-                              {"transport", transport.path()}}}},
-                           speaker);
-  into.backend = facts["backend"];
-  into.kind = facts["kind"];
-  into.threads = facts["threads"];
+  const Circumstances here = {std::string(backend.name()), std::string(backend.kind()),
+                              backend.threads(), cold_bytes(),
+                              Json{{"processor", processor_name()},
+                                   {"allowed_cores", allowed_cores().size()},
+                                   {"backend", backend.describe()},
+                                   {"transport", transport.path()}}};
+  const Circumstances facts = mpi::broadcast(transport, here, speaker);
+  into.backend = facts.backend;
+  into.kind = facts.kind;
+  into.threads = facts.threads;
   into.ranks = transport.size();
-  into.machine = facts["machine"];
-  into.machine["hosts"] = transport.all_gather(transport.host());
+  into.machine = facts.machine;
+  into.machine["hosts"] = mpi::gather(transport, transport.host());
   into.protocol = protocol.json();
   into.protocol["statistic"] = SweepTimes::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
-  into.protocol["cold_bytes"] = facts["cold_bytes"];
+  into.protocol["cold_bytes"] = facts.cold_bytes;
   if (teams.size() > 1) into.protocol["stages"] = "the ranks of one configuration at a time";
   double seconds = into.seconds + stopwatch.seconds();
   transport.all_reduce_max({&seconds, 1});

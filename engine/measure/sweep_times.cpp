@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hios/base/json_io.h"
 #include "hios/base/statistics.h"
+#include "mpi/exchange.h"
 
 namespace hios {
 
@@ -30,27 +30,25 @@ const char* SweepTimes::statistic() {
 std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport,
                                            std::span<const double> totals, const Team& team) const {
   const bool counts = std::find(team.begin(), team.end(), transport.rank()) != team.end();
-  const std::vector<std::string> of_ranks =
-      transport.all_gather(counts ? of_this_rank(totals).dump() : "");
+  const std::vector<std::vector<OfRank>> of_ranks =
+      mpi::gather(transport, counts ? of_this_rank(totals) : std::vector<OfRank>());
   std::vector<Measurement> merged(things_);
   for (const Rank rank : team) {
-    const std::string& text = of_ranks[rank.index()];
-    const Json theirs = parse_json(text, "a rank's measurements", {.max_bytes = text.size()});
+    const std::vector<OfRank>& theirs = of_ranks[rank.index()];
     for (std::size_t thing = 0; thing < things_; ++thing) {
-      const Json& entry = theirs[thing];
+      const OfRank& entry = theirs.at(thing);
       Measurement& result = merged[thing];
-      result.ms += entry[0].get<double>() / static_cast<double>(team.size());
-      const double min = entry[1].get<double>();
-      result.min_ms = result.samples == 0 ? min : std::min(result.min_ms, min);
-      result.samples += entry[2].get<std::int64_t>();
+      result.ms += entry.median_ms / static_cast<double>(team.size());
+      result.min_ms = result.samples == 0 ? entry.min_ms : std::min(result.min_ms, entry.min_ms);
+      result.samples += entry.occurrences;
     }
   }
   return merged;
 }
 
-Json SweepTimes::of_this_rank(std::span<const double> totals) const {
+std::vector<SweepTimes::OfRank> SweepTimes::of_this_rank(std::span<const double> totals) const {
   const std::vector<std::size_t> fastest = fastest_quarter(totals);
-  Json mine = Json::array();
+  std::vector<OfRank> mine;
   std::vector<double> times(fastest.size());
   for (std::size_t thing = 0; thing < things_; ++thing) {
     for (std::size_t i = 0; i < fastest.size(); ++i) {

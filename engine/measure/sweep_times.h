@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "hios/profile/profile.h"
@@ -43,7 +44,16 @@ class SweepTimes {
     double min_ms = std::numeric_limits<double>::infinity();
     std::int64_t occurrences = 0;
   };
-  Json of_this_rank(std::span<const double> totals) const;
+  /// A thing as one rank measured it.
+  struct OfRank {
+    double median_ms = 0;
+    double min_ms = 0;
+    std::int64_t occurrences = 0;
+    static auto fields(auto& self) {
+      return std::tie(self.median_ms, self.min_ms, self.occurrences);
+    }
+  };
+  std::vector<OfRank> of_this_rank(std::span<const double> totals) const;
 
   std::size_t things_;
   std::vector<std::vector<Thing>> sweeps_;

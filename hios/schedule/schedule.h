@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "hios/base/json_io.h"
@@ -18,6 +19,7 @@ using Group = std::vector<OpId>;
 struct Stage {
   std::vector<Group> groups;
   bool operator==(const Stage&) const = default;
+  static auto fields(auto& self) { return std::tie(self.groups); }
 };
 
 /// Q: for each device of the platform an ordered list of stages (paper 001, section III-A).
