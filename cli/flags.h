@@ -91,7 +91,7 @@ void write_after_work(Write write) {
   try {
     write();
   } catch (const InputError& error) {
-    throw RunError(error.what());
+    throw RunError(error.what(), error.need());
   }
 }
 

@@ -28,12 +28,14 @@ template <class Step>
 auto agreed(mpi::Transport& transport, Step step) {
   std::optional<decltype(step())> result;
   std::string complaint;
+  Need need;
   try {
     result.emplace(step());
   } catch (const InputError& error) {
     complaint = error.what();
+    need = error.need();
   }
-  mpi::agree_on_input(transport, complaint);
+  mpi::agree_on_input(transport, complaint, need);
   return std::move(*result);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/network.h"
 #include "cli/profile/wanted_stages.h"
 #include "cli/rank_setup.h"
+#include "cli/remedies.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "engine/host/machine.h"
@@ -283,7 +284,9 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   hios::cli::ensure_openmp_environment(argv);
-  return hios::mpi::run_session(argc, argv, [&](hios::mpi::Transport& transport) {
+  const auto body = [&](hios::mpi::Transport& transport) {
     return hios::cli::profile(transport, argc, argv);
-  });
+  };
+  return hios::mpi::run_session(
+      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); });
 }

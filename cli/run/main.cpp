@@ -6,6 +6,7 @@
 #include "cli/device_setup.h"
 #include "cli/gpu_rule.h"
 #include "cli/rank_setup.h"
+#include "cli/remedies.h"
 #include "cli/run/run_inputs.h"
 #include "cli/run/run_results.h"
 #include "cli/run/run_trace.h"
@@ -75,9 +76,11 @@ Ready get_ready(const Flags& flags, RunJob& job, mpi::Transport& transport) {
   agreed(transport, [&] {
     ready.plan = plan_rank(job.network.coarse, job.schedule.schedule, transport.rank());
     check_supported(job, backend, ready.plan);
-    if (job.profile)
-      ready.costs = CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile,
-                                            job.network.flags);
+    if (job.profile) {
+      ready.costs = with_remedies(job.network.flags, [&] {
+        return CostModel::from_profile(job.network.coarse.graph, job.platform, *job.profile);
+      });
+    }
     return true;
   });
   const CoarseGraph& coarse = job.network.coarse;
@@ -183,7 +186,9 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   hios::cli::ensure_openmp_environment(argv);
-  return hios::mpi::run_session(argc, argv, [&](hios::mpi::Transport& transport) {
+  const auto body = [&](hios::mpi::Transport& transport) {
     return hios::cli::run(transport, argc, argv);
-  });
+  };
+  return hios::mpi::run_session(
+      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); });
 }

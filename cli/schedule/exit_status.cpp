@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/remedies.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 
@@ -12,7 +13,7 @@ int exit_status_of(const std::function<int()>& program) {
   try {
     return program();
   } catch (const Error& error) {
-    log::error(error.what());
+    log::error(error_line(error));
     return static_cast<int>(error.code());
   } catch (const std::bad_alloc&) {
     log::error(

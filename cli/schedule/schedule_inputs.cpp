@@ -1,6 +1,7 @@
 #include "cli/schedule/schedule_inputs.h"
 
 #include "cli/gpu_rule.h"
+#include "cli/remedies.h"
 
 #include "hios/base/error.h"
 #include "hios/graph/graph_json.h"
@@ -95,7 +96,8 @@ const CostModel& Problem::costs() {
                    "a time for each of " + std::to_string(graph().size()) + " operators on " +
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");
-    costs_ = profile_ ? CostModel::from_profile(graph(), platform_, *profile_, network_->flags)
+    const auto priced = [&] { return CostModel::from_profile(graph(), platform_, *profile_); };
+    costs_ = profile_ ? with_remedies(network_->flags, priced)
                       : CostModel::from_graph(graph(), platform_);
   }
   return *costs_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/remedies.h"
 #include "cli/schedule/interrupt.h"
 #include "engine/run/timing.h"
 #include "hios/base/error.h"
@@ -86,7 +87,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem
       runs.push_back(run_algorithm(each, problem, bound, lent));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
-      runs.push_back({.algorithm = each.algorithm->name, .refusal = error.what()});
+      runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});
     }
   }
   return runs;

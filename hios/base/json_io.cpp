@@ -53,8 +53,8 @@ void refuse_unless_regular(const fs::path& file, const struct stat& status) {
 void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits) {
   if (size <= limits.max_bytes) return;
   throw InputError(shown(file) + ": " + std::to_string(size) + " bytes, more than the " +
-                   std::to_string(limits.max_bytes) +
-                   " that are read; raise --max-input if it is really meant");
+                       std::to_string(limits.max_bytes) + " that are read",
+                   Need{"larger-input"});
 }
 
 std::string read_file(const fs::path& file, const ReadLimits& limits) {
@@ -96,7 +96,7 @@ bool look_at(const fs::path& file, struct stat& status) {
 }
 
 [[noreturn]] void refuse_existing(const fs::path& file) {
-  throw InputError(shown(file) + ": exists; name another file or replace it with --force");
+  throw InputError(shown(file) + ": exists; name another file", Need{"replacement"});
 }
 
 /// The file that is really written: of a link what it points to. Throws where it must not be.
@@ -112,7 +112,7 @@ fs::path target_of(const fs::path& file, Existing existing) {
   if (existing == Existing::kRefuse) refuse_existing(file);
   std::error_code failure;
   const fs::path target = fs::canonical(file, failure);
-  // Replacing a device or a pipe would remove it: --json /dev/null --force must not.
+  // Replacing a device or a pipe would remove it: /dev/null must not be, even where it may.
   if (failure || !fs::is_regular_file(target, failure)) {
     throw InputError(shown(file) + ": is not a regular file and is not replaced; name another");
   }

@@ -19,7 +19,7 @@ namespace hios {
 using Json = nlohmann::ordered_json;
 
 struct ReadLimits {
-  Bytes max_bytes = 32ull << 20;  ///< --max-input; a larger file is refused by its size, unread
+  Bytes max_bytes = 32ull << 20;  ///< a larger file is refused by its size, unread
   int max_depth = 64;             ///< deeper nesting is refused while parsing
 };
 

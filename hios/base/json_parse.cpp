@@ -160,8 +160,8 @@ Json parse_json(std::string_view text, const std::string& name, const ReadLimits
   const std::string shown = printable(name, 200);
   if (text.size() > limits.max_bytes) {
     throw InputError(shown + ": " + std::to_string(text.size()) + " bytes, more than the " +
-                     std::to_string(limits.max_bytes) +
-                     " that are read; raise --max-input if it is really meant");
+                         std::to_string(limits.max_bytes) + " that are read",
+                     Need{"larger-input"});
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw InputError(shown + ": empty; a JSON text is needed");

@@ -44,7 +44,7 @@ class Options {
 
   /// Only what differs from the defaults, as schedules store it.
   Json non_defaults() const;
-  /// One line an option, for --help and --list-algorithms.
+  /// One line an option, for the help of a program.
   std::string help() const;
 
  private:

@@ -28,7 +28,7 @@ const double* time_on(const Operator& op, const Device& device) {
 }
 
 void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
-                               const Configuration& configuration, const std::string& remedy) {
+                               const Configuration& configuration, Need need) {
   std::set<std::string> missing;
   for (const Operator& op : graph.operators()) {
     if (op.signature.empty()) {
@@ -39,7 +39,7 @@ void refuse_missing_signatures(const Graph& graph, const Device& device, const P
       missing.insert(op.signature);
     }
   }
-  if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, remedy);
+  if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, std::move(need));
 }
 
 // A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
@@ -106,20 +106,15 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
   return costs;
 }
 
-std::string CostModel::measure_command(const Device& device) const {
-  return hios::measure_command(*platform_, device, model_flags_, profile_file_);
-}
-
 CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
-                                  const Profile& profile, const std::string& model_flags) {
+                                  const Profile& profile) {
   CostModel costs(graph, platform);
-  costs.model_flags_ = model_flags.empty() ? "--model " + graph.name() : model_flags;
   costs.profile_file_ = profile.file;
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Device& device = platform.device(DeviceId(d));
-    const std::string remedy = costs.measure_command(device);
-    const Configuration& configuration = configuration_of(DeviceId(d), platform, profile, remedy);
-    refuse_missing_signatures(graph, device, profile, configuration, remedy);
+    const Configuration& configuration = configuration_of(DeviceId(d), platform, profile, graph);
+    refuse_missing_signatures(graph, device, profile, configuration,
+                              measurement_of(DeviceId(d), platform, profile.file, graph));
     costs.configurations_[d] = &configuration;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Operator& op = graph.op(OpId(i));
@@ -197,8 +192,8 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
                      " for the edge " + graph_->op(edge.from).name + " -> " +
                      graph_->op(edge.to).name;
   if (const Configuration* configuration = configurations_[from.index()]) {
-    throw InputError(text + " in the profile (" + describe(*configuration) +
-                     "); measure it with: " + measure_command(device));
+    throw InputError(text + " in the profile (" + describe(*configuration) + ")",
+                     measurement_of(from, *platform_, profile_file_, *graph_));
   }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
 }

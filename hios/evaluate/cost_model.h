@@ -35,10 +35,9 @@ class CostModel {
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
   /// From a profile. Throws InputError that lists what is missing (the configuration; signatures;
-  /// transfers), the profile's file and the `hios-profile` command that measures it. `model_flags`
-  /// are those that name the graph's model and size there ("--model squeezenet --height 48").
+  /// transfers) and needs a "measurement" (hios/profile/profile_gaps.h).
   static CostModel from_profile(const Graph& graph, const Platform& platform,
-                                const Profile& profile, const std::string& model_flags = {});
+                                const Profile& profile);
 
   /// Alone, on all cores of the device. Infinity where the device cannot run it or may not.
   double operator_ms(OpId op, DeviceId device) const {
@@ -102,7 +101,6 @@ class CostModel {
   };
 
   CostModel(const Graph& graph, const Platform& platform);
-  std::string measure_command(const Device& device) const;
   void fill_transfers();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
@@ -125,7 +123,7 @@ class CostModel {
   std::vector<double> pair_ms_;                                  // size class × from × to
   std::vector<std::uint32_t> signature_;                         // by operator, with a profile
   std::vector<std::shared_ptr<const MeasuredStages>> measured_;  // by device, with a profile
-  std::string model_flags_, profile_file_;                       // for messages
+  std::string profile_file_;                                     // for messages
   std::function<void(const Stage&, DeviceId)> on_unmeasured_;
 };
 

@@ -47,7 +47,7 @@ class Platform {
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {});
 
-  /// The `--devices M` shorthand: kind0 … kind(M−1), all alike, no links.
+  /// M devices in short: kind0 … kind(M−1), all alike, no links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
                               Precision precision = Precision::kFp32);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "hios/base/error.h"
 
@@ -20,12 +21,6 @@ std::string first_few(const std::set<std::string>& names) {
   return text;
 }
 
-/// The backend that measures such a device: on cores only the reference backend has more than fp32.
-std::string backend_for(const Device& device) {
-  if (device.kind == "gpu") return "cuda";
-  return device.kind == "cpu" && device.precision != Precision::kFp32 ? "reference" : device.kind;
-}
-
 }  // namespace
 
 std::string describe(const Configuration& configuration) {
@@ -41,8 +36,18 @@ std::string describe(const Configuration& configuration) {
   return text.str();
 }
 
+Need measurement_of(DeviceId device, const Platform& platform, const std::string& profile_file,
+                    const Graph& graph) {
+  const std::string text = to_json(platform).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Need{"measurement",
+              {{"platform", text},
+               {"device", platform.device(device).name},
+               {"profile", profile_file},
+               {"model", graph.name()}}};
+}
+
 const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
-                                      const std::string& remedy) {
+                                      const Graph& graph) {
   if (const Configuration* found = profile.find(platform, id)) return *found;
   const Device& device = platform.device(id);
   Configuration wanted;
@@ -56,40 +61,17 @@ const Configuration& configuration_of(DeviceId id, const Platform& platform, con
     known += (known.empty() ? "" : "; ") + describe(configuration);
   }
   throw InputError(profile.file + ": $.configurations: the profile has no configuration for " +
-                   device.name + " (" + describe(wanted) +
-                   "), only: " + (known.empty() ? "none" : known) + "; measure it with: " + remedy);
+                       device.name + " (" + describe(wanted) +
+                       "), only: " + (known.empty() ? "none" : known),
+                   measurement_of(id, platform, profile.file, graph));
 }
 
 void refuse_signatures(const std::set<std::string>& missing, const Graph& graph,
-                       const Profile& profile, const Configuration& configuration,
-                       const std::string& remedy) {
+                       const Profile& profile, const Configuration& configuration, Need need) {
   throw InputError(profile.file + ": the profile (" + describe(configuration) + ") lacks " +
-                   std::to_string(missing.size()) + " operator signatures of " + graph.name() +
-                   ": " + first_few(missing) + "; measure them with: " + remedy);
-}
-
-std::string measure_command(const Platform& platform, const Device& device,
-                            const std::string& model_flags, const std::string& profile_file) {
-  std::string text =
-      "mpirun -np " + std::to_string(platform.size()) + " hios-profile " + model_flags;
-  if (!platform.alike()) {
-    std::string backends;
-    for (const Device& each : platform.devices()) {
-      backends += (backends.empty() ? "" : ",") + backend_for(each);
-    }
-    text += " --backend " + backends;
-  } else if (backend_for(device) != device.kind) {
-    text += " --backend " + backend_for(device);
-  }
-  int threads = device.threads;
-  if (!platform.alike()) {
-    for (const Device& each : platform.devices()) threads = std::max(threads, each.threads);
-  }
-  if (threads > 0) text += " --threads " + std::to_string(threads);
-  if (device.precision != Precision::kFp32) {
-    text += " --math " + std::string(to_string(device.precision));
-  }
-  return text + " --output " + profile_file + " --update";
+                       std::to_string(missing.size()) + " operator signatures of " + graph.name() +
+                       ": " + first_few(missing),
+                   std::move(need));
 }
 
 }  // namespace hios

@@ -1,7 +1,9 @@
 #include "mpi/session/agreement.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -77,9 +79,18 @@ std::string joint_complaint(const std::vector<std::string>& complaints) {
   return alike ? *first : "rank " + std::to_string(first - complaints.begin()) + ": " + *first;
 }
 
-void agree_on_input(Transport& transport, const std::string& complaint) {
-  const std::string joint = joint_complaint(gather(transport, complaint));
-  if (!joint.empty()) throw InputError(joint);
+void agree_on_input(Transport& transport, const std::string& complaint, const Need& need) {
+  using Complaint = std::tuple<std::string, std::string, std::map<std::string, std::string>>;
+  std::vector<std::string> texts;
+  Need first_need;
+  for (auto& [text, kind, details] :
+       gather(transport, Complaint(complaint, need.kind, need.details))) {
+    const bool is_first = !text.empty() && joint_complaint(texts).empty();
+    if (is_first) first_need = {std::move(kind), std::move(details)};
+    texts.push_back(std::move(text));
+  }
+  const std::string joint = joint_complaint(texts);
+  if (!joint.empty()) throw InputError(joint, first_need);
 }
 
 void agree_on_facts(Transport& transport, const Facts& facts) {

@@ -27,11 +27,11 @@ void print_error(const std::string& text) {
   }
 }
 
-Failure current_failure() {
+Failure current_failure(const ErrorText& text_of) {
   try {
     throw;
   } catch (const Error& error) {
-    return {static_cast<int>(error.code()), error.what()};
+    return {static_cast<int>(error.code()), text_of(error)};
   } catch (const std::bad_alloc&) {
     return {static_cast<int>(ExitCode::kRunFailed), "out of memory"};
   } catch (const std::exception& error) {
@@ -45,15 +45,15 @@ std::string with_place(Rank rank, const std::string& host, const std::string& te
   return "rank " + std::to_string(rank.index()) + " on " + host + ": " + text;
 }
 
-int run_one_rank(const std::function<int(Transport&)>& body) {
+int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& text_of) {
   const std::unique_ptr<Transport> transport = make_serial_transport();
   try {
     return body(*transport);
   } catch (const InputError& error) {
-    print_error(error.what());
+    print_error(text_of(error));
     return static_cast<int>(error.code());
   } catch (...) {
-    const Failure failure = current_failure();
+    const Failure failure = current_failure(text_of);
     print_error(with_place(transport->rank(), transport->host(), failure.text));
     return failure.exit_status;
   }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "mpi/session/session.h"
 #include "mpi/transport.h"
 
 /// What the end of a program's body means for its exit status and for the terminal.
@@ -17,12 +18,12 @@ struct Failure {
   int exit_status;
   std::string text;
 };
-Failure current_failure();
+Failure current_failure(const ErrorText& text_of);
 
 /// "rank 1 on node7: TEXT".
 std::string with_place(Rank rank, const std::string& host, const std::string& text);
 
 /// Runs the body as a job of one rank without MPI.
-int run_one_rank(const std::function<int(Transport&)>& body);
+int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& text_of);
 
 }  // namespace hios::mpi

@@ -87,13 +87,14 @@ void check_launch(const Transport& transport, int thread_level) {
 }
 
 /// See Job::part. A rank that ended well waits for the others as long as MPI_Finalize would.
-std::optional<std::string> last_word(Job& job, const std::optional<InputError>& complaint) {
-  if (complaint) return job.part(complaint->what(), kPatienceSeconds);
+std::optional<std::string> last_word(Job& job, const std::optional<std::string>& complaint) {
+  if (complaint) return job.part(*complaint, kPatienceSeconds);
   const StartupTimeout patience(kMpiSeconds, "all ranks end together");
   return job.part({}, std::numeric_limits<double>::infinity());
 }
 
-int run_job(int thread_level, const std::function<int(Transport&)>& body) {
+int run_job(int thread_level, const std::function<int(Transport&)>& body,
+            const ErrorText& text_of) {
   Job job;
   int status = 0;
   std::optional<InputError> complaint;
@@ -103,7 +104,8 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body) {
   } catch (const InputError& error) {
     complaint = error;
   }
-  const std::optional<std::string> agreed = last_word(job, complaint);
+  const std::optional<std::string> agreed =
+      last_word(job, complaint ? std::optional(text_of(*complaint)) : std::nullopt);
   if (!agreed) throw *complaint;
   if (!agreed->empty()) {
     if (job.is_first()) print_error(*agreed);
@@ -115,8 +117,8 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body) {
   return status;
 }
 
-[[noreturn]] void fail_job() {
-  const Failure failure = current_failure();
+[[noreturn]] void fail_job(const ErrorText& text_of) {
+  const Failure failure = current_failure(text_of);
   int rank = 0, length = 0;
   char host[MPI_MAX_PROCESSOR_NAME] = "unknown host";
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -127,8 +129,9 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body) {
 
 }  // namespace
 
-int run_session(int argc, char** argv, const std::function<int(Transport&)>& body) {
-  if (!launched()) return run_one_rank(body);
+int run_session(int argc, char** argv, const std::function<int(Transport&)>& body,
+                const ErrorText& text_of) {
+  if (!launched()) return run_one_rank(body, text_of);
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
   {
@@ -137,9 +140,9 @@ int run_session(int argc, char** argv, const std::function<int(Transport&)>& bod
   }
   try {
     HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    return run_job(provided, body);
+    return run_job(provided, body, text_of);
   } catch (...) {
-    fail_job();
+    fail_job(text_of);
   }
 }
 

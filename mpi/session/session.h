@@ -5,9 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "hios/base/error.h"
 #include "mpi/transport.h"
 
 namespace hios::mpi {
+
+/// The line that a program prints for an Error: its text, and in the program's own words what its
+/// Need says. Called on the main thread.
+using ErrorText = std::function<std::string(const Error&)>;
 
 /// Runs a program's body between MPI_Init and MPI_Finalize (one rank without MPI where this build
 /// has none, or where the program was not started by a launcher) and turns what it throws into the
@@ -19,13 +24,16 @@ namespace hios::mpi {
 ///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job, with the
 ///    Error's code as status (a job without MPI returns it).
 /// `body` returns the exit status; the rank's transport ends with the body's return. Call it once,
-/// from main.
-int run_session(int argc, char** argv, const std::function<int(Transport&)>& body);
+/// from main. Without a `text_of` the errors' own texts are printed.
+int run_session(
+    int argc, char** argv, const std::function<int(Transport&)>& body,
+    const ErrorText& text_of = [](const Error& error) { return error.what(); });
 
-/// Every rank calls this with its own outcome of a fallible step (its InputError's text, or empty).
-/// If any rank failed, all throw the same InputError: the first failing rank's text, with its rank
-/// where not all ranks failed alike. So bad input never leaves a rank waiting for another.
-void agree_on_input(Transport& transport, const std::string& complaint);
+/// Every rank calls this with its own outcome of a fallible step (its InputError's text and need,
+/// or empty). If any rank failed, all throw the same InputError: the first failing rank's text and
+/// need, with its rank where not all ranks failed alike. So bad input never leaves a rank waiting
+/// for another.
+void agree_on_input(Transport& transport, const std::string& complaint, const Need& need = {});
 
 /// All ranks pass named facts (model digest, schedule digest, seed, build …). Throws the same
 /// InputError on every rank where one differs: what differs, on which ranks.

@@ -7,14 +7,15 @@
 // several. Each of those would believe to be the whole job.
 namespace hios::mpi {
 
-int run_session(int, char**, const std::function<int(Transport&)>& body) {
-  return run_one_rank([&](Transport& transport) {
+int run_session(int, char**, const std::function<int(Transport&)>& body, const ErrorText& text_of) {
+  const auto alone = [&](Transport& transport) {
     if (const std::size_t ranks = launched_ranks().value_or(1); ranks > 1) {
       throw InputError("this build has no MPI, and the launcher started " + std::to_string(ranks) +
                        " ranks; start one process, or build with -DHIOS_MPI=ON");
     }
     return body(transport);
-  });
+  };
+  return run_one_rank(alone, text_of);
 }
 
 }  // namespace hios::mpi

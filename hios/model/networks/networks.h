@@ -17,12 +17,12 @@ struct Entry {
   Model (*build)(std::int64_t batch, std::int64_t height, std::int64_t width);
 };
 
-/// All of them, in the order of `--list-models`.
+/// All of them, in the order in which programs list them.
 std::span<const Entry> all();
 /// nullptr where there is none of that name.
 const Entry* find(std::string_view name);
 
-/// What `--list-models` says about a network.
+/// What a list of networks says about one.
 struct Summary {
   std::string name;
   std::size_t operators = 0;

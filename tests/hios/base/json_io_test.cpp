@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::content_of;
 using test::expect_error;
+using test::expect_need;
 using test::TemporaryFolder;
 
 Json parse(std::string_view text) { return parse_json(text, "f.json"); }
@@ -125,8 +126,8 @@ TEST(ReadJson, RefusesALargeFileByItsSize) {
   const TemporaryFolder folder;
   const fs::path file = folder.put("large.json", "{");
   fs::resize_file(file, 100ull << 20);  // sparse: takes no space, and reading it would show zeros
-  expect_error([&] { read_json(file); },
-               {"large.json: 104857600 bytes", "33554432", "--max-input"});
+  expect_error([&] { read_json(file); }, {"large.json: 104857600 bytes", "33554432"});
+  expect_need([&] { read_json(file); }, "larger-input", {});
   ReadLimits limits;
   limits.max_bytes = 2;
   expect_error([&] { read_json(folder.put("three.json", "[1]"), limits); }, {"3 bytes"});
@@ -189,8 +190,8 @@ TEST(WriteText, WritesWholeFilesAndLeavesNothingElse) {
   const fs::path file = folder / "out.json";
   write_text(file, "one", Existing::kRefuse);
   EXPECT_EQ(content_of(file), "one");
-  expect_error([&] { write_text(file, "two", Existing::kRefuse); },
-               {"out.json: exists", "--force"});
+  expect_error([&] { write_text(file, "two", Existing::kRefuse); }, {"out.json: exists"});
+  expect_need([&] { write_text(file, "two", Existing::kRefuse); }, "replacement", {});
   EXPECT_EQ(content_of(file), "one");
   write_text(file, "three", Existing::kReplace);
   EXPECT_EQ(content_of(file), "three");
@@ -263,7 +264,8 @@ TEST(CheckWritable, RefusesBeforeAnyWork) {
   const fs::path file = folder.put("old.json", "old");
   check_writable(file, Existing::kReplace);
   EXPECT_EQ(content_of(file), "old");
-  expect_error([&] { check_writable(file, Existing::kRefuse); }, {"old.json: exists", "--force"});
+  expect_error([&] { check_writable(file, Existing::kRefuse); }, {"old.json: exists"});
+  expect_need([&] { check_writable(file, Existing::kRefuse); }, "replacement", {});
   expect_error([&] { check_writable(folder.path(), Existing::kReplace); }, {"is a directory"});
   expect_error([&] { check_writable("", Existing::kReplace); }, {"no file name"});
   expect_error([&] { check_writable(folder / "no/such/out.json", Existing::kRefuse); },

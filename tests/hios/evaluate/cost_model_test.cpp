@@ -12,6 +12,7 @@ namespace hios {
 namespace {
 
 using test::expect_error;
+using test::expect_need;
 using test::stage;
 
 const OpId v1(0), v2(1), v3(2);
@@ -217,40 +218,49 @@ TEST(CostModelFromProfile, TellsWhichStagesWereNotMeasured) {
   EXPECT_EQ(asked, std::vector<Stage>{stage({{1}, {3}})});
 }
 
-TEST(CostModelFromProfile, NamesWhatIsMissingAndTheCommand) {
+TEST(CostModelFromProfile, NamesWhatIsMissingAndNeedsItsMeasurement) {
   const Profiled given(2);
   const Platform three = test::devices(3, 8);
   expect_error([&] { CostModel::from_profile(given.graph, three, given.profile); },
-               {"gpu0", "3 ranks", "2 ranks", "mpirun -np 3 hios-profile --model net", "--update"});
+               {"gpu0", "3 ranks", "2 ranks"});
+  expect_need([&] { CostModel::from_profile(given.graph, three, given.profile); }, "measurement",
+              {{"platform", to_json(three).dump()},
+               {"device", "gpu0"},
+               {"profile", given.profile.file},
+               {"model", "net"}});
 
   Device core = device("cpu0", "cpu", 1);
   core.precision = Precision::kFp16;
   const Platform cores({core});
   expect_error([&] { CostModel::from_profile(given.graph, cores, given.profile); },
-               {"cpu0", "--backend reference", "--math fp16"});
+               {"cpu0", "fp16"});
 
   Profiled fewer(2);
   fewer.profile.configurations.front().operators.erase("b");
   fewer.profile.configurations.front().operators.erase("c");
   const Platform two = test::devices(2, 8);
   expect_error([&] { CostModel::from_profile(fewer.graph, two, fewer.profile); },
-               {"2 operator signatures", "b, c", "mpirun -np 2 hios-profile --model net"});
+               {"2 operator signatures", "b, c"});
+  expect_need([&] { CostModel::from_profile(fewer.graph, two, fewer.profile); }, "measurement",
+              {{"device", "gpu0"}, {"model", "net"}});
 
   Profiled apart(2);
   apart.profile.configurations.front().transfers.pop_back();
   expect_error([&] { CostModel::from_profile(apart.graph, two, apart.profile); },
-               {"gpu1 to gpu0", "a0 -> b1", "mpirun -np 2"});
+               {"gpu1 to gpu0", "a0 -> b1"});
+  expect_need([&] { CostModel::from_profile(apart.graph, two, apart.profile); }, "measurement",
+              {{"device", "gpu1"}, {"model", "net"}});
   const Platform linked({device("gpu0", "gpu"), device("gpu1", "gpu")}, {}, Link{6, 1});
   const CostModel costs = CostModel::from_profile(apart.graph, linked, apart.profile);
   EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d1, d0), 6 + 1000 / 1e6);
   EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d0, d1), 1) << "the profile before the link";
 }
 
-TEST(CostModelFromProfile, ThreadsAreInTheCommand) {
+TEST(CostModelFromProfile, NamesTheThreads) {
   const Profiled given(1, 2);
   const Platform platform({device("gpu0", "gpu", 1)});
   expect_error([&] { CostModel::from_profile(given.graph, platform, given.profile); },
-               {"1 threads", "2 threads", "--threads 1"});
+               {"1 threads", "2 threads"});
 }
 
 TEST(CostModelFromProfile, TimesInOneArithmeticAreNotThoseInAnother) {
@@ -261,7 +271,7 @@ TEST(CostModelFromProfile, TimesInOneArithmeticAreNotThoseInAnother) {
     return Platform({gpu});
   };
   expect_error([&] { CostModel::from_profile(given.graph, tf32("gpu0"), given.profile); },
-               {"gpu0", "1 ranks, tf32", "--backend cuda", "--math tf32"});
+               {"gpu0", "1 ranks, tf32"});
   Configuration faster = given.profile.configurations.front();
   faster.precision = Precision::kTf32;
   faster.operators["a"].ms = 0.5;

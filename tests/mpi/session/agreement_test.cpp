@@ -64,6 +64,20 @@ TEST(AgreeOnInput, ThrowsTheSameOnEveryRank) {
             all_say(3, "rank 2: no file"));
 }
 
+TEST(AgreeOnInput, CarriesTheNeedOfTheFirstComplaint) {
+  const Need need{"measurement", {{"device", "cpu0"}, {"profile", "p\xff.json"}}};
+  std::vector<Need> needs(3);
+  run_ranks(3, [&](mpi::Transport& transport) {
+    const std::size_t rank = transport.rank().index();
+    try {
+      mpi::agree_on_input(transport, rank == 0 ? "" : "no time", rank == 1 ? need : Need{"other"});
+    } catch (const InputError& error) {
+      needs[rank] = error.need();
+    }
+  });
+  EXPECT_EQ(needs, std::vector<Need>(3, need));
+}
+
 TEST(AgreeOnFacts, AcceptsEqualFacts) {
   const Facts facts = {{"seed", "3"}, {"a:b", "7:x\n"}, {"", ""}};
   EXPECT_EQ(facts_complaints({facts, facts, facts}), all_say(3, ""));

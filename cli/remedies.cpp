@@ -1,0 +1,90 @@
+#include "cli/remedies.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "hios/platform/platform.h"
+
+namespace hios::cli {
+namespace {
+
+/// A Need's details, and what the program knows beside them.
+struct Asked {
+  const std::map<std::string, std::string>& details;
+  const std::string& model_flags;
+
+  const std::string& detail(const char* name) const { return details.at(name); }
+};
+
+/// The backend that measures such a device: on cores only the reference backend has more than fp32.
+std::string backend_for(const Device& device) {
+  if (device.kind == "gpu") return "cuda";
+  return device.kind == "cpu" && device.precision != Precision::kFp32 ? "reference" : device.kind;
+}
+
+/// Empty where hios-profile finds the backends by itself.
+std::string backends_for(const Platform& platform, const Device& device) {
+  if (platform.alike()) return backend_for(device) == device.kind ? "" : backend_for(device);
+  std::string backends;
+  for (const Device& each : platform.devices()) {
+    backends += (backends.empty() ? "" : ",") + backend_for(each);
+  }
+  return backends;
+}
+
+/// The hios-profile command that measures one device of a platform into the file that lacks it.
+std::string measurement(const Asked& asked) {
+  const std::string& text = asked.detail("platform");
+  const Json json = parse_json(text, "platform", {.max_bytes = text.size()});
+  const Platform platform = platform_from_json(JsonView(json, "platform"));
+  const Device& device = platform.device(platform.find(asked.detail("device")).value());
+  std::string command =
+      "; measure it with: mpirun -np " + std::to_string(platform.size()) + " hios-profile ";
+  command += asked.model_flags.empty() ? "--model " + asked.detail("model") : asked.model_flags;
+  const std::string backends = backends_for(platform, device);
+  if (!backends.empty()) command += " --backend " + backends;
+  int threads = device.threads;
+  if (!platform.alike()) {
+    for (const Device& each : platform.devices()) threads = std::max(threads, each.threads);
+  }
+  if (threads > 0) command += " --threads " + std::to_string(threads);
+  if (device.precision != Precision::kFp32) {
+    command += " --math " + std::string(to_string(device.precision));
+  }
+  return command + " --output " + asked.detail("profile") + " --update";
+}
+
+std::string larger_input(const Asked&) { return "; raise --max-input if it is really meant"; }
+
+std::string replacement(const Asked&) { return " or replace it with --force"; }
+
+/// A kind of Need, and what follows the text of an error that has it.
+struct Remedy {
+  std::string_view kind;
+  std::string (*words)(const Asked&);
+};
+
+constexpr std::array kRemedies = {
+    Remedy{"larger-input", larger_input},
+    Remedy{"measurement", measurement},
+    Remedy{"replacement", replacement},
+};
+
+const Remedy* find_remedy(std::string_view kind) {
+  const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
+                                  [&](const Remedy& remedy) { return remedy.kind == kind; });
+  return found == kRemedies.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string error_line(const Error& error, const std::string& model_flags) {
+  const Remedy* const remedy = find_remedy(error.need().kind);
+  if (!remedy) return error.what();
+  return error.what() + remedy->words({error.need().details, model_flags});
+}
+
+bool has_remedy(std::string_view kind) { return find_remedy(kind) != nullptr; }
+
+}  // namespace hios::cli

@@ -1,0 +1,89 @@
+// What programs say about the needs of libraries, and that they have words for every one.
+#include "cli/remedies.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "hios/graph/graph.h"
+#include "hios/profile/profile_gaps.h"
+#include "support/complaint.h"
+
+namespace hios::cli {
+namespace {
+
+Device device(const std::string& kind, int threads, Precision precision = Precision::kFp32) {
+  Device made;
+  made.name = kind + "0";
+  made.kind = kind;
+  made.threads = threads;
+  made.precision = precision;
+  return made;
+}
+
+std::string line_for(const Platform& platform, std::size_t device, const std::string& flags = {}) {
+  const Graph graph("net", {}, {});
+  return error_line(
+      InputError("no time", measurement_of(DeviceId(device), platform, "p.json", graph)), flags);
+}
+
+TEST(Remedies, AMeasurementIsACommand) {
+  EXPECT_EQ(line_for(Platform::homogeneous(3, "cpu", 2, 8), 1),
+            "no time; measure it with: mpirun -np 3 hios-profile --model net --threads 2 --output "
+            "p.json --update");
+  EXPECT_EQ(line_for(Platform({device("cpu", 1, Precision::kFp16)}), 0, "--model net --height 48"),
+            "no time; measure it with: mpirun -np 1 hios-profile --model net --height 48 --backend "
+            "reference --threads 1 --math fp16 --output p.json --update");
+  EXPECT_EQ(line_for(Platform({device("gpu", 0, Precision::kTf32)}), 0),
+            "no time; measure it with: mpirun -np 1 hios-profile --model net --backend cuda --math "
+            "tf32 --output p.json --update");
+}
+
+TEST(Remedies, OfAMixedPlatformAllBackendsAreNamed) {
+  const Platform mixed({device("gpu", 0), device("cpu", 4)});
+  for (const std::size_t each : {0, 1}) {
+    EXPECT_EQ(line_for(mixed, each),
+              "no time; measure it with: mpirun -np 2 hios-profile --model net --backend cuda,cpu "
+              "--threads 4 --output p.json --update");
+  }
+}
+
+TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
+  EXPECT_EQ(error_line(InputError("no")), "no");
+  EXPECT_EQ(error_line(RunError("no")), "no");
+}
+
+TEST(Remedies, AreAddedOnce) {
+  const std::string text = test::complaint_of([] {
+    with_remedies("", [] {
+      with_remedies("", []() -> int { throw InputError("a.json: exists", Need{"replacement"}); });
+      return 0;
+    });
+  });
+  EXPECT_EQ(text, "a.json: exists or replace it with --force");
+}
+
+TEST(Remedies, KnowEveryNeedOfTheLibraries) {
+  namespace fs = std::filesystem;
+  std::size_t seen = 0;
+  const std::regex need("\\bNeed\\{\"([^\"]*)\"");
+  for (const char* floor : {"hios", "scheduler", "mpi", "engine"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(HIOS_SOURCE_DIR) / floor)) {
+      if (!entry.is_regular_file()) continue;
+      std::stringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      const std::string source = text.str();
+      for (std::sregex_iterator it(source.begin(), source.end(), need), end; it != end; ++it) {
+        ++seen;
+        EXPECT_TRUE(has_remedy(it->str(1))) << entry.path() << " needs " << it->str(1);
+      }
+    }
+  }
+  EXPECT_GE(seen, 3u);
+}
+
+}  // namespace
+}  // namespace hios::cli
