@@ -214,7 +214,9 @@ TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {
     if (entry["kind"] == "costs") {
       const Words flags = {"--model",   model, "--profile",   file,
                            "--devices", "2",   "--algorithm", "inter-lp"};
-      expect_refused(hios_schedule(flags), entry["message"]);
+      const ProcessResult result = hios_schedule(flags);
+      expect_refused(result, entry["message"]);
+      expect_refused(result, "; measure it with: mpirun -np 2 hios-profile --model " + model);
       continue;
     }
     const std::size_t ranks = entry["ranks"];
