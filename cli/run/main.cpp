@@ -11,6 +11,7 @@
 #include "cli/run/run_results.h"
 #include "cli/run/run_trace.h"
 #include "cli/run/run_verify.h"
+#include "engine/backend/operation.h"
 #include "engine/job/algorithm_agreement.h"
 #include "engine/run/executor.h"
 #include "hios/base/log.h"
@@ -33,12 +34,10 @@ struct Ready {
 void check_supported(const RunJob& job, const Backend& backend, const RankPlan& plan) {
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
-    const Operator& op = job.network.coarse.graph.op(slot.op);
-    const Operation operation{&job.network.model, &job.network.coarse.layers(slot.op), op.name,
-                              op.signature};
+    const Operation operation = operation_of(job.network.coarse, job.network.model, slot.op);
     if (const auto why = backend.unsupported(operation)) {
-      throw InputError("the " + std::string(backend.name()) + " backend cannot run " + op.name +
-                       ": " + *why);
+      throw InputError("the " + std::string(backend.name()) + " backend cannot run " +
+                       operation.name + ": " + *why);
     }
   }
 }

@@ -9,6 +9,10 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op) {
   return {&model, &coarse.layers(op), described.name, described.signature};
 }
 
+Operation operation_of(const Operation& whole, const Part& part) {
+  return {whole.model, &part.layers, whole.name, whole.signature};
+}
+
 void require_support(const Backend& backend, const Operation& operation) {
   if (const auto reason = backend.unsupported(operation)) {
     throw InputError("backend " + std::string(backend.name()) + " cannot run " + operation.name +

@@ -121,12 +121,17 @@ std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,
                                                 std::byte* output, const CoreShare& share,
                                                 TensorSource& source) {
   StreamState& state = stream_states_.try_emplace(share.stream, engine_).first->second;
-  const Binding binding{operation, reinterpret_cast<float*>(output),
-                        share,     source,
-                        engine_,   state.stream,
-                        weights_,  state.scratch};
+  const Binding binding{operation,
+                        {operation, inputs},
+                        reinterpret_cast<float*>(output),
+                        share,
+                        source,
+                        engine_,
+                        state.stream,
+                        weights_,
+                        state.scratch};
   try {
-    auto bound = bind_operator(binding, inputs);
+    auto bound = bind_operator(binding);
     streams_.prepare(share);
     return bound;
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,7 @@ class CombineOperator final : public BoundOperator {
     channels_ = static_cast<std::size_t>(shape.c);
     run_pixels_ = std::max<std::size_t>(1, kRunValues / channels_);
     std::size_t first_channel = 0;
-    for (const std::vector<Source>& terms : form.ranges) {
+    for (const std::vector<Source>& terms : binding.inputs[form]) {
       Range& range = ranges_.emplace_back();
       for (const Source& term : terms) range.terms.push_back(term.floats());
       range.first_channel = first_channel;

@@ -37,10 +37,11 @@ dnnl::convolution_forward::primitive_desc describe(const Binding& binding, const
 class ConvolutionOperator final : public BoundOperator {
  public:
   ConvolutionOperator(const Binding& binding, const ConvolutionChain& chain)
-      : primitive_(binding, *chain.convolution,
-                   {chain.terms.front().shape, binding.output_shape(),
-                    std::get<Conv>(chain.convolution->kind).stride, chain.relu_after}),
-        input_(chain.terms.front().floats()),
+      : primitive_(
+            binding, binding.layer(chain.convolution),
+            {binding.inputs[chain.terms.front()].shape, binding.output_shape(),
+             std::get<Conv>(binding.layer(chain.convolution).kind).stride, chain.relu_after}),
+        input_(binding.inputs[chain.terms.front()].floats()),
         output_(binding.output),
         scratch_(binding.scratch) {
     scratch_.reserve(primitive_.scratch_bytes());

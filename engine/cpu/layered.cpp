@@ -1,9 +1,8 @@
-// The way for operations that no fast form covers: layer after layer, each by the operator that
-// would run it alone (a convolution takes a relu behind it along), through buffers in between.
-#include <algorithm>
-#include <map>
+// Operations that no fast form covers (engine/cpu/operators.h): part after part, each by the
+// operator that would run it alone, through buffers in between; and the door to all operators.
 #include <utility>
 
+#include "engine/backend/operation.h"
 #include "engine/cpu/operators.h"
 
 namespace hios::cpu {
@@ -11,66 +10,59 @@ namespace {
 
 class LayeredOperator final : public BoundOperator {
  public:
-  LayeredOperator(const Binding& binding, std::span<const std::byte* const> inputs);
+  explicit LayeredOperator(const Binding& binding);
   void run() override {
     for (const auto& part : parts_) part->run();
   }
 
  private:
-  float* place_for(const Binding& binding, TensorId id);
+  std::byte* place_for(const Binding& binding, TensorId id);
 
-  std::vector<AlignedBytes> buffers_;
-  std::map<TensorId, std::byte*> places_;  // of what was made inside
+  std::vector<AlignedBytes> buffers_;  // of what is made inside
   std::vector<std::unique_ptr<BoundOperator>> parts_;
 };
 
-LayeredOperator::LayeredOperator(const Binding& binding, std::span<const std::byte* const> inputs) {
+LayeredOperator::LayeredOperator(const Binding& binding) {
   const Operation& operation = binding.operation;
-  const Model& model = *operation.model;
-  SourceReader reader(operation, inputs);
-  for (const OperatorLayers& part : parts_of(operation)) {
-    std::vector<const std::byte*> part_inputs;
-    for (const TensorId id : part.inputs) {
-      const auto source = reader.next(id);
-      part_inputs.push_back(source ? source->data : places_.at(id));
-    }
-    for (const LayerId id : part.layers) reader.made(model.layer(id).output);
-    const Operation part_operation{&model, &part, operation.name, operation.signature};
-    const Binding part_binding{part_operation,  place_for(binding, part.output),
-                               binding.share,   binding.source,
-                               binding.engine,  binding.stream,
-                               binding.weights, binding.scratch};
-    parts_.push_back(bind_operator(part_binding, part_inputs));
+  std::vector<std::byte*> made;  // by part
+  for (const Part& part : parts_of(*operation.model, *operation.layers)) {
+    const std::vector<const std::byte*> inputs = binding.inputs.of_part(part, made);
+    made.push_back(place_for(binding, part.layers.output));
+    const Operation part_operation = operation_of(operation, part);
+    parts_.push_back(bind_operator({part_operation,
+                                    {part_operation, inputs},
+                                    reinterpret_cast<float*>(made.back()),
+                                    binding.share,
+                                    binding.source,
+                                    binding.engine,
+                                    binding.stream,
+                                    binding.weights,
+                                    binding.scratch}));
   }
 }
 
 /// The operation's output, or a new buffer.
-float* LayeredOperator::place_for(const Binding& binding, TensorId id) {
-  if (id == binding.operation.layers->output) return binding.output;
+std::byte* LayeredOperator::place_for(const Binding& binding, TensorId id) {
+  if (id == binding.operation.layers->output) return reinterpret_cast<std::byte*>(binding.output);
   const std::size_t size =
       binding.operation.model->tensor(id).shape.size_bytes(element_bytes(Precision::kFp32));
-  buffers_.push_back(aligned_bytes(size));
-  places_[id] = buffers_.back().get();
-  return reinterpret_cast<float*>(buffers_.back().get());
+  return buffers_.emplace_back(aligned_bytes(size)).get();
 }
 
 }  // namespace
 
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
-                                            std::span<const std::byte* const> inputs) {
-  return std::make_unique<LayeredOperator>(binding, inputs);
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding) {
+  return std::make_unique<LayeredOperator>(binding);
 }
 
-std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
-                                             std::span<const std::byte* const> inputs) {
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding) {
   struct Visitor {
     const Binding& binding;
-    std::span<const std::byte* const> inputs;
     std::unique_ptr<BoundOperator> operator()(const ConvolutionChain& chain) const {
       const bool bare = chain.terms.size() == 1 && !chain.relu_before && !chain.depthwise;
       if (bare) return bind_convolution(binding, chain);
-      if (is_pointwise(*chain.convolution)) return bind_separable(binding, chain);
-      return bind_layered(binding, inputs);
+      if (is_pointwise(binding.layer(chain.convolution))) return bind_separable(binding, chain);
+      return bind_layered(binding);
     }
     std::unique_ptr<BoundOperator> operator()(const PoolForm& form) const {
       return bind_pool(binding, form);
@@ -82,10 +74,10 @@ std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
       return bind_combine(binding, form);
     }
     std::unique_ptr<BoundOperator> operator()(const LayeredForm&) const {
-      return bind_layered(binding, inputs);
+      return bind_layered(binding);
     }
   };
-  return std::visit(Visitor{binding, inputs}, form_of(binding.operation, inputs));
+  return std::visit(Visitor{binding}, binding.operation.layers->form);
 }
 
 }  // namespace hios::cpu

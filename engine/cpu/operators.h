@@ -8,14 +8,15 @@
 #include "engine/cpu/scratch.h"
 #include "engine/cpu/weights.h"
 
-/// The operators of this backend, one file a family. Each is made from the form that was read from
-/// an operation and from what its stream lends it.
+/// The operators of this backend, one file a family. Each is made from the form of an operation and
+/// from what its stream lends it.
 namespace hios::cpu {
 
-/// What an operator is bound with. The references outlive the operator, except `operation` and
-/// `source`, which serve the making only.
+/// What an operator is bound with. The references outlive the operator, except `operation`,
+/// `inputs` and `source`, which serve the making only.
 struct Binding {
   const Operation& operation;
+  BoundInputs inputs;
   float* output;
   CoreShare share;
   TensorSource& source;
@@ -24,14 +25,14 @@ struct Binding {
   WeightsCache& weights;
   Scratch& scratch;
 
+  const Layer& layer(LayerId id) const { return operation.model->layer(id); }
   const Shape& output_shape() const {
     return operation.model->tensor(operation.layers->output).shape;
   }
 };
 
 /// Any operation: reads its form and calls one of those below.
-std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
-                                             std::span<const std::byte* const> inputs);
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
 
 /// conv + bias + relu in one oneDNN primitive. REQUIRES: one term, no relu before, no depthwise.
 std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,
@@ -43,8 +44,7 @@ std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm&
 std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
                                                    const GlobalAverageForm& form);
 std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
-/// Layer by layer, through buffers of its own.
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
-                                            std::span<const std::byte* const> inputs);
+/// Part by part, through buffers of its own.
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding);
 
 }  // namespace hios::cpu

@@ -12,13 +12,15 @@ class PoolOperator final : public BoundOperator {
  public:
   PoolOperator(const Binding& binding, const PoolForm& form)
       : threads_(binding.share.threads),
-        input_(form.input.floats()),
+        input_(binding.inputs[form.input].floats()),
         shape_(binding.output_shape()),
-        window_(window_of(form.input.shape, shape_, form.pool.kernel, form.pool.stride,
-                          form.pool.padding)),
-        row_(form.pool.kind == Pool::Kind::kMax ? kernels().max_pool(window_)
-                                                : kernels().average_pool(window_)),
-        output_(binding.output) {}
+        output_(binding.output) {
+    const Pool& pool = std::get<Pool>(binding.layer(form.pool).kind);
+    window_ =
+        window_of(binding.inputs[form.input].shape, shape_, pool.kernel, pool.stride, pool.padding);
+    row_ = pool.kind == Pool::Kind::kMax ? kernels().max_pool(window_)
+                                         : kernels().average_pool(window_);
+  }
 
   void run() override {
     const auto height = static_cast<std::size_t>(shape_.h);
@@ -41,7 +43,7 @@ class PoolOperator final : public BoundOperator {
   const float* input_;
   Shape shape_;  // of the output
   Window window_;
-  WindowRow row_;
+  WindowRow row_ = nullptr;
   float* output_;
 };
 
@@ -49,8 +51,8 @@ class GlobalAverageOperator final : public BoundOperator {
  public:
   GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
       : threads_(binding.share.threads),
-        input_(form.input.floats()),
-        shape_(form.input.shape),
+        input_(binding.inputs[form.input].floats()),
+        shape_(binding.inputs[form.input].shape),
         output_(binding.output) {}
 
   void run() override {

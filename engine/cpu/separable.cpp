@@ -77,27 +77,27 @@ class SeparableOperator final : public BoundOperator {
 
 SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionChain& chain)
     : threads_(binding.share.threads),
-      input_(chain.terms.front().shape),
+      input_(binding.inputs[chain.terms.front()].shape),
       output_shape_(binding.output_shape()),
       output_(binding.output),
       floor_(chain.relu_before ? 0.0f : kNoFloor),
       scratch_(binding.scratch) {
-  for (const Source& term : chain.terms) terms_.push_back(term.floats());
+  for (const InputIndex term : chain.terms) terms_.push_back(binding.inputs[term].floats());
   middle_ = {input_.n, input_.c, output_shape_.h, output_shape_.w};
   const Conv& front =
-      std::get<Conv>((chain.depthwise != nullptr ? chain.depthwise : chain.convolution)->kind);
+      std::get<Conv>(binding.layer(chain.depthwise.value_or(chain.convolution)).kind);
   stride_ = front.stride;
-  if (chain.depthwise != nullptr) {
+  if (chain.depthwise) {
     window_ = window_of(input_, middle_, front.kernel, front.stride, front.padding);
     depthwise_row_ = kernels().depthwise(*window_);
-    depthwise_weights_ =
-        binding.weights.for_window(*binding.operation.model, *chain.depthwise, binding.source);
+    depthwise_weights_ = binding.weights.for_window(
+        *binding.operation.model, binding.layer(*chain.depthwise), binding.source);
   }
   plan_blocks();
   const auto make = [&](std::int64_t rows, const dnnl::memory::desc* layout) {
     const ConvolutionShape shape{
         block_shape(middle_.c, rows), block_shape(output_shape_.c, rows), {1, 1}, chain.relu_after};
-    return ConvolutionPrimitive(binding, *chain.convolution, shape, layout);
+    return ConvolutionPrimitive(binding, binding.layer(chain.convolution), shape, layout);
   };
   pointwise_.emplace(make(block_rows_, nullptr));
   if (last_rows_ != block_rows_) {

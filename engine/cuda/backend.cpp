@@ -114,19 +114,15 @@ Json CudaBackend::describe() const {
   return description;
 }
 
-/// What the dense convolutions of an operation are, whatever form it has.
-std::vector<ConvolutionProblem> problems_of(const Operation& operation, Precision precision) {
-  const std::vector<const std::byte*> nowhere(operation.layers->inputs.size(), nullptr);
-  const Model& model = *operation.model;
-  const Form form = form_of(operation, nowhere);
+/// The dense convolutions of an operator, whatever form it has.
+std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLayers& op,
+                                            Precision precision) {
   std::vector<ConvolutionProblem> problems;
-  if (const auto* chain = std::get_if<ConvolutionChain>(&form)) {
-    const Shape& output = model.tensor(operation.layers->output).shape;
-    if (auto problem = problem_of(model, *chain, output, precision)) problems.push_back(*problem);
-  } else if (std::holds_alternative<LayeredForm>(form)) {
-    for (const OperatorLayers& part : parts_of(operation)) {
-      const Operation part_operation{&model, &part, operation.name, operation.signature};
-      for (ConvolutionProblem& problem : problems_of(part_operation, precision)) {
+  if (const auto* chain = std::get_if<ConvolutionChain>(&op.form)) {
+    if (auto problem = problem_of(model, *chain, precision)) problems.push_back(*problem);
+  } else if (std::holds_alternative<LayeredForm>(op.form)) {
+    for (const Part& part : parts_of(model, op)) {
+      for (ConvolutionProblem& problem : problems_of(model, part.layers, precision)) {
         problems.push_back(std::move(problem));
       }
     }
@@ -136,7 +132,8 @@ std::vector<ConvolutionProblem> problems_of(const Operation& operation, Precisio
 
 Json CudaBackend::algorithms(const Operation& operation) {
   Json result = Json::object();
-  for (const ConvolutionProblem& problem : problems_of(operation, precision_)) {
+  for (const ConvolutionProblem& problem :
+       problems_of(*operation.model, *operation.layers, precision_)) {
     result[problem.key()] = choices_.of(problem, tools(streams_.work()));
   }
   return result;
@@ -146,9 +143,14 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const CoreShare& share,
                                                  TensorSource& source) {
-  const Binding binding{operation, output,   source,    tools(streams_.group(share.stream)),
-                        choices_,  weights_, precision_};
-  return bind_operator(binding, inputs);
+  return bind_operator({operation,
+                        {operation, inputs},
+                        output,
+                        source,
+                        tools(streams_.group(share.stream)),
+                        choices_,
+                        weights_,
+                        precision_});
 }
 
 }  // namespace

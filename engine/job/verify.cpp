@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "engine/backend/host_copies.h"
+#include "engine/backend/operation.h"
 #include "hios/base/log.h"
 
 namespace hios {
@@ -91,7 +92,7 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
       inputs.push_back(producer ? outputs_[producer->index()]->data() : input->data());
     }
     // Bound for this one run: the weights of all operators never lie in memory together.
-    const Operation operation{&model, &layers, graph.op(op).name, graph.op(op).signature};
+    const Operation operation = operation_of(coarse, model, op);
     const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
     const auto bound =
         backend.bind(operation, inputs, outputs_[op.index()]->data(), share.front(), source);

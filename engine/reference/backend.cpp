@@ -4,11 +4,11 @@
 #include <map>
 #include <new>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "engine/backend/fusion.h"
 #include "engine/backend/half.h"
 #include "engine/reference/kernels.h"
 #include "hios/base/error.h"
@@ -132,21 +132,23 @@ class ReferenceOperator final : public BoundOperator {
   std::vector<float>& scratch_;
 };
 
-/// Lays the layers of an operator out one by one.
+/// Lays the layers of an operator out one by one, whatever its form.
 class StepBuilder {
  public:
-  StepBuilder(const Operation& operation, std::span<const std::byte* const> inputs,
-              std::byte* output, Precision precision)
+  StepBuilder(const Operation& operation, const BoundInputs& inputs, std::byte* output,
+              Precision precision)
       : model_(*operation.model),
         output_(operation.layers->output),
         bound_inputs_(inputs),
         bound_output_(output),
         precision_(precision) {}
 
-  Step& add(const Layer& layer) {
+  /// REQUIRES: a part of one layer; the parts before have been added.
+  Step& add(const Part& part) {
+    const Layer& layer = model_.layer(part.layers.layers.front());
     Step& step = steps_.layers.emplace_back();
     step.kind = layer.kind;
-    for (const TensorId id : layer.inputs) step.inputs.push_back(input(id));
+    for (const Operand& operand : part.operands) step.inputs.push_back(input(operand));
     step.output_shape = model_.tensor(layer.output).shape;
     if (precision_ == Precision::kTf32 && std::holds_alternative<Conv>(layer.kind)) {
       step.rounded = take(step.inputs.front().shape);
@@ -156,7 +158,6 @@ class StepBuilder {
       return step;
     }
     step.scratch_offset = take(step.output_shape);
-    scratch_offsets_.emplace(layer.output, step.scratch_offset);
     if (layer.output == output_) {
       steps_.output = {reinterpret_cast<Half*>(bound_output_), step.scratch_offset,
                        static_cast<std::size_t>(step.output_shape.elements())};
@@ -172,32 +173,30 @@ class StepBuilder {
     return std::exchange(scratch_size_, scratch_size_ + static_cast<std::size_t>(shape.elements()));
   }
 
-  /// An earlier layer's output, else the next of the operator's inputs.
-  Place input(TensorId id) {
-    Place place{.shape = model_.tensor(id).shape};
-    if (const auto made = scratch_offsets_.find(id); made != scratch_offsets_.end()) {
-      place.scratch_offset = made->second;
-      return place;
+  Place input(const Operand& operand) {
+    if (operand.made_inside) {
+      const Step& maker = steps_.layers[operand.index];
+      return {.scratch_offset = maker.scratch_offset, .shape = maker.output_shape};
     }
-    const std::byte* const bound = bound_inputs_[next_input_++];
+    const Source source = bound_inputs_[InputIndex(operand.index)];
+    Place place{.shape = source.shape};
     if (precision_ != Precision::kFp16) {
-      place.bound = reinterpret_cast<const float*>(bound);
+      place.bound = source.floats();
       return place;
     }
     place.scratch_offset = take(place.shape);
-    steps_.inputs.push_back({reinterpret_cast<const Half*>(bound), place.scratch_offset,
+    steps_.inputs.push_back({reinterpret_cast<const Half*>(source.data), place.scratch_offset,
                              static_cast<std::size_t>(place.shape.elements())});
     return place;
   }
 
   const Model& model_;
   TensorId output_;
-  std::span<const std::byte* const> bound_inputs_;
+  const BoundInputs& bound_inputs_;
   std::byte* bound_output_;
   Precision precision_;
   Steps steps_;
-  std::map<TensorId, std::size_t> scratch_offsets_;
-  std::size_t next_input_ = 0, scratch_size_ = 0;
+  std::size_t scratch_size_ = 0;
 };
 
 /// As a device would upload them.
@@ -255,16 +254,12 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
                                                       std::span<const std::byte* const> inputs,
                                                       std::byte* output, const CoreShare&,
                                                       TensorSource& source) {
-  if (inputs.size() != operation.layers->inputs.size()) {
-    throw std::logic_error(operation.name + " has " +
-                           std::to_string(operation.layers->inputs.size()) + " inputs, bound to " +
-                           std::to_string(inputs.size()));
-  }
+  const BoundInputs bound_inputs(operation, inputs);
   try {
-    StepBuilder builder(operation, inputs, output, precision_);
-    for (const LayerId id : operation.layers->layers) {
-      const Layer& layer = operation.model->layer(id);
-      Step& step = builder.add(layer);
+    StepBuilder builder(operation, bound_inputs, output, precision_);
+    for (const Part& part : single_layers(*operation.model, *operation.layers)) {
+      const Layer& layer = operation.model->layer(part.layers.layers.front());
+      Step& step = builder.add(part);
       if (std::holds_alternative<Conv>(layer.kind)) {
         step.conv = packed_conv(*operation.model, layer, source);
       }

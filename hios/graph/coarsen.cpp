@@ -88,7 +88,7 @@ class Coarsener {
     const auto conv = then<Conv>(relu);
     if (!conv) return {relu};
     const auto pointwise = then<Conv>(*conv);
-    if (!is_depthwise(*conv) || !pointwise || !is_pointwise(*pointwise)) return {relu, *conv};
+    if (!pointwise || !is_separable(model_, layer(*conv), layer(*pointwise))) return {relu, *conv};
     const auto last = then<Relu>(*pointwise);
     if (!last || then<Conv>(*last)) return {relu, *conv, *pointwise};
     return {relu, *conv, *pointwise, *last};
@@ -121,18 +121,6 @@ class Coarsener {
     return layers;
   }
 
-  bool is_depthwise(LayerId id) const {
-    const Conv& conv = *as<Conv>(layer(id));
-    const std::int64_t channels = model_.tensor(layer(id).inputs.front()).shape.c;
-    return channels > 1 && conv.groups == channels && conv.out_channels == channels;
-  }
-
-  bool is_pointwise(LayerId id) const {
-    const Conv& conv = *as<Conv>(layer(id));
-    return conv.groups == 1 && conv.kernel == Extent{1, 1} && conv.stride == Extent{1, 1} &&
-           conv.padding == Extent{0, 0};
-  }
-
   const Model& model_;
   std::vector<bool> taken_;
 };
@@ -140,18 +128,6 @@ class Coarsener {
 bool is_inside(const OperatorLayers& op, const Model& model, TensorId tensor) {
   return std::any_of(op.layers.begin(), op.layers.end(),
                      [&](LayerId id) { return model.layer(id).output == tensor; });
-}
-
-OperatorLayers with_border(std::vector<LayerId> layers, const Model& model) {
-  OperatorLayers op;
-  op.layers = std::move(layers);
-  op.output = model.layer(op.layers.back()).output;
-  for (const LayerId id : op.layers) {
-    for (const TensorId input : model.layer(id).inputs) {
-      if (!is_inside(op, model, input)) op.inputs.push_back(input);
-    }
-  }
-  return op;
 }
 
 /// "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
@@ -226,7 +202,7 @@ CoarseGraph coarsen(const Model& model, Bytes element_bytes) {
   std::vector<Edge> edges;
   for (std::vector<LayerId>& layers : Coarsener(model).operators()) {
     const OpId id(operators.size());
-    OperatorLayers op = with_border(std::move(layers), model);
+    OperatorLayers op = fuse(model, std::move(layers));
     for (const LayerId layer : op.layers) {
       coarse.producer_of[model.layer(layer).output.index()] = id;
     }

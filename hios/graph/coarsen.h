@@ -5,19 +5,11 @@
 #include <vector>
 
 #include "hios/base/precision.h"
+#include "hios/graph/fusion.h"
 #include "hios/graph/graph.h"
 #include "hios/model/model.h"
 
 namespace hios {
-
-/// The layers of one operator, in order, and what crosses its border. Layers before the last feed
-/// only layers of the same operator.
-struct OperatorLayers {
-  std::vector<LayerId> layers;
-  std::vector<TensorId>
-      inputs;       ///< as consumed, in order, with multiplicity; the model's input included
-  TensorId output;  ///< the last layer's
-};
 
 /// A Graph and the layers behind each of its operators.
 struct CoarseGraph {

@@ -6,6 +6,7 @@
 
 #include "engine/backend/half.h"
 #include "engine/backend/host_copies.h"
+#include "engine/backend/operation.h"
 #include "hios/base/digest.h"
 
 namespace hios::test {
@@ -160,7 +161,7 @@ std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, co
       const auto producer = coarse.producer(tensor);
       inputs.push_back(producer ? outputs[producer->index()]->data() : input->data());
     }
-    const Operation operation{&model, &coarse.layers(op), described.name, described.signature};
+    const Operation operation = operation_of(coarse, model, op);
     const auto bound = backend.bind(operation, inputs, output->data(), all_cores.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage({&group, 1}, all_cores, nullptr, nullptr);

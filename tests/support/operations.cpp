@@ -18,18 +18,9 @@ namespace {
 using Inputs = std::span<const TensorId>;
 
 OperatorLayers layers_from(const Model& model, std::size_t first) {
-  OperatorLayers result;
-  std::vector<TensorId> inside;
-  for (std::size_t i = first; i < model.layers().size(); ++i) {
-    const Layer& layer = model.layers()[i];
-    result.layers.push_back(LayerId(i));
-    for (const TensorId id : layer.inputs) {
-      if (std::ranges::find(inside, id) == inside.end()) result.inputs.push_back(id);
-    }
-    inside.push_back(layer.output);
-  }
-  result.output = inside.back();
-  return result;
+  std::vector<LayerId> layers;
+  for (std::size_t i = first; i < model.layers().size(); ++i) layers.emplace_back(i);
+  return fuse(model, std::move(layers));
 }
 
 /// Collects cases under construction.

@@ -29,28 +29,28 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed, Bytes el
   const auto extent = static_cast<std::int64_t>(1 + random.below(4));
   ModelBuilder builder("random_" + std::to_string(seed), {1, 3, extent, extent});
   std::vector<TensorId> known{builder.input()};
-  std::vector<OperatorLayers> all_layers;
+  std::vector<std::vector<LayerId>> all_layers;
   std::vector<Operator> described;
   std::vector<Edge> edges;
   std::vector<std::optional<OpId>> producer_of(1);
   for (std::size_t i = 0; i < operators; ++i) {
     const std::string name = "op_" + std::to_string(i);
-    OperatorLayers layers;
-    layers.inputs = random_inputs(known, random);
-    TensorId x = layers.inputs.front();
-    if (layers.inputs.size() > 1) {
-      x = builder.concat(name + "_concat", layers.inputs);
-      layers.layers.push_back(LayerId(producer_of.size() - 1));
+    std::vector<LayerId>& layers = all_layers.emplace_back();
+    const std::vector<TensorId> inputs = random_inputs(known, random);
+    TensorId x = inputs.front();
+    if (inputs.size() > 1) {
+      x = builder.concat(name + "_concat", inputs);
+      layers.push_back(LayerId(producer_of.size() - 1));
       producer_of.push_back(OpId(i));
     }
     const auto channels = static_cast<std::int64_t>(1 + random.below(40));
     Conv conv;
     conv.out_channels = channels;
     conv.padding = {0, 0};
-    layers.output = builder.conv(name, x, conv);
-    layers.layers.push_back(LayerId(producer_of.size() - 1));
+    const TensorId output = builder.conv(name, x, conv);
+    layers.push_back(LayerId(producer_of.size() - 1));
     producer_of.push_back(OpId(i));
-    for (const TensorId input : layers.inputs) {
+    for (const TensorId input : inputs) {
       const auto from = producer_of[input.index()];
       if (from)
         edges.push_back({*from, OpId(i), builder.shape(input).size_bytes(element_bytes), {}});
@@ -58,14 +58,16 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed, Bytes el
     Operator op;
     op.name = name;
     op.signature = "conv " + builder.shape(x).to_string() + " to " + std::to_string(channels);
-    op.memory_bytes = builder.shape(layers.output).size_bytes(element_bytes);
+    op.memory_bytes = builder.shape(output).size_bytes(element_bytes);
     described.push_back(op);
-    known.push_back(layers.output);
-    all_layers.push_back(std::move(layers));
+    known.push_back(output);
   }
   Graph graph("random", std::move(described), std::move(edges));
-  return {std::move(builder).build(),
-          {std::move(graph), std::move(all_layers), std::move(producer_of), element_bytes}};
+  Model model = std::move(builder).build();
+  std::vector<OperatorLayers> fused;
+  for (std::vector<LayerId>& layers : all_layers) fused.push_back(fuse(model, std::move(layers)));
+  return {std::move(model),
+          {std::move(graph), std::move(fused), std::move(producer_of), element_bytes}};
 }
 
 // Stages are made one after the other for random devices out of operators that are ready: all that

@@ -49,22 +49,25 @@ class ChainOperator final : public BoundOperator {
 ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& chain)
     : doing_(doing_text(binding.operation)),
       stream_(binding.tools.stream),
-      input_(sums(chain) ? nullptr : chain.terms.front().data),
+      input_(sums(chain) ? nullptr : binding.inputs[chain.terms.front()].data),
       output_(binding.output) {
   const Model& model = *binding.operation.model;
-  const Shape& input = chain.terms.front().shape;
+  const Shape& input = model.tensor(binding.operation.layers->inputs.front()).shape;
   const Bytes element_bytes = size_of(binding.element());
   if (sums(chain)) {
-    combine_ = combine_tasks({{chain.terms}, chain.relu_before}, input, binding.element(), nullptr);
+    combine_ = combine_tasks({binding.inputs[chain.terms]}, chain.relu_before, input,
+                             binding.element(), nullptr);
     sums_at_ = take(input.size_bytes(element_bytes));
   }
-  if (chain.depthwise != nullptr) {
-    const Shape& middle = model.tensor(chain.depthwise->output).shape;
-    add_depthwise(binding, chain, *chain.depthwise, middle, false);
+  if (chain.depthwise) {
+    const Layer& first = binding.layer(*chain.depthwise);
+    const Shape& middle = model.tensor(first.output).shape;
+    add_depthwise(binding, chain, first, middle, false);
     middle_at_ = take(middle.size_bytes(element_bytes));
     add_dense(binding, chain);
-  } else if (is_depthwise(model, *chain.convolution)) {
-    add_depthwise(binding, chain, *chain.convolution, binding.output_shape(), chain.relu_after);
+  } else if (is_depthwise(model, binding.layer(chain.convolution))) {
+    add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape(),
+                  chain.relu_after);
     depthwise_is_last_ = true;
   } else {
     add_dense(binding, chain);
@@ -77,8 +80,8 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
   const Conv& conv = std::get<Conv>(layer.kind);
   depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
   depthwise_.element = binding.element();
-  depthwise_.window =
-      window_of(chain.terms.front().shape, output, conv.kernel, conv.stride, conv.padding);
+  depthwise_.window = window_of(binding.inputs[chain.terms.front()].shape, output, conv.kernel,
+                                conv.stride, conv.padding);
   depthwise_.weights = depthwise_weights_->weight_values();
   depthwise_.bias = depthwise_weights_->bias_values();
   depthwise_.relu_before = chain.relu_before && !sums(chain);
@@ -88,8 +91,8 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
 
 void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& chain) {
   const Model& model = *binding.operation.model;
-  const auto problem = problem_of(model, chain, binding.output_shape(), binding.precision);
-  dense_weights_ = binding.weights.get(model, *chain.convolution, binding.source);
+  const auto problem = problem_of(model, chain, binding.precision);
+  dense_weights_ = binding.weights.get(model, binding.layer(chain.convolution), binding.source);
   dense_ = make_convolution(binding.choices.of(*problem, binding.tools), *problem, binding.tools);
   workspace_at_ = take(dense_->workspace_bytes());
 }
@@ -120,16 +123,17 @@ void ChainOperator::run() {
 }  // namespace
 
 std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
-                                             const Shape& output, Precision precision) {
-  if (chain.depthwise == nullptr && is_depthwise(model, *chain.convolution)) return {};
-  const Conv& conv = std::get<Conv>(chain.convolution->kind);
-  const Shape& input = chain.depthwise != nullptr ? model.tensor(chain.depthwise->output).shape
-                                                  : chain.terms.front().shape;
+                                             Precision precision) {
+  const Layer& layer = model.layer(chain.convolution);
+  if (!chain.depthwise && is_depthwise(model, layer)) return {};
+  const Conv& conv = std::get<Conv>(layer.kind);
+  const Shape& input = model.tensor(layer.inputs.front()).shape;
+  const Shape& output = model.tensor(layer.output).shape;
   ConvolutionProblem problem;
   problem.window = window_of(input, output, conv.kernel, conv.stride, conv.padding);
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
-  problem.relu_before = chain.relu_before && !sums(chain) && chain.depthwise == nullptr;
+  problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
   problem.relu_after = chain.relu_after;
   problem.precision = precision;
   return problem;

@@ -1,7 +1,6 @@
-// The way for operations that no other form covers: part after part, each by the operator that
-// would run it alone, through buffers in between.
-#include <map>
-
+// Operations that no other form covers (engine/cuda/operators/operators.h): part after part, each
+// by the operator that would run it alone, through buffers in between.
+#include "engine/backend/operation.h"
 #include "engine/cuda/operators/operators.h"
 
 namespace hios::cuda {
@@ -9,29 +8,21 @@ namespace {
 
 class LayeredOperator final : public BoundOperator {
  public:
-  LayeredOperator(const Binding& binding, std::span<const std::byte* const> inputs) {
+  explicit LayeredOperator(const Binding& binding) {
     const Operation& operation = binding.operation;
-    const Model& model = *operation.model;
-    SourceReader reader(operation, inputs);
-    for (const OperatorLayers& part : parts_of(operation)) {
-      std::vector<const std::byte*> part_inputs;
-      for (const TensorId id : part.inputs) {
-        const auto source = reader.next(id);
-        part_inputs.push_back(source ? source->data : buffers_.at(id)->data());
-      }
-      for (const LayerId id : part.layers) reader.made(model.layer(id).output);
-      std::byte* output = binding.output;
-      if (part.output != operation.layers->output) {
-        auto& buffer = buffers_[part.output];
-        buffer = std::make_unique<DeviceBlock>(
-            model.tensor(part.output).shape.size_bytes(size_of(binding.element())),
-            "a layer inside " + operation.name);
-        output = buffer->data();
-      }
-      const Operation part_operation{&model, &part, operation.name, operation.signature};
-      parts_.push_back(bind_operator({part_operation, output, binding.source, binding.tools,
-                                      binding.choices, binding.weights, binding.precision},
-                                     part_inputs));
+    std::vector<std::byte*> made;  // by part
+    for (const Part& part : parts_of(*operation.model, *operation.layers)) {
+      const std::vector<const std::byte*> inputs = binding.inputs.of_part(part, made);
+      made.push_back(place_for(binding, part.layers.output));
+      const Operation part_operation = operation_of(operation, part);
+      parts_.push_back(bind_operator({part_operation,
+                                      {part_operation, inputs},
+                                      made.back(),
+                                      binding.source,
+                                      binding.tools,
+                                      binding.choices,
+                                      binding.weights,
+                                      binding.precision}));
     }
   }
   void run() override {
@@ -39,15 +30,24 @@ class LayeredOperator final : public BoundOperator {
   }
 
  private:
-  std::map<TensorId, std::unique_ptr<DeviceBlock>> buffers_;  // of what is made inside
+  /// The operation's output, or a new buffer.
+  std::byte* place_for(const Binding& binding, TensorId id) {
+    if (id == binding.operation.layers->output) return binding.output;
+    const Shape& shape = binding.operation.model->tensor(id).shape;
+    return buffers_
+        .emplace_back(std::make_unique<DeviceBlock>(shape.size_bytes(size_of(binding.element())),
+                                                    "a layer inside " + binding.operation.name))
+        ->data();
+  }
+
+  std::vector<std::unique_ptr<DeviceBlock>> buffers_;  // of what is made inside
   std::vector<std::unique_ptr<BoundOperator>> parts_;
 };
 
 }  // namespace
 
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
-                                            std::span<const std::byte* const> inputs) {
-  return std::make_unique<LayeredOperator>(binding, inputs);
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding) {
+  return std::make_unique<LayeredOperator>(binding);
 }
 
 }  // namespace hios::cuda

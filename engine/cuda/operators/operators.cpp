@@ -16,11 +16,13 @@ class PoolOperator final : public BoundOperator {
   PoolOperator(const Binding& binding, const PoolForm& form)
       : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
     task_.element = binding.element();
-    task_.window = window_of(form.input.shape, binding.output_shape(), form.pool.kernel,
-                             form.pool.stride, form.pool.padding);
-    task_.input = form.input.data;
+    const Source input = binding.inputs[form.input];
+    const Pool& pool = std::get<Pool>(binding.layer(form.pool).kind);
+    task_.window =
+        window_of(input.shape, binding.output_shape(), pool.kernel, pool.stride, pool.padding);
+    task_.input = input.data;
     task_.output = binding.output;
-    task_.max = form.pool.kind == Pool::Kind::kMax;
+    task_.max = pool.kind == Pool::Kind::kMax;
   }
   void run() override { HIOS_CUDA(pool(task_, stream_), doing_); }
 
@@ -34,9 +36,10 @@ class GlobalAverageOperator final : public BoundOperator {
  public:
   GlobalAverageOperator(const Binding& binding, const GlobalAverageForm& form)
       : doing_(doing_text(binding.operation)), stream_(binding.tools.stream.stream()) {
-    const Shape& shape = form.input.shape;
-    task_ = {binding.element(), form.input.data,           binding.output,
-             to_int(shape.n),   to_int(shape.h * shape.w), to_int(shape.c)};
+    const Source input = binding.inputs[form.input];
+    const Shape& shape = input.shape;
+    task_ = {binding.element(),         input.data,     binding.output, to_int(shape.n),
+             to_int(shape.h * shape.w), to_int(shape.c)};
   }
   void run() override { HIOS_CUDA(global_mean(task_, stream_), doing_); }
 
@@ -51,7 +54,8 @@ class CombineOperator final : public BoundOperator {
   CombineOperator(const Binding& binding, const CombineForm& form)
       : doing_(doing_text(binding.operation)),
         stream_(binding.tools.stream.stream()),
-        tasks_(combine_tasks(form, binding.output_shape(), binding.element(), binding.output)) {}
+        tasks_(combine_tasks(binding.inputs[form], form.relu, binding.output_shape(),
+                             binding.element(), binding.output)) {}
   void run() override {
     for (const CombineTask& task : tasks_) HIOS_CUDA(combine(task, stream_), doing_);
   }
@@ -104,11 +108,11 @@ std::optional<std::string> refusal(const Operation& operation) {
   return {};
 }
 
-std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
-                                       Element element, void* to) {
+std::vector<CombineTask> combine_tasks(const std::vector<std::vector<Source>>& ranges, bool relu,
+                                       const Shape& output, Element element, void* to) {
   std::vector<CombineTask> tasks;
   int first_channel = 0;
-  for (const std::vector<Source>& terms : form.ranges) {
+  for (const std::vector<Source>& terms : ranges) {
     const auto count = static_cast<int>(terms.size());
     if (tasks.empty() || tasks.back().ranges == CombineTask::kMaxRanges ||
         tasks.back().first_term[tasks.back().ranges] + count > CombineTask::kMaxTerms) {
@@ -118,7 +122,7 @@ std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& out
       task.pixels = to_int(output.n * output.h * output.w);
       task.out_channels = to_int(output.c);
       task.output = to;
-      task.relu = form.relu;
+      task.relu = relu;
     }
     CombineTask& task = tasks.back();
     const int range = task.ranges++;
@@ -150,11 +154,9 @@ std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const Combin
   return std::make_unique<CombineOperator>(binding, form);
 }
 
-std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
-                                             std::span<const std::byte* const> inputs) {
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding) {
   struct Visitor {
     const Binding& binding;
-    std::span<const std::byte* const> inputs;
     std::unique_ptr<BoundOperator> operator()(const ConvolutionChain& chain) const {
       return bind_chain(binding, chain);
     }
@@ -168,10 +170,10 @@ std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
       return bind_combine(binding, form);
     }
     std::unique_ptr<BoundOperator> operator()(const LayeredForm&) const {
-      return bind_layered(binding, inputs);
+      return bind_layered(binding);
     }
   };
-  return std::visit(Visitor{binding, inputs}, form_of(binding.operation, inputs));
+  return std::visit(Visitor{binding}, binding.operation.layers->form);
 }
 
 }  // namespace hios::cuda

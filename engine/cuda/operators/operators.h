@@ -8,14 +8,15 @@
 #include "engine/cuda/operators/autotune.h"
 #include "engine/cuda/operators/weights.h"
 
-/// The operators of this backend, one file a family. Each is made from the form that was read from
-/// an operation and from what its stream lends it, and only queues when it runs.
+/// The operators of this backend, one file a family. Each is made from the form of an operation and
+/// from what its stream lends it, and only queues when it runs.
 namespace hios::cuda {
 
-/// What an operator is bound with. The references outlive the operator, except `operation` and
-/// `source`, which serve the making only.
+/// What an operator is bound with. The references outlive the operator, except `operation`,
+/// `inputs` and `source`, which serve the making only.
 struct Binding {
   const Operation& operation;
+  BoundInputs inputs;
   std::byte* output;
   TensorSource& source;
   ConvolutionTools tools;
@@ -24,14 +25,14 @@ struct Binding {
   Precision precision;
 
   Element element() const { return element_of(precision); }
+  const Layer& layer(LayerId id) const { return operation.model->layer(id); }
   const Shape& output_shape() const {
     return operation.model->tensor(operation.layers->output).shape;
   }
 };
 
 /// Any operation: reads its form and calls one of those below.
-std::unique_ptr<BoundOperator> bind_operator(const Binding& binding,
-                                             std::span<const std::byte* const> inputs);
+std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
 
 /// Sum, relu, depthwise convolution, convolution, relu, as ConvolutionChain says.
 std::unique_ptr<BoundOperator> bind_chain(const Binding& binding, const ConvolutionChain& chain);
@@ -39,14 +40,13 @@ std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm&
 std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
                                                    const GlobalAverageForm& form);
 std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
-/// Layer by layer, through buffers of its own.
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding,
-                                            std::span<const std::byte* const> inputs);
+/// Part by part, through buffers of its own.
+std::unique_ptr<BoundOperator> bind_layered(const Binding& binding);
 
 /// The dense convolution of a chain, as a problem; nothing where the chain has none, but a
 /// depthwise one that stands alone.
 std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
-                                             const Shape& output, Precision precision);
+                                             Precision precision);
 
 /// Why our kernels cannot run the operation; empty: they can.
 std::optional<std::string> refusal(const Operation& operation);
@@ -54,9 +54,10 @@ std::optional<std::string> refusal(const Operation& operation);
 Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
                  const Extent& stride, const Extent& padding);
 
-/// Launches of CombineTask for a form. REQUIRES: no more terms in a range than a task holds.
-std::vector<CombineTask> combine_tasks(const CombineForm& form, const Shape& output,
-                                       Element element, void* to);
+/// Launches of CombineTask for the terms of each channel range. REQUIRES: no more terms in a range
+/// than a task holds.
+std::vector<CombineTask> combine_tasks(const std::vector<std::vector<Source>>& ranges, bool relu,
+                                       const Shape& output, Element element, void* to);
 
 /// "running conv_7 (…)": how errors of an operator begin.
 std::string doing_text(const Operation& operation);

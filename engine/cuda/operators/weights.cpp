@@ -1,7 +1,7 @@
 #include "engine/cuda/operators/weights.h"
 
-#include "engine/backend/fusion.h"
 #include "engine/backend/half.h"
+#include "hios/graph/fusion.h"
 
 namespace hios::cuda {
 namespace {

@@ -45,10 +45,8 @@ void expect_every_candidate_right(const test::OperationCase& operation_case, Pre
   const cuda::Gpu gpu = cuda::open_gpu(0);
   cuda::StreamState stream;
   const auto lt = cuda::make<cuda::LtHandle>("a test", cublasLtCreate);
-  const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
-  const Form form = form_of(operation, nowhere);
-  const auto problem = cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                                        operation_case.output_shape(), precision);
+  const auto problem = cuda::problem_of(
+      operation_case.model, std::get<ConvolutionChain>(operation_case.layers.form), precision);
   const cuda::ConvolutionTools tools{gpu, stream, lt.get()};
   std::size_t ran = 0;
   for (const std::string& name : cuda::convolution_candidates(*problem, tools, true)) {

@@ -17,11 +17,8 @@ using cuda::CombineTask;
 
 std::optional<cuda::ConvolutionProblem> problem(const test::OperationCase& operation_case,
                                                 Precision precision = Precision::kFp32) {
-  const Operation operation = operation_case.operation();
-  const std::vector<const std::byte*> nowhere(operation_case.layers.inputs.size(), nullptr);
-  const Form form = form_of(operation, nowhere);
-  return cuda::problem_of(operation_case.model, std::get<ConvolutionChain>(form),
-                          operation_case.output_shape(), precision);
+  return cuda::problem_of(operation_case.model,
+                          std::get<ConvolutionChain>(operation_case.layers.form), precision);
 }
 
 TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
@@ -70,26 +67,26 @@ TEST(ConvolutionKey, ADepthwiseOneByItselfHasNone) {
 }
 
 /// `ranges` sums of `terms` tensors of as many channels as their index says, plus one.
-CombineForm combine_form(std::size_t ranges, std::size_t terms) {
+std::vector<std::vector<Source>> ranges_of(std::size_t ranges, std::size_t terms) {
   static const std::vector<std::byte> somewhere(1 << 10);
-  CombineForm form;
+  std::vector<std::vector<Source>> result;
   const std::byte* next = somewhere.data();
   for (std::size_t range = 0; range < ranges; ++range) {
-    auto& sources = form.ranges.emplace_back();
+    auto& sources = result.emplace_back();
     const Shape shape{1, static_cast<std::int64_t>(range) + 1, 2, 2};
     for (std::size_t term = 0; term < terms; ++term) sources.push_back({next++, shape});
   }
-  return form;
+  return result;
 }
 
 TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
   for (const auto& [ranges, terms] :
        {std::pair<std::size_t, std::size_t>{1, 1}, {16, 1}, {17, 1}, {40, 5}, {3, 96}, {7, 50}}) {
     SCOPED_TRACE(std::to_string(ranges) + " ranges of " + std::to_string(terms));
-    const CombineForm form = combine_form(ranges, terms);
+    const std::vector<std::vector<Source>> all = ranges_of(ranges, terms);
     const auto channels = static_cast<std::int64_t>(ranges * (ranges + 1) / 2);
     const auto tasks =
-        cuda::combine_tasks(form, {1, channels, 2, 2}, cuda::Element::kHalf, nullptr);
+        cuda::combine_tasks(all, false, {1, channels, 2, 2}, cuda::Element::kHalf, nullptr);
     std::size_t seen = 0;
     int first_channel = 0;
     for (const CombineTask& task : tasks) {
@@ -97,7 +94,7 @@ TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
       ASSERT_LE(task.ranges, CombineTask::kMaxRanges);
       ASSERT_LE(task.first_term[task.ranges], CombineTask::kMaxTerms);
       for (int range = 0; range < task.ranges; ++range, ++seen) {
-        const auto& sources = form.ranges.at(seen);
+        const auto& sources = all.at(seen);
         EXPECT_EQ(task.first_channel[range], first_channel);
         EXPECT_EQ(task.channels[range], sources.front().shape.c);
         first_channel += task.channels[range];

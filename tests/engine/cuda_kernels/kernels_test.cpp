@@ -61,11 +61,8 @@ TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
       conv_case("odd", {2, 13, 11, 9}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false),
       conv_case("groups", {1, 64, 7, 7}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true)};
   for (const OperationCase& one : cases) {
-    const Operation operation = one.operation();
-    const std::vector<const std::byte*> nowhere(one.layers.inputs.size(), nullptr);
     const auto problem =
-        cuda::problem_of(one.model, std::get<ConvolutionChain>(form_of(operation, nowhere)),
-                         one.output_shape(), GetParam());
+        cuda::problem_of(one.model, std::get<ConvolutionChain>(one.layers.form), GetParam());
     const auto names = cuda::convolution_candidates(
         *problem, EmulatedCudaBackend(GetParam()).tools(), /*deterministic=*/true);
     EXPECT_GT(names.size(), std::size(cuda::kTiles)) << "no split among them";

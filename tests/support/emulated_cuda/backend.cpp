@@ -17,8 +17,8 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
                                                          std::byte* output, const CoreShare& share,
                                                          TensorSource& source) {
   const cuda::ConvolutionTools lent{gpu_, streams_.group(share.stream), nullptr};
-  return cuda::bind_operator({operation, output, source, lent, choices_, weights_, precision_},
-                             inputs);
+  return cuda::bind_operator(
+      {operation, {operation, inputs}, output, source, lent, choices_, weights_, precision_});
 }
 
 }  // namespace hios::test

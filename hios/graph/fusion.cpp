@@ -1,0 +1,189 @@
+#include "hios/graph/fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace hios {
+namespace {
+
+/// A layer and where each of its inputs comes from; what is made inside is counted by layers.
+struct ReadLayer {
+  LayerId id;
+  const Layer* layer;
+  std::vector<Operand> operands;
+
+  template <class Kind>
+  const Kind* as() const {
+    return std::get_if<Kind>(&layer->kind);
+  }
+  bool reads_only_inputs() const {
+    return std::ranges::none_of(operands, [](const Operand& o) { return o.made_inside; });
+  }
+  /// REQUIRES: reads_only_inputs().
+  std::vector<InputIndex> inputs() const {
+    std::vector<InputIndex> result;
+    for (const Operand& operand : operands) result.emplace_back(operand.index);
+    return result;
+  }
+};
+
+/// Counts the operator's inputs in the order in which its layers read them.
+std::vector<ReadLayer> read_layers(const Model& model, std::span<const LayerId> layers) {
+  std::vector<ReadLayer> result;
+  std::map<TensorId, std::size_t> made;
+  std::size_t next_input = 0;
+  for (const LayerId id : layers) {
+    const Layer& layer = model.layer(id);
+    ReadLayer& read = result.emplace_back(ReadLayer{id, &layer, {}});
+    for (const TensorId input : layer.inputs) {
+      const auto maker = made.find(input);
+      read.operands.push_back(maker == made.end() ? Operand{false, next_input++}
+                                                  : Operand{true, maker->second});
+    }
+    made.emplace(layer.output, made.size());
+  }
+  return result;
+}
+
+/// True if every layer after the first reads the one before it and nothing else.
+bool is_linear(std::span<const ReadLayer> layers) {
+  for (std::size_t i = 1; i < layers.size(); ++i) {
+    if (layers[i].operands != std::vector{Operand{true, i - 1}}) return false;
+  }
+  return layers.front().reads_only_inputs();
+}
+
+/// sum? relu? (depthwise pointwise | conv) relu?
+std::optional<ConvolutionChain> convolution_chain(const Model& model,
+                                                  std::span<const ReadLayer> layers) {
+  if (!is_linear(layers)) return {};
+  ConvolutionChain chain{.terms = layers.front().inputs()};
+  std::size_t i = 0;
+  const auto here = [&] { return i < layers.size(); };
+  const auto take = [&](bool matches) {
+    if (matches) ++i;
+    return matches;
+  };
+  take(here() && layers[i].as<Sum>() != nullptr);
+  chain.relu_before = take(here() && layers[i].as<Relu>() != nullptr);
+  if (i + 1 < layers.size() && is_separable(model, *layers[i].layer, *layers[i + 1].layer)) {
+    chain.depthwise = layers[i++].id;
+  }
+  if (!here() || layers[i].as<Conv>() == nullptr) return {};
+  chain.convolution = layers[i++].id;
+  chain.relu_after = take(here() && layers[i].as<Relu>() != nullptr);
+  if (here()) return {};
+  return chain;
+}
+
+/// sum | relu | sum relu
+std::optional<CombineForm> combine_chain(std::span<const ReadLayer> layers) {
+  if (!is_linear(layers) || layers.size() > 2) return {};
+  const bool relu = layers.back().as<Relu>() != nullptr;
+  const bool sum = layers.front().as<Sum>() != nullptr;
+  if (layers.size() == 2 ? !(sum && relu) : !(sum || relu)) return {};
+  return CombineForm{{layers.front().inputs()}, relu};
+}
+
+/// A concat, last, of inputs and of sums of inputs.
+std::optional<CombineForm> concat_of_sums(std::span<const ReadLayer> layers) {
+  if (layers.back().as<Concat>() == nullptr) return {};
+  for (const ReadLayer& read : layers.first(layers.size() - 1)) {
+    if (read.as<Sum>() == nullptr || !read.reads_only_inputs()) return {};
+  }
+  CombineForm form;
+  for (const Operand& operand : layers.back().operands) {
+    form.ranges.push_back(operand.made_inside ? layers[operand.index].inputs()
+                                              : std::vector{InputIndex(operand.index)});
+  }
+  return form;
+}
+
+Form form_of(const Model& model, std::span<const ReadLayer> layers) {
+  if (auto chain = convolution_chain(model, layers)) return *std::move(chain);
+  if (auto combine = combine_chain(layers)) return *std::move(combine);
+  if (auto concat = concat_of_sums(layers)) return *std::move(concat);
+  if (layers.size() == 1) {
+    const ReadLayer& only = layers.front();
+    if (only.as<Pool>()) return PoolForm{InputIndex(0), only.id};
+    if (only.as<GlobalAveragePool>()) return GlobalAverageForm{InputIndex(0)};
+  }
+  return LayeredForm{};
+}
+
+/// Cuts an operator behind each layer that `joins_next` does not join to the next one.
+template <class JoinsNext>
+std::vector<Part> cut(const Model& model, const OperatorLayers& op, JoinsNext&& joins_next) {
+  const std::vector<ReadLayer> layers = read_layers(model, op.layers);
+  std::vector<std::size_t> part_of(layers.size());  // by layer
+  std::vector<Part> parts;
+  for (std::size_t first = 0; first < layers.size();) {
+    std::size_t end = first + 1;
+    while (end < layers.size() && joins_next(layers[end - 1], layers[end])) ++end;
+    Part part;
+    std::vector<LayerId> ids;
+    for (std::size_t i = first; i < end; ++i) {
+      ids.push_back(layers[i].id);
+      part_of[i] = parts.size();
+      for (Operand operand : layers[i].operands) {
+        if (operand.made_inside && operand.index >= first) continue;
+        if (operand.made_inside) operand.index = part_of[operand.index];
+        part.operands.push_back(operand);
+      }
+    }
+    part.layers = fuse(model, std::move(ids));
+    parts.push_back(std::move(part));
+    first = end;
+  }
+  return parts;
+}
+
+}  // namespace
+
+OperatorLayers fuse(const Model& model, std::vector<LayerId> layers) {
+  OperatorLayers op;
+  op.layers = std::move(layers);
+  op.output = model.layer(op.layers.back()).output;
+  const std::vector<ReadLayer> read = read_layers(model, op.layers);
+  for (const ReadLayer& layer : read) {
+    for (std::size_t i = 0; i < layer.operands.size(); ++i) {
+      if (!layer.operands[i].made_inside) op.inputs.push_back(layer.layer->inputs[i]);
+    }
+  }
+  op.form = form_of(model, read);
+  return op;
+}
+
+std::vector<Part> parts_of(const Model& model, const OperatorLayers& op) {
+  return cut(model, op, [&](const ReadLayer& layer, const ReadLayer& next) {
+    return layer.as<Conv>() && next.as<Relu>() &&
+           next.layer->inputs.front() == layer.layer->output &&
+           model.consumers(layer.layer->output).size() == 1;
+  });
+}
+
+std::vector<Part> single_layers(const Model& model, const OperatorLayers& op) {
+  return cut(model, op, [](const ReadLayer&, const ReadLayer&) { return false; });
+}
+
+bool is_depthwise(const Model& model, const Layer& layer) {
+  const Conv* conv = std::get_if<Conv>(&layer.kind);
+  if (conv == nullptr || conv->groups == 1) return false;
+  const std::int64_t channels = model.tensor(layer.inputs.front()).shape.c;
+  return conv->groups == channels && conv->out_channels == channels;
+}
+
+bool is_pointwise(const Layer& layer) {
+  const Conv* conv = std::get_if<Conv>(&layer.kind);
+  return conv != nullptr && conv->groups == 1 && conv->kernel == Extent{1, 1} &&
+         conv->padding == Extent{0, 0};
+}
+
+bool is_separable(const Model& model, const Layer& depthwise, const Layer& pointwise) {
+  return is_depthwise(model, depthwise) && is_pointwise(pointwise) &&
+         std::get<Conv>(pointwise.kind).stride == Extent{1, 1};
+}
+
+}  // namespace hios

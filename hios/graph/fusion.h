@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "hios/base/ids.h"
+#include "hios/model/model.h"
+
+/// What an operator computes as a whole: the form of its layers, found once, when they become an
+/// operator. Backends read it and bind buffers to it; they never read the layers' order again.
+namespace hios {
+
+/// One of an operator's inputs: an index into OperatorLayers::inputs.
+using InputIndex = Id<struct InputTag>;
+
+/// Sum of the terms, relu, depthwise convolution, convolution, relu: in this order, all but the
+/// convolution optional (one term: no sum). Behind a depthwise convolution here comes a pointwise
+/// one that reads every pixel; a depthwise convolution on its own is `convolution`.
+struct ConvolutionChain {
+  std::vector<InputIndex> terms;
+  bool relu_before = false;
+  std::optional<LayerId> depthwise;
+  LayerId convolution;
+  bool relu_after = false;
+  bool operator==(const ConvolutionChain&) const = default;
+};
+
+struct PoolForm {
+  InputIndex input;
+  LayerId pool;
+  bool operator==(const PoolForm&) const = default;
+};
+
+struct GlobalAverageForm {
+  InputIndex input;
+  bool operator==(const GlobalAverageForm&) const = default;
+};
+
+/// Channel ranges of the output, each a sum of terms (one: a copy), with a relu on all or none.
+/// A sum or a relu on its own is one range; a concat has one for each of its inputs.
+struct CombineForm {
+  std::vector<std::vector<InputIndex>> ranges;
+  bool relu = false;
+  bool operator==(const CombineForm&) const = default;
+};
+
+/// None of the others: part by part (parts_of).
+struct LayeredForm {
+  bool operator==(const LayeredForm&) const = default;
+};
+
+using Form = std::variant<LayeredForm, ConvolutionChain, PoolForm, GlobalAverageForm, CombineForm>;
+
+/// The layers of one operator, in order, what crosses its border, and its form. Layers before the
+/// last feed only layers of the same operator.
+struct OperatorLayers {
+  std::vector<LayerId> layers;
+  /// As consumed, in order, with multiplicity; the model's input included.
+  std::vector<TensorId> inputs;
+  TensorId output;  ///< the last layer's
+  Form form;
+};
+
+/// The operator that these layers make. REQUIRES: at least one; each after those that it reads.
+OperatorLayers fuse(const Model& model, std::vector<LayerId> layers);
+
+/// What a part of an operator reads: an input of the operator, or what an earlier part made.
+struct Operand {
+  bool made_inside = false;
+  std::size_t index = 0;  ///< of that part, or into the operator's inputs
+  bool operator==(const Operand&) const = default;
+};
+
+/// A piece of an operator that can be run by itself.
+struct Part {
+  OperatorLayers layers;
+  std::vector<Operand> operands;  ///< one for each of `layers.inputs`
+};
+
+/// The operator in pieces, for a backend that has nothing for the whole: a part is one layer, or a
+/// convolution and the relu behind it where nothing else reads what is between them.
+std::vector<Part> parts_of(const Model& model, const OperatorLayers& op);
+/// One layer a part.
+std::vector<Part> single_layers(const Model& model, const OperatorLayers& op);
+
+/// One filter a channel, no more, and more than one channel.
+bool is_depthwise(const Model& model, const Layer& layer);
+/// A 1×1 convolution without padding or groups, of any stride.
+bool is_pointwise(const Layer& layer);
+/// A depthwise convolution, and a pointwise one that reads every pixel: what one operator fuses.
+/// That the second reads the first is the caller's to know.
+bool is_separable(const Model& model, const Layer& depthwise, const Layer& pointwise);
+
+}  // namespace hios
