@@ -21,8 +21,8 @@ using InputIndex = Id<struct InputTag>;
 struct ConvolutionChain {
   std::vector<InputIndex> terms;
   bool relu_before = false;
-  std::optional<LayerId> depthwise;
-  LayerId convolution;
+  std::optional<LayerId> depthwise = {};
+  LayerId convolution = {};
   bool relu_after = false;
   bool operator==(const ConvolutionChain&) const = default;
 };
