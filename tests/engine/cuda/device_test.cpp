@@ -25,7 +25,7 @@ class GpuDevice : public testing::Test {
 
 TEST_F(GpuDevice, HasAnIdentityThatDoesNotChange) {
   EXPECT_EQ(device.identity().substr(0, 4), "GPU-");
-  EXPECT_EQ(cuda::make_backend({})->device()->identity(), device.identity());
+  EXPECT_EQ(cuda::make_backend({})->accelerator()->identity(), device.identity());
 }
 
 TEST_F(GpuDevice, CopiesInOrderFromQueueToQueue) {
