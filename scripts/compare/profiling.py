@@ -22,8 +22,8 @@ def transfers_ms(configuration):
 
 
 def settled(configuration):
-    """What the profiler says of itself; files of programs that do not say it count as settled."""
-    return configuration.get("protocol", {}).get("settled", True)
+    """What the profiler says of its operators and stages; what it does not say counts as settled."""
+    return all(part.get("settled", True) for part in configuration["protocol"].get("settling", {}).values())
 
 
 class TurnsProfile:
@@ -36,6 +36,7 @@ class TurnsProfile:
         self.ways = sorted({row.way for row in rows})
         self.turns = {way: [] for way in self.ways}   # configurations, in order
         self.stages = {way: {} for way in self.ways}  # measured times by the text of their groups
+        self.settling = {}                            # of those, where the profiler says it, by way
         (folder / "turns").mkdir(exist_ok=True)
 
     def measure(self, turns=TURNS):
@@ -87,13 +88,20 @@ class TurnsProfile:
 
     def _chosen(self, way):
         fastest = min(self.turns[way], key=lambda turn: (operators_ms(turn), transfers_ms(turn)))
-        return {**fastest, "stages": list(self.stages[way].values())}
+        chosen = {**fastest, "stages": list(self.stages[way].values())}
+        if way in self.settling:
+            settling = {**fastest["protocol"].get("settling", {}), "stages": self.settling[way]}
+            chosen["protocol"] = {**fastest["protocol"], "settling": settling}
+        return chosen
 
     def _keep_stages(self, way, configuration, replace=False):
         for stage in configuration.get("stages", []):
             key = json.dumps(stage["groups"])
             if replace or key not in self.stages[way]:
                 self.stages[way][key] = stage
+        settling = configuration["protocol"].get("settling", {}).get("stages")
+        if settling is not None:
+            self.settling[way] = settling
 
     def _streams(self, way):
         return ["--streams", max(row.streams for row in self.rows if row.way == way)]

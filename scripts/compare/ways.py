@@ -64,7 +64,7 @@ class Effort:
     rounds: int = 5       # turns of every row
     iterations: int = 24  # runs of a row in a round
     sweeps: int = 16      # of the profiler over the network, in each of its turns
-    stages_s: int = 15    # for measuring stages, in each turn
+    stages_s: int = 12    # for measuring stages, in each turn
 
 
 EFFORTS = {"nasnet_large": Effort(rounds=4, iterations=8, sweeps=8)}

@@ -29,7 +29,7 @@ class CompareTest(FolderTest):
         self.latency_ms = {}   # by way: the same for runs
         self.plan = "a"        # what schedules look like
         self.stage_ms = 5.0
-        self.settled = {}
+        self.settled, self.stages_settled = {}, None
 
     @staticmethod
     def next_of(times, default):
@@ -49,9 +49,12 @@ class CompareTest(FolderTest):
             configuration = {"ranks": ranks, "threads": way.threads, "operators": {"conv": {"ms": ms}},
                              "transfers": [{"from": 0, "to": 1, "points": [[1024, ms / 100]]}], "protocol": {}}
             if way in self.settled:
-                configuration["protocol"]["settled"] = self.settled[way]
+                configuration["protocol"]["settling"] = {"operators": {"sweeps": 8, "settled": self.settled[way]}}
         if flag(flags, "--stages") != "none":
             configuration["stages"] = [{"groups": [["conv"], ["conv"]], "ms": self.stage_ms}]
+            if self.stages_settled is not None:
+                settling = configuration["protocol"].setdefault("settling", {})
+                settling["stages"] = {"sweeps": 10, "settled": self.stages_settled}
         file.write_text(json.dumps({"configurations": [configuration]}))
 
     def write_schedule(self, flags, _):
@@ -126,6 +129,14 @@ class ProfilingTest(CompareTest):
         self.settled = {TWO_RANKS: False, ONE: True}
         self.profile.measure(turns=1)
         self.assertEqual(self.profile.unsettled(), [TWO_RANKS])
+
+    def test_stages_that_did_not_settle_mark_their_way_too(self):
+        self.settled, self.stages_settled = {TWO_CORES: True}, False
+        self.profile.measure(turns=1)
+        self.assertEqual(self.profile.unsettled(), [TWO_CORES])
+        configuration = json.loads(self.profile.file.read_text())["configurations"][1]
+        self.assertEqual({what: part["settled"] for what, part in configuration["protocol"]["settling"].items()},
+                         {"operators": True, "stages": False})
 
 
 class RunningTest(CompareTest):
