@@ -34,7 +34,7 @@ class Rounds:
                               "--algorithm", row.algorithm, "--output", row.schedule, "--force", "-q")
             row.report = None
             if stages_of(row.schedule) != before:
-                row.samples.clear()
+                row.rounds.clear()
 
     def run(self, rows, after_round=lambda: None):
         """One more round of these rows. The first run of a plan is verified."""
@@ -48,7 +48,7 @@ class Rounds:
                               "--iterations", self.effort.iterations, *extra, "--json", file, "--force", "-q",
                               ranks=row.way.ranks)
             report = json.loads(file.read_text())
-            row.samples[self.last] = report["iterations_ms"]
+            row.rounds[self.last] = report
             row.report = row.report or report
         after_round()
 
@@ -59,14 +59,15 @@ class Rounds:
     def replace_moved(self, after_round=lambda: None):
         """Rounds in which one core was slower than in its fastest, all rows of them."""
         for _ in range(MOST_ROUNDS_AGAIN):
-            times = {number: best_quarter(samples) for number, samples in self.rows[0].samples.items()}
+            times = {number: best_quarter(report["iterations_ms"])
+                     for number, report in self.rows[0].rounds.items()}
             slowest = max(times, key=times.get)
             moved = times[slowest] / min(times.values()) - 1
             if moved <= MOVED:
                 return
             self.run(self.rows, after_round)
             for row in self.rows:
-                row.samples.pop(slowest, None)
+                row.rounds.pop(slowest, None)
             self.repeated.append(f"round {slowest} was replaced by another: one core was {100 * moved:.0f} % "
                                  "slower in it than in the fastest round")
 
@@ -80,11 +81,12 @@ class Rounds:
                 continue
             self.profile.again(way, [row.schedule for row in rows if row.streams > 1])
             self.schedule(rows)
-            missing = max(self.effort.rounds - len(row.samples) for row in rows)
+            missing = max(self.effort.rounds - len(row.rounds) for row in rows)
             for _ in range(max(ROUNDS_OFF, missing)):
                 self.run(rows)
             self.repeated.append(f"{way} was profiled, planned and run again: {worst.algorithm} was "
-                                 f"{100 * before:+.1f} % off its prediction, and is {100 * error_of(worst):+.1f} % off now")
+                                 f"{100 * before:+.1f} % off its prediction, and is "
+                                 f"{100 * error_of(worst):+.1f} % off now")
 
 
 def stages_of(schedule_file):
@@ -96,5 +98,5 @@ def stages_of(schedule_file):
 
 def error_of(row):
     """(measured - predicted) / measured, over all rounds."""
-    ms = best_quarter(row.all_samples())
+    ms = best_quarter(row.samples())
     return (ms - row.report["predicted_ms"]) / ms

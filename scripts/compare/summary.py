@@ -24,8 +24,10 @@ def best_quarter(samples):
 def merge_rounds(row):
     """A row's report: that of its verified run, with the samples of all rounds. Written to its file."""
     report = dict(row.report)
-    report["iterations_ms"] = row.all_samples()
+    report["iterations_ms"] = row.samples()
     report["latency_ms"] = summarize_samples(report["iterations_ms"])
+    if "disturbed" in row.report["latency_ms"]:
+        report["latency_ms"]["disturbed"] = row.disturbed()
     predicted, best = report["predicted_ms"], report["latency_ms"]["best_quarter"]
     report["prediction_error"] = (best - predicted) / best
     row.report_file.write_text(json.dumps(report) + "\n")
@@ -60,7 +62,7 @@ def summarize(rows, model_name, repeated=(), unsettled=()):
             "speedup_over_one_core": one_core / ms, "ratio_to_best_two_core_row": best_two_cores / ms,
             "overhead_ms": report["overhead_ms"],
         })
-    rounds = [best_quarter(samples) for samples in rows[0].samples.values()]
+    rounds = [best_quarter(report["iterations_ms"]) for report in rows[0].rounds.values()]
     return {"format": "hios-summary", "version": 1, "model": model_name, "rows": result,
             "reference_moved": max(rounds) / min(rounds) - 1,
             "two_cores_one_rank_ms": best(lambda way: way.ranks == 1 and way.threads == 2),

@@ -2,6 +2,8 @@
 
 COLUMNS = ["row", "min", "best 1/4", "median", "p95", "vs 1 core", "vs best 2-core", "predicted", "error", "verified"]
 
+DISTURBED = 0.1  # of all runs, before it is worth a line
+
 
 def cells(row):
     ms = row["latency_ms"]
@@ -30,6 +32,10 @@ def notes(summary):
         yield f"{yardstick['name']}: min {ms['min']:.2f}, best 1/4 {ms['best_quarter']:.2f}, median {ms['median']:.2f}"
     yield ("a rank of one core has one stream: Alg. 2 finds nothing to group there, so hios-lp is inter-lp, "
            "and hios-mr inter-mr")
+    runs = sum(row["latency_ms"]["samples"] for row in summary["rows"])
+    disturbed = sum(row["latency_ms"].get("disturbed", 0) for row in summary["rows"])
+    if disturbed > DISTURBED * runs:
+        yield f"the machine did something else during {disturbed} of the {runs} runs"
     yield from extra["repeated"]
     for way in extra["unsettled"]:
         yield (f"the profile of {way} did not settle, because the machine did something else meanwhile: "

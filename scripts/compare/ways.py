@@ -22,8 +22,8 @@ class Way:
 class Row:
     """One way, one algorithm: its files, and what was measured.
 
-    `samples` are the latencies of every round, by its number; they are of one schedule. `report` is of the last
-    run that was verified, which is the first one by the newest plan."""
+    `rounds` are the reports of every round, by its number; all are of one schedule. `report` is of the last run that
+    was verified, which is the first one by the newest plan."""
 
     def __init__(self, way, streams, algorithm, folder):
         self.way, self.streams, self.algorithm = way, streams, algorithm
@@ -32,13 +32,17 @@ class Row:
         self.schedule = folder / f"schedule-{key}.json"
         self.report_file = folder / f"report-{key}.json"
         self.trace = folder / f"trace-{key}.json"
-        self.report, self.samples = None, {}
+        self.report, self.rounds = None, {}
 
     def round_file(self, number):
         return self.report_file.parent / "rounds" / f"{self.report_file.stem}-{number}.json"
 
-    def all_samples(self):
-        return [ms for round_ in self.samples.values() for ms in round_]
+    def samples(self):
+        return [ms for report in self.rounds.values() for ms in report["iterations_ms"]]
+
+    def disturbed(self):
+        """How many of them, where the program says it."""
+        return sum(report["latency_ms"].get("disturbed", 0) for report in self.rounds.values())
 
 
 # ranks, cores a rank, streams a rank, algorithm

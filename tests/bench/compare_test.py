@@ -30,6 +30,7 @@ class CompareTest(FolderTest):
         self.plan = "a"        # what schedules look like
         self.stage_ms = 5.0
         self.settled, self.stages_settled = {}, None
+        self.disturbed = {}    # what a report says of it
 
     @staticmethod
     def next_of(times, default):
@@ -72,6 +73,7 @@ class CompareTest(FolderTest):
         verified = {"passed": True, "bitwise": True} if "--verify" in flags else None
         Path(flag(flags, "--json")).write_text(json.dumps(
             {"iterations_ms": [ms] * int(flag(flags, "--iterations")), "verified": verified, "overhead_ms": 0.1,
+             "latency_ms": self.disturbed,
              "predicted_ms": json.loads(schedule.read_text())["predicted"]["latency_ms"]}))
 
     def chosen_ms(self, way):
@@ -152,8 +154,8 @@ class RunningTest(CompareTest):
     def test_a_round_in_which_one_core_was_slow_is_replaced(self):
         self.latency_ms = {ONE: [10.0, 15.0, 10.2, 10.1]}
         summary = self.measure()
-        self.assertEqual(sorted(self.rows[0].samples), [1, 3, 4])
-        self.assertEqual(sorted(self.rows[3].samples), [1, 3, 4])
+        self.assertEqual(sorted(self.rows[0].rounds), [1, 3, 4])
+        self.assertEqual(sorted(self.rows[3].rounds), [1, 3, 4])
         self.assertAlmostEqual(summary["reference_moved"], 0.02)
         self.assertEqual(len(self.rounds.repeated), 1)
         self.assertIn("round 2 was replaced by another: one core was 50 % slower", page(summary))
@@ -173,8 +175,8 @@ class RunningTest(CompareTest):
         self.assertIn("2 ranks x 1 core was profiled, planned and run again: inter-lp was -134.0 % off its prediction, "
                       "and is +0.0 % off now", page(summary))
         # The same schedule: its samples stay, two rounds are added, and it is verified anew.
-        self.assertEqual(sorted(self.row("2 ranks x 1 core hios-mr").samples), [1, 2, 3, 4, 5])
-        self.assertEqual(sorted(self.row("1 rank x 1 core sequential").samples), [1, 2, 3])
+        self.assertEqual(sorted(self.row("2 ranks x 1 core hios-mr").rounds), [1, 2, 3, 4, 5])
+        self.assertEqual(sorted(self.row("1 rank x 1 core sequential").rounds), [1, 2, 3])
         verified = ["--verify" in flags for flags in self.programs.asked("hios-run")]
         self.assertEqual(verified[-8:], [True] * 4 + [False] * 4)
 
@@ -188,10 +190,10 @@ class RunningTest(CompareTest):
         self.plan = "b"
         for row in self.rows:
             if row.way == TWO_CORES:
-                row.samples = {1: [30.0]}
+                row.rounds = {1: {"iterations_ms": [30.0]}}
         self.rounds.repeat_off()
-        self.assertEqual(set(self.row("1 rank x 2 cores ios").all_samples()), {30.0})
-        self.assertEqual(len(self.row("1 rank x 2 cores ios").samples), EFFORT.rounds)
+        self.assertEqual(set(self.row("1 rank x 2 cores ios").samples()), {30.0})
+        self.assertEqual(len(self.row("1 rank x 2 cores ios").rounds), EFFORT.rounds)
         stages = [flag(flags, "--stages") for flags in self.programs.asked("hios-profile")]
         self.assertEqual(stages[-1], str(self.row("1 rank x 2 cores ios").schedule))
 
@@ -234,6 +236,18 @@ class SummaryTest(CompareTest):
         summary["rows"][0]["bitwise_equal_to_one_rank"] = False
         self.assertEqual(page(summary).count("yes, bitwise"), 6)
         self.assertRegex(page(summary), r"1 rank x 1 core sequential .* NO\n")
+
+    def test_disturbed_runs_are_counted_over_all_rounds(self):
+        self.disturbed = {"disturbed": 2}
+        summary = self.measure()
+        self.assertEqual([row["latency_ms"]["disturbed"] for row in summary["rows"]], [6] * 7)
+        self.assertIn("the machine did something else during 42 of the 84 runs", page(summary))
+
+    def test_a_few_disturbed_runs_are_not_worth_a_line(self):
+        self.disturbed = {"disturbed": 0}
+        summary = self.measure()
+        self.assertEqual(summary["rows"][0]["latency_ms"]["disturbed"], 0)
+        self.assertNotIn("something else", page(summary))
 
     def test_effort_by_network_and_by_flag(self):
         self.assertEqual(effort_for("nasnet_large").iterations, 8)

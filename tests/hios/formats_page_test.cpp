@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -24,28 +24,41 @@
 namespace hios {
 namespace {
 
-/// The page, and the JSON blocks in it by the format that each names.
+/// The JSON blocks of a page that name a format.
+std::vector<Json> examples_in(const std::filesystem::path& page) {
+  std::ifstream file(page);
+  EXPECT_TRUE(file) << page;
+  std::vector<Json> examples;
+  std::string line, block;
+  std::size_t number = 0, begin = 0;
+  while (std::getline(file, line)) {
+    ++number;
+    if (line == "```json") {
+      begin = number;
+    } else if (begin > 0 && line == "```") {
+      const std::string where = page.filename().string() + ":" + std::to_string(begin);
+      Json example = parse_json(block, where);
+      if (example.contains("format")) examples.push_back(std::move(example));
+      block.clear();
+      begin = 0;
+    } else if (begin > 0) {
+      block += line + "\n";
+    }
+  }
+  return examples;
+}
+
+/// The page, and its examples by format.
 class FormatsPage : public testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream file(HIOS_SOURCE_DIR "/docs/formats.md");
-    ASSERT_TRUE(file);
-    std::string line, block;
-    std::size_t number = 0, begin = 0;
-    while (std::getline(file, line)) {
-      ++number;
-      page_ += line + "\n";
-      if (line == "```json") {
-        begin = number;
-      } else if (begin > 0 && line == "```") {
-        Json example = parse_json(block, "docs/formats.md:" + std::to_string(begin));
-        const std::string format = example.at("format");
-        examples_[format].push_back(std::move(example));
-        block.clear();
-        begin = 0;
-      } else if (begin > 0) {
-        block += line + "\n";
-      }
+    const std::filesystem::path file = HIOS_SOURCE_DIR "/docs/formats.md";
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    page_ = text.str();
+    for (Json& example : examples_in(file)) {
+      const std::string format = example.at("format");
+      examples_[format].push_back(std::move(example));
     }
   }
 
@@ -66,6 +79,19 @@ TEST_F(FormatsPage, ShowsEveryFormatAsItsSchemaHasIt) {
     SCOPED_TRACE(format);
     for (const Json& one : examples) test::expect_meets_schema(one);
   }
+}
+
+TEST(DocumentExamples, MeetTheirSchemas) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HIOS_SOURCE_DIR "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    SCOPED_TRACE(entry.path());
+    for (const Json& example : examples_in(entry.path())) {
+      test::expect_meets_schema(example);
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 9U);
 }
 
 /// The keys that a schema, or a part of one, knows by name.
