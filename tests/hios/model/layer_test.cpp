@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/base/precision.h"
 #include "support/complaint.h"
 
 namespace hios {
