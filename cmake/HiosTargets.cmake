@@ -1,7 +1,6 @@
-# What every target of the house shares: the language, the warnings, the sanitizers; and the table
-# that says what this build can do.
+# What every target of the house shares: the warnings and the sanitizers; and the table that says what
+# this build can do. Whoever builds on the libraries, installed or not, gets none of these flags.
 add_library(hios_settings INTERFACE)
-target_compile_features(hios_settings INTERFACE cxx_std_20)
 target_include_directories(hios_settings INTERFACE ${PROJECT_SOURCE_DIR})
 set(hios_warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
@@ -29,12 +28,26 @@ function(hios_precompile name)
     <algorithm> <functional> <map> <memory> <optional> <span> <string> <vector> <nlohmann/json.hpp> ${ARGN})
 endfunction()
 
-# hios_floor(NAME SOURCES … LINK …): one static library, one floor.
+# hios_floor(NAME HEADERS … SOURCES … LINK … [PRECOMPILE …]): one static library, one floor. HEADERS are those that
+# users of the installed library may include; all others stay inside the house. hios_words is
+# hios::words to its users, whether they install the project or add it to theirs.
+# HIOS_UNITY compiles several sources as one, which halves the time of a build: two of them that give
+# different things the same name (in unnamed namespaces, too) must not meet; ALONE names such a source.
 function(hios_floor name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HEADERS;SOURCES;ALONE;LINK;PRECOMPILE" ${ARGN})
+  string(REPLACE "hios_" "" word ${name})
   add_library(${name} STATIC ${arg_SOURCES})
-  target_link_libraries(${name} PUBLIC hios_settings ${arg_LINK})
-  hios_precompile(${name})
+  add_library(hios::${word} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${word})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:hios_settings> PUBLIC ${arg_LINK})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${HIOS_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(arg_ALONE)
+    set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  hios_precompile(${name} ${arg_PRECOMPILE})
+  set_property(GLOBAL APPEND PROPERTY HIOS_FLOORS ${name})
 endfunction()
 
 function(hios_print_features)

@@ -217,6 +217,29 @@ TEST(Floors, HeadersFormNoCircle) {
   for (const std::string& header : headers) visit(header, header);
 }
 
+// What users of the installed libraries include must be installed: a header that CMakeLists.txt
+// lists under HEADERS includes only such headers.
+TEST(Floors, PublicHeadersIncludePublicOnes) {
+  const fs::path root = HIOS_SOURCE_DIR;
+  std::set<std::string> installed;
+  for (const auto& [floor, rules] : kFloors) {
+    const std::string list = read(root / floor / "CMakeLists.txt");
+    std::smatch headers;
+    ASSERT_TRUE(std::regex_search(list, headers, std::regex("HEADERS\\s([^)]*?)\\sSOURCES\\s")))
+        << floor << "/CMakeLists.txt lists no headers";
+    for_each_match(headers[1], std::regex("[^\\s]+"),
+                   [&](const std::smatch& name) { installed.insert(floor + "/" + name.str()); });
+  }
+  EXPECT_GT(installed.size(), 50u);
+  for (const std::string& name : installed) {
+    EXPECT_TRUE(fs::exists(root / name)) << name << " is listed and not there";
+    for (const std::string& included : includes({name, read(root / name)})) {
+      EXPECT_TRUE(installed.count(included))
+          << name << " includes " << included << ": list that in its floor's CMakeLists.txt too";
+    }
+  }
+}
+
 // A source has a header of its name beside it, or its first line names the header whose contract
 // it keeps ("// Part of engine/cpu/operators.h: …"). A program's main.cpp has neither.
 TEST(Floors, EverySourceBelongsToAHeader) {

@@ -1,0 +1,78 @@
+# What `cmake --install` puts where, and the Debian packages that `cpack` makes of it: `hios` holds the
+# programs, `libhios-dev` what one needs to build on the libraries.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Programs, and the documents and schemas that belong to them.
+set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/hios)
+install(TARGETS hios-profile hios-schedule hios-run COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/hios)
+install(DIRECTORY docs/ COMPONENT programs DESTINATION ${documents}/docs)
+install(FILES README.md CHANGELOG.md COMPONENT programs DESTINATION ${documents})
+install(FILES LICENSE COMPONENT programs DESTINATION ${documents} RENAME copyright)
+
+# Libraries, one a floor, and their public headers. Sources say "hios/base/error.h" and
+# "scheduler/registry.h": the folders of the floors lie together in one that is ours alone.
+get_property(floors GLOBAL PROPERTY HIOS_FLOORS)
+install(TARGETS ${floors} EXPORT hios
+  ARCHIVE COMPONENT development DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  FILE_SET HEADERS COMPONENT development DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hios)
+
+# find_package(hios) looks for what this build was made with, and for nothing else.
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/hios)
+install(EXPORT hios COMPONENT development NAMESPACE hios:: FILE hios-targets.cmake DESTINATION ${package})
+configure_package_config_file(cmake/hios-config.cmake.in ${PROJECT_BINARY_DIR}/hios-config.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hios-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/hios-config.cmake ${PROJECT_BINARY_DIR}/hios-config-version.cmake
+  COMPONENT development DESTINATION ${package})
+if(HIOS_CUDA)
+  install(FILES cmake/FindCUDNN.cmake COMPONENT development DESTINATION ${package})
+endif()
+install(FILES LICENSE COMPONENT development
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libhios-dev RENAME copyright)
+
+# The Debian packages. What the programs link is found by dpkg-shlibdeps; what the libraries need
+# when something is built on them is what scripts/setup.sh installs for this build.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hios)
+set(CPACK_PACKAGE_VENDOR "the HIOS authors")
+set(CPACK_PACKAGE_CONTACT "the HIOS authors <hios@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL programs development)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "")
+
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME hios)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS openmpi-bin)
+set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION
+  "hios-profile measures the operators of a neural network and the transfers between devices,
+hios-schedule plans which device runs what and when, and hios-run runs the plan over MPI, one rank a
+device, and says whether the prediction held.")
+
+set(needed "nlohmann-json3-dev (>= 3.11), libboost-program-options-dev (>= 1.74)")
+if(HIOS_MPI)
+  string(APPEND needed ", libopenmpi-dev")
+else()
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "")
+endif()
+if(HIOS_CPU)
+  string(APPEND needed ", libdnnl-dev (>= 2.6), ocl-icd-opencl-dev")
+endif()
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libhios-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${needed}")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "hios, cmake (>= 3.23)")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+  "Headers, static libraries and the CMake package of HIOS: for programs that schedule or run neural
+networks themselves, or bring a scheduler of their own.")
+include(CPack)

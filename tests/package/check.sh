@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The package as its users get it: installs a build into a temporary folder, compiles every installed
+# header by itself, builds and runs the examples there, adds the project to another one, and looks
+# into the Debian packages. Not a CTest test, since it takes minutes: test.sh calls it.
+#   tests/package/check.sh BUILD_FOLDER
+set -euo pipefail
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+mpirun=(mpirun --bind-to none --oversubscribe --mca plm isolated --mca btl self,vader
+  --mca oob_tcp_if_include lo)
+
+fail() { printf 'package: %s\n' "$*" >&2; exit 1; }
+# quietly NAME COMMAND…: shows the output only where the command fails.
+quietly() {
+  local name=$1; shift
+  printf 'package: %s\n' "$name"
+  "$@" >"$work/log" 2>&1 || { tail -n 60 "$work/log" >&2; fail "$name failed"; }
+}
+# build_project NAME FOLDER FLAG…
+build_project() {
+  local name=$1 folder=$2; shift 2
+  quietly "$name: configure" cmake -G Ninja -S "$folder" -B "$work/build-$name" -DCMAKE_BUILD_TYPE=Release "$@"
+  quietly "$name: build" cmake --build "$work/build-$name"
+}
+says() { grep -q -- "$1" "$work/log" || { cat "$work/log" >&2; fail "nowhere says '$1'"; }; }
+
+quietly install cmake --install "$build" --prefix "$prefix"
+for file in bin/hios-profile bin/hios-schedule bin/hios-run share/doc/hios/copyright \
+            share/hios/schemas/hios-schedule.json include/hios/hios/base/error.h; do
+  [ -f "$prefix/$file" ] || fail "does not install $file"
+done
+if grep -rlF -e "$source_folder" -e "$build" "$prefix"/lib*/cmake; then fail "names the folder it was built in"; fi
+quietly "hios-schedule" "$prefix/bin/hios-schedule" --list-algorithms
+
+build_project headers "$source_folder/tests/package/headers" -DCMAKE_PREFIX_PATH="$prefix"
+
+# The examples, away from the repository.
+cp -r "$source_folder/examples" "$work/examples"
+for example in own_scheduler run_network; do
+  build_project "$example" "$work/examples/$example" -DCMAKE_PREFIX_PATH="$prefix"
+done
+own=$work/build-own_scheduler/own_scheduler
+quietly "own_scheduler lists its scheduler" "$own" --list-algorithms
+says earliest-finish
+quietly "own_scheduler runs it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 \
+  --algorithm earliest-finish --option insertion=false --output "$work/schedule.json"
+quietly "own_scheduler compares it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 --compare
+says earliest-finish
+says hios-lp
+quietly "run_network on one rank" "$work/build-run_network/run_network" squeezenet 64
+says 'on 1 ranks.*verified: yes'
+quietly "run_network on two ranks" "${mpirun[@]}" -np 2 "$work/build-run_network/run_network" squeezenet 64
+says 'on 2 ranks.*verified: yes'
+
+build_project subdirectory "$source_folder/tests/package/subdirectory" -DHIOS_SOURCE="$source_folder" -DHIOS_UNITY=ON
+quietly "subdirectory: run" "$work/build-subdirectory/digest"
+says operators
+quietly "subdirectory: install" cmake --install "$work/build-subdirectory" --prefix "$work/other"
+[ "$(find "$work/other" -type f)" = "$work/other/bin/digest" ] || fail "installs itself with a project that adds it"
+
+quietly cpack cpack --config "$build/CPackConfig.cmake" -B "$work/packages"
+programs=$(echo "$work"/packages/hios_*.deb)
+development=$(echo "$work"/packages/libhios-dev_*.deb)
+quietly "hios.deb: fields" dpkg-deb -I "$programs"
+for field in '^ Package: hios$' '^ Version: 0' '^ Architecture: ' '^ Maintainer: .*<.*@.*>' '^ Section: science' \
+             '^ Depends: .*libc6.*libdnnl.*libopenmpi' '^ Recommends: openmpi-bin' '^ Description: '; do
+  says "$field"
+done
+quietly "hios.deb: files" dpkg-deb -c "$programs"
+for file in ./usr/bin/hios-profile ./usr/bin/hios-schedule ./usr/bin/hios-run ./usr/share/doc/hios/copyright \
+            ./usr/share/hios/schemas/hios-graph.json; do
+  says " $file$"
+done
+! grep -q '/include/\|\.a$' "$work/log" || fail "hios.deb holds files for development"
+quietly "libhios-dev.deb: fields" dpkg-deb -I "$development"
+for field in '^ Depends: .*nlohmann-json3-dev.*libboost-program-options-dev.*libopenmpi-dev.*libdnnl-dev' \
+             '^ Section: libdevel'; do
+  says "$field"
+done
+quietly "libhios-dev.deb: files" dpkg-deb -c "$development"
+for file in include/hios/hios/base/error.h include/hios/scheduler/registry.h 'lib.*/libhios_engine.a' \
+            'lib.*/cmake/hios/hios-config.cmake' share/doc/libhios-dev/copyright; do
+  says " ./usr/$file$"
+done
+printf 'package: all is well\n'
