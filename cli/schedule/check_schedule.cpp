@@ -1,13 +1,13 @@
 #include "cli/schedule/check_schedule.h"
 
 #include "cli/finding_line.h"
-#include "cli/planned_trace.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "hios/report/draw_timeline.h"
 #include "scheduler/bounds/bounds.h"
 
 namespace hios::cli {
@@ -80,7 +80,7 @@ int check_schedule(const Flags& flags, const Common& common) {
     result["bound"] = priced.bound;
     result["gap"] = priced.gap();
     if (const auto trace = flags.optional_text("timeline")) {
-      write_json(*trace, planned_trace(problem.graph(), file, problem.costs()).json(),
+      write_json(*trace, planned_trace(problem.graph(), file.schedule, problem.costs()).json(),
                  common.existing);
     }
   }

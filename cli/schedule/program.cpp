@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cli/flags.h"
-#include "cli/planned_trace.h"
 #include "cli/schedule/check_schedule.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
@@ -17,6 +16,7 @@
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
+#include "hios/report/draw_timeline.h"
 
 namespace hios::cli {
 namespace {
@@ -158,7 +158,8 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
     write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
   }
   if (const auto file = flags.optional_text("timeline")) {
-    write_json(*file, planned_trace(problem.graph(), runs.front().file, problem.costs()).json(),
+    const Schedule& schedule = runs.front().file.schedule;
+    write_json(*file, planned_trace(problem.graph(), schedule, problem.costs()).json(),
                common.existing);
   }
   write_results(runs, problem, common);

@@ -30,10 +30,9 @@ struct Node {
 class DeadlockSearch {
  public:
   DeadlockSearch(const Graph& graph, const Platform& platform, const Schedule& schedule,
-                 std::span<const std::optional<Place>> places)
-      : graph_(graph), platform_(platform), schedule_(schedule), places_(places) {
+                 const Assignment& assignment)
+      : graph_(graph), platform_(platform), schedule_(schedule), assignment_(assignment) {
     for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
-      first_node_.push_back(nodes_.size());
       for (std::size_t s = 0; s < schedule.devices[d].size(); ++s)
         nodes_.push_back({DeviceId(d), s});
     }
@@ -53,8 +52,7 @@ class DeadlockSearch {
 
  private:
   std::size_t node_of(OpId op) const {
-    const auto& place = places_[op.index()];
-    return place ? first_node_[place->device.index()] + place->stage : kNone;
+    return assignment_.find(op) ? assignment_.stage_number(op) : kNone;
   }
   const Stage& stage(std::size_t node) const {
     return schedule_.devices[nodes_[node].device.index()][nodes_[node].stage];
@@ -132,12 +130,12 @@ class DeadlockSearch {
   }
 
   void add(Rule rule, std::string text, OpId op) {
-    const Place& place = *places_[op.index()];
+    const AssignedTo& place = assignment_[op];
     findings_.push_back({rule, std::move(text), op, place.device, place.stage});
   }
 
   std::string describe(OpId op) const {
-    return describe_place(graph_, platform_, op, *places_[op.index()]);
+    return describe_place(graph_, platform_, op, assignment_[op]);
   }
 
   /// Looks for a path out of the stage and back into it, along edges only.
@@ -176,7 +174,7 @@ class DeadlockSearch {
   }
 
   void report_dependence(OpId from, OpId through, OpId to) {
-    const bool same_group = places_[from.index()]->group == places_[to.index()]->group;
+    const bool same_group = assignment_[from].group == assignment_[to].group;
     const std::string needs = describe(to) + " needs " + graph_.op(from).name +
                               " of the same stage through " + describe(through);
     if (same_group) {
@@ -191,7 +189,7 @@ class DeadlockSearch {
       for (OpId op : group) {
         for (EdgeId e : graph_.in_edges(op)) {
           const OpId input = graph_.edge(e).from;
-          const auto& place = places_[input.index()];
+          const auto& place = assignment_.find(input);
           if (!place || node_of(op) != node || place->device != nodes_[node].device) continue;
           if (place->stage <= nodes_[node].stage) continue;
           add(Rule::kCycle, describe(op) + " runs before its input " + describe(input), op);
@@ -259,9 +257,8 @@ class DeadlockSearch {
   const Graph& graph_;
   const Platform& platform_;
   const Schedule& schedule_;
-  std::span<const std::optional<Place>> places_;
-  std::vector<std::size_t> first_node_;  // by device
-  std::vector<Node> nodes_;
+  const Assignment& assignment_;
+  std::vector<Node> nodes_;  // by number of the stage
   std::vector<std::size_t> arcs_, arc_begin_;
   std::vector<std::size_t> component_;  // by node
   std::size_t component_count_ = 0;
@@ -273,13 +270,12 @@ class DeadlockSearch {
 }  // namespace
 
 std::vector<Finding> find_deadlocks(const Graph& graph, const Platform& platform,
-                                    const Schedule& schedule,
-                                    std::span<const std::optional<Place>> places) {
-  return DeadlockSearch(graph, platform, schedule, places).run();
+                                    const Schedule& schedule, const Assignment& assignment) {
+  return DeadlockSearch(graph, platform, schedule, assignment).run();
 }
 
 std::string describe_place(const Graph& graph, const Platform& platform, OpId op,
-                           const Place& place) {
+                           const AssignedTo& place) {
   return graph.op(op).name + " (device " + platform.device(place.device).name + ", stage " +
          std::to_string(place.stage) + ", group " + std::to_string(place.group) + ")";
 }

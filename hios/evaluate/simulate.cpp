@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <tuple>
+
+#include "hios/schedule/assignment.h"
 
 // The stage graph: a node a stage, an arc for every dependency between stages and one from each
 // stage to the next on its device. Its nodes are visited in Kahn's order, each once all that it
@@ -21,8 +22,8 @@ struct Node {
 class Simulation {
  public:
   Simulation(const Graph& graph, const Schedule& schedule, const CostModel& costs)
-      : graph_(graph), schedule_(schedule), costs_(costs), node_of_(graph.size(), kNowhere) {
-    place_operators();
+      : graph_(graph), schedule_(schedule), costs_(costs), assignment_(graph.size(), schedule) {
+    list_nodes();
     count_waits();
   }
 
@@ -44,31 +45,24 @@ class Simulation {
   }
 
  private:
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-
-  void place_operators() {
-    timeline_.stages.resize(schedule_.devices.size());
-    std::size_t placed = 0;
-    for (std::size_t d = 0; d < schedule_.devices.size(); ++d) {
-      timeline_.stages[d].resize(schedule_.devices[d].size());
-      for (std::size_t s = 0; s < schedule_.devices[d].size(); ++s) {
-        for (const Group& group : schedule_.devices[d][s].groups) {
-          for (OpId op : group) node_of_[op.index()] = nodes_.size();
-          placed += group.size();
-        }
-        nodes_.push_back({DeviceId(d), s, s > 0 ? 1u : 0u});
-      }
-    }
-    const bool all = std::find(node_of_.begin(), node_of_.end(), kNowhere) == node_of_.end();
-    if (!all || placed != graph_.size()) {
+  void list_nodes() {
+    if (!assignment_.is_complete()) {
       throw std::logic_error("simulate: an operator is missing from the schedule or in it twice");
+    }
+    nodes_.reserve(assignment_.stage_count());
+    for (std::size_t d = 0; d < schedule_.devices.size(); ++d) {
+      const std::size_t stages = schedule_.devices[d].size();
+      timeline_.stages.emplace_back(stages);
+      for (std::size_t s = 0; s < stages; ++s) nodes_.push_back({DeviceId(d), s, s > 0 ? 1u : 0u});
     }
   }
 
+  std::size_t node_of(OpId op) const { return assignment_.stage_number(op); }
+
   void count_waits() {
     for (const Edge& edge : graph_.edges()) {
-      const std::size_t to = node_of_[edge.to.index()];
-      if (node_of_[edge.from.index()] != to) ++nodes_[to].waits;
+      const std::size_t to = node_of(edge.to);
+      if (node_of(edge.from) != to) ++nodes_[to].waits;
     }
   }
 
@@ -89,7 +83,7 @@ class Simulation {
     StageTimes& own = times(node);
     for_each_operator(node, [&](OpId op) {
       for (EdgeId e : graph_.in_edges(op)) {
-        const std::size_t producer = node_of_[graph_.edge(e).from.index()];
+        const std::size_t producer = node_of(graph_.edge(e).from);
         if (producer == node) continue;
         const double there =
             times(producer).end_ms + costs_.transfer_ms(e, nodes_[producer].device, device);
@@ -97,7 +91,8 @@ class Simulation {
       }
     });
     const bool first = nodes_[node].stage == 0;
-    own.start_ms = std::max(own.ready_ms, first ? 0.0 : times(node - 1).end_ms);
+    own.awaited_ms = first ? 0.0 : times(node - 1).end_ms;
+    own.start_ms = std::max(own.ready_ms, own.awaited_ms);
     const StageCost cost =
         costs_.stage(schedule_.devices[device.index()][nodes_[node].stage], device);
     own.end_ms = own.start_ms + cost.ms;
@@ -111,7 +106,7 @@ class Simulation {
     };
     for_each_operator(node, [&](OpId op) {
       for (EdgeId e : graph_.out_edges(op)) {
-        const std::size_t consumer = node_of_[graph_.edge(e).to.index()];
+        const std::size_t consumer = node_of(graph_.edge(e).to);
         if (consumer != node) arrived(consumer);
       }
     });
@@ -122,20 +117,16 @@ class Simulation {
 
   void list_transfers() {
     for (std::size_t i = 0; i < graph_.size(); ++i) list_transfers_of(OpId(i));
-    std::sort(timeline_.transfers.begin(), timeline_.transfers.end(),
-              [](const TransferTimes& a, const TransferTimes& b) {
-                return std::tie(a.start_ms, a.producer, a.to) <
-                       std::tie(b.start_ms, b.producer, b.to);
-              });
+    sort_transfers(timeline_.transfers);
   }
 
   void list_transfers_of(OpId producer) {
-    const std::size_t node = node_of_[producer.index()];
+    const std::size_t node = node_of(producer);
     const DeviceId from = nodes_[node].device;
     const double start = times(node).end_ms;
     const std::size_t first = timeline_.transfers.size();
     for (EdgeId e : graph_.out_edges(producer)) {
-      const DeviceId to = nodes_[node_of_[graph_.edge(e).to.index()]].device;
+      const DeviceId to = nodes_[node_of(graph_.edge(e).to)].device;
       if (to == from) continue;
       const double end = start + costs_.transfer_ms(e, from, to);
       const auto sent = std::find_if(timeline_.transfers.begin() + static_cast<long>(first),
@@ -152,8 +143,8 @@ class Simulation {
   const Graph& graph_;
   const Schedule& schedule_;
   const CostModel& costs_;
-  std::vector<std::size_t> node_of_;  // by OpId
-  std::vector<Node> nodes_;           // by device, then stage
+  const Assignment assignment_;
+  std::vector<Node> nodes_;  // by number of the stage
   Timeline timeline_;
 };
 

@@ -6,10 +6,11 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/deadlock.h"
+#include "hios/schedule/assignment.h"
 
-// One pass over the schedule notes where each operator runs and what each stage and device breaks
-// by itself; one over the edges finds what is wrong inside a stage; hios/evaluate/deadlock.cpp what
-// is wrong between stages. Linear in operators and edges.
+// One pass over the schedule notes what each stage and device breaks by itself; one over the edges
+// finds what is wrong inside a stage; hios/evaluate/deadlock.cpp what is wrong between stages.
+// Linear in operators and edges.
 
 namespace hios {
 namespace {
@@ -17,7 +18,10 @@ namespace {
 class Validator {
  public:
   Validator(const Graph& graph, const Platform& platform, const Schedule& schedule)
-      : graph_(graph), platform_(platform), schedule_(schedule), places_(graph.size()) {}
+      : graph_(graph),
+        platform_(platform),
+        schedule_(schedule),
+        assignment_(graph.size(), schedule) {}
 
   std::vector<Finding> run() {
     if (schedule_.devices.size() != platform_.size()) {
@@ -29,7 +33,7 @@ class Validator {
     check_complete();
     check_inside_stages();
     check_colocation();
-    for (Finding& finding : find_deadlocks(graph_, platform_, schedule_, places_)) {
+    for (Finding& finding : find_deadlocks(graph_, platform_, schedule_, assignment_)) {
       findings_.push_back(std::move(finding));
     }
     return std::move(findings_);
@@ -42,7 +46,7 @@ class Validator {
   }
 
   std::string describe(OpId op) const {
-    return describe_place(graph_, platform_, op, *places_[op.index()]);
+    return describe_place(graph_, platform_, op, assignment_[op]);
   }
 
   void walk_device(DeviceId device) {
@@ -71,20 +75,19 @@ class Validator {
         add(Rule::kEmptyStage, where + " has an empty group " + std::to_string(g), {}, device, s);
       }
       for (std::size_t p = 0; p < stage.groups[g].size(); ++p) {
-        place(stage.groups[g][p], {device, s, g, p});
+        check_operator(stage.groups[g][p], {device, s, g, p});
       }
     }
   }
 
-  void place(OpId op, const Place& place) {
-    if (places_[op.index()]) {
+  void check_operator(OpId op, const AssignedTo& place) {
+    if (assignment_[op] != place) {
       add(Rule::kTwice,
           describe(op) + " runs again in stage " + std::to_string(place.stage) + " of device " +
               platform_.device(place.device).name,
           op, place.device, place.stage);
       return;
     }
-    places_[op.index()] = place;
     const Device& runner = platform_.device(place.device);
     if (!may_run(graph_.op(op), runner)) {
       add(Rule::kNotAllowed,
@@ -104,7 +107,7 @@ class Validator {
   }
 
   /// Adds the operator's bytes to its device; told once, at the operator that is too much.
-  void hold(OpId op, const Place& place) {
+  void hold(OpId op, const AssignedTo& place) {
     const Bytes limit = platform_.device(place.device).memory_bytes;
     for (Bytes bytes : {graph_.op(op).memory_bytes, graph_.op(op).parameter_bytes}) {
       const Bytes room = std::numeric_limits<Bytes>::max() - held_bytes_;
@@ -120,7 +123,7 @@ class Validator {
 
   void check_complete() {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
-      if (!places_[i]) {
+      if (!assignment_.find(OpId(i))) {
         add(Rule::kMissing, graph_.op(OpId(i)).name + " runs nowhere in the schedule", OpId(i));
       }
     }
@@ -140,8 +143,8 @@ class Validator {
   }
 
   void check_pair(OpId input, OpId op) {
-    const auto& from = places_[input.index()];
-    const auto& to = places_[op.index()];
+    const auto& from = assignment_.find(input);
+    const auto& to = assignment_.find(op);
     if (!from || !to || from->device != to->device || from->stage != to->stage) return;
     if (from->group != to->group) {
       add(Rule::kDependentGroups,
@@ -158,21 +161,22 @@ class Validator {
     std::map<std::string_view, OpId> first;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const std::string& label = graph_.op(OpId(i)).colocate;
-      if (label.empty() || !places_[i]) continue;
+      if (label.empty() || !assignment_.find(OpId(i))) continue;
       const OpId other = first.emplace(label, OpId(i)).first->second;
-      if (places_[other.index()]->device == places_[i]->device) continue;
+      const AssignedTo& place = assignment_[OpId(i)];
+      if (assignment_[other].device == place.device) continue;
       add(Rule::kColocate,
           describe(OpId(i)) + " must share a device with " + describe(other) +
               ": both are labelled " + label,
-          OpId(i), places_[i]->device, places_[i]->stage);
+          OpId(i), place.device, place.stage);
     }
   }
 
   const Graph& graph_;
   const Platform& platform_;
   const Schedule& schedule_;
-  std::vector<std::optional<Place>> places_;  // by OpId; the first where there are two
-  Bytes held_bytes_ = 0;                      // by the device that is walked
+  const Assignment assignment_;
+  Bytes held_bytes_ = 0;  // by the device that is walked
   bool memory_told_ = false;
   std::vector<Finding> findings_;
 };

@@ -31,6 +31,7 @@ TEST(Simulate, StagesWaitForDeviceAndInputs) {
   EXPECT_EQ(timeline.stages[1][0].ready_ms, 2 + 5);
   EXPECT_EQ(timeline.stages[1][0].end_ms, 8);
   EXPECT_EQ(timeline.stages[0][1].ready_ms, 9) << "v2 waits for the stage of v4";
+  EXPECT_EQ(timeline.stages[0][1].awaited_ms, 2) << "from then on the device is free";
   EXPECT_EQ(timeline.stages[0][1].start_ms, 9);
   EXPECT_EQ(timeline.stages[0][1].end_ms, 9 + 3 + 4);
   EXPECT_EQ(timeline.latency_ms, 16);

@@ -1,0 +1,26 @@
+#include "hios/schedule/assignment.h"
+
+namespace hios {
+
+Assignment::Assignment(std::size_t operators, const Schedule& schedule)
+    : by_operator_(operators), first_stage_{0} {
+  std::size_t found = 0;
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+      const std::vector<Group>& groups = schedule.devices[d][s].groups;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (std::size_t p = 0; p < groups[g].size(); ++p) {
+          std::optional<AssignedTo>& place = by_operator_[groups[g][p].index()];
+          complete_ = complete_ && !place;
+          if (place) continue;
+          place = AssignedTo{DeviceId(d), s, g, p};
+          ++found;
+        }
+      }
+    }
+    first_stage_.push_back(first_stage_.back() + schedule.devices[d].size());
+  }
+  complete_ = complete_ && found == operators;
+}
+
+}  // namespace hios

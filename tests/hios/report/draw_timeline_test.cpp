@@ -1,0 +1,85 @@
+// One drawer for the plan and for what was measured: what is in a timeline is in the picture.
+#include "hios/report/draw_timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/dag_generator.h"
+#include "support/small_graph.h"
+
+namespace hios {
+namespace {
+
+using test::stage;
+
+/// Rank 0: v1, then v2 beside v3 + v4. Rank 1: v5, which needs v1.
+const Graph& graph() {
+  static const Graph made = test::small_graph({2, 4, 1, 1, 3}, {{1, 2, 1}, {3, 4, 1}, {1, 5, 5}});
+  return made;
+}
+
+const Schedule& schedule() {
+  static const Schedule made{{{stage({{1}}), stage({{2}, {3, 4}})}, {stage({{5}})}}};
+  return made;
+}
+
+struct Slice {
+  double start_us = 0, duration_us = 0;
+  std::string lane;
+};
+
+/// Slices by their names; and the ends of arrows ("s", "f") by theirs.
+struct Picture {
+  std::multimap<std::string, Slice> slices;
+  std::map<std::string, Slice> tails, heads;
+};
+
+Picture picture_of(const Trace& trace) {
+  const Json json = trace.json();
+  std::map<int, std::string> lanes;
+  Picture picture;
+  for (const Json& event : json["traceEvents"]) {
+    if (event["name"] == "thread_name") lanes[event["tid"]] = event["args"]["name"];
+  }
+  for (const Json& event : json["traceEvents"]) {
+    if (event["ph"] == "M") continue;
+    const Slice slice{event["ts"], event.value("dur", 0.0), lanes[event["tid"]]};
+    if (event["ph"] == "X") picture.slices.emplace(event["name"], slice);
+    if (event["ph"] == "s") picture.tails[event["name"]] = slice;
+    if (event["ph"] == "f") picture.heads[event["name"]] = slice;
+  }
+  return picture;
+}
+
+TEST(DrawTimeline, APlanShowsItsOperators) {
+  const Platform platform = test::devices(2, 2);
+  const CostModel costs = CostModel::from_graph(graph(), platform);
+  const Picture picture = picture_of(planned_trace(graph(), schedule(), costs));
+  EXPECT_EQ(picture.slices.size(), 5u) << "no waits, an operator a slice";
+  const Slice& v4 = picture.slices.find("v4")->second;
+  EXPECT_EQ(v4.lane, "rank 0 stream 1");
+  const Slice& v3 = picture.slices.find("v3")->second;
+  EXPECT_DOUBLE_EQ(v4.start_us, v3.start_us + v3.duration_us);
+  EXPECT_EQ(picture.slices.find("v5")->second.start_us, 7000);
+  EXPECT_EQ(picture.tails.at("v1").lane, "rank 0 stream 0");
+  EXPECT_EQ(picture.heads.at("v1").lane, "rank 1 stream 0");
+  EXPECT_EQ(picture.heads.at("v1").start_us, 7000);
+}
+
+TEST(DrawTimeline, AMeasurementShowsGroupsWaitsAndRealTransfers) {
+  Timeline timeline;
+  timeline.stages = {{{0, 0, 0, 2}, {2, 0, 2.5, 6}}, {{0, 4, 4.5, 7}}};
+  timeline.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 1.5, 4, 1000}};
+  Trace trace;
+  draw_timeline("measured", graph(), schedule(), timeline, nullptr, trace);
+  const Picture picture = picture_of(trace);
+  EXPECT_EQ(picture.slices.count("v3 + v4"), 1u);
+  EXPECT_EQ(picture.slices.find("v3 + v4")->second.lane, "rank 0 stream 1");
+  EXPECT_EQ(picture.slices.count("waiting"), 2u);
+  EXPECT_EQ(picture.tails.at("v1").start_us, 1500) << "when it was sent, not when its stage ended";
+  EXPECT_EQ(picture.heads.at("v1").start_us, 4500);
+}
+
+}  // namespace
+}  // namespace hios
