@@ -1,6 +1,6 @@
-// `hios-model` version 1, to and from JSON: ONNX operator types and attribute names; what ONNX
-// keeps in the shapes of a Conv's weights (output channels, whether there is a bias) is said
-// outright.
+// Part of hios/model/model.h: `hios-model` version 1, to and from JSON, with ONNX operator types
+// and attribute names; what ONNX keeps in the shapes of a Conv's weights (output channels, whether
+// there is a bias) is said outright.
 
 #include <limits>
 #include <unordered_map>

@@ -1,45 +1,16 @@
-// `hios-platform` version 1, to and from JSON.
+// Part of hios/platform/platform.h: `hios-platform` version 1, to and from JSON.
 
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/platform/device_json.h"
 #include "hios/platform/platform.h"
 
 namespace hios {
 namespace {
 
-constexpr int kMaxCount = 65536;
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
 constexpr double kMaxMs = 1e9;
 constexpr double kMaxGbPerS = 1e9;
-
-std::string read_name(const JsonView& view) {
-  std::string name = view.string();
-  if (name.empty()) view.fail("must not be empty; give it a name");
-  return name;
-}
-
-Device read_device(const JsonView& view) {
-  ObjectReader reader(view);
-  Device device;
-  device.name = read_name(reader.required("name"));
-  device.kind = read_name(reader.required("kind"));
-  device.threads = device.kind == "cpu" ? 1 : 0;
-  if (const auto threads = reader.optional("threads")) {
-    device.threads = static_cast<int>(threads->integer(0, kMaxCount));
-  }
-  if (const auto streams = reader.optional("streams")) {
-    device.streams = static_cast<int>(streams->integer(1, kMaxCount));
-  }
-  if (const auto memory = reader.optional("memory_bytes")) {
-    device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));
-  }
-  if (const auto host = reader.optional("host")) device.host = host->string();
-  if (const auto precision = reader.optional("math")) device.precision = read_precision(*precision);
-  if (const auto gpu = reader.optional("gpu")) device.gpu = read_name(*gpu);
-  reader.finish();
-  return device;
-}
 
 Link read_speed(ObjectReader& reader) {
   Link link;
@@ -90,7 +61,11 @@ Platform platform_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-platform", 1);
   const JsonView devices_view = reader.required("devices");
   std::vector<Device> devices;
-  for (const JsonView& view : devices_view.array()) devices.push_back(read_device(view));
+  for (const JsonView& view : devices_view.array()) {
+    ObjectReader device(view);
+    devices.push_back(read_device(device, Unsaid::kDefault));
+    device.finish();
+  }
   if (devices.empty()) devices_view.fail("needs at least one device");
 
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
@@ -108,17 +83,7 @@ Platform platform_from_json(const JsonView& root) {
 
 Json to_json(const Platform& platform) {
   Json devices = Json::array();
-  for (const Device& device : platform.devices()) {
-    Json json{{"name", device.name},
-              {"kind", device.kind},
-              {"threads", device.threads},
-              {"streams", device.streams},
-              {"memory_bytes", device.memory_bytes}};
-    if (!device.host.empty()) json["host"] = device.host;
-    if (device.precision != Precision::kFp32) json["math"] = device.precision;
-    if (!device.gpu.empty()) json["gpu"] = device.gpu;
-    devices.push_back(std::move(json));
-  }
+  for (const Device& device : platform.devices()) devices.push_back(device_json(device));
   Json root{{"format", "hios-platform"}, {"version", 1}, {"devices", std::move(devices)}};
   if (!platform.links().empty()) {
     Json links = Json::array();

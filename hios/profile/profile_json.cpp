@@ -1,4 +1,4 @@
-// `hios-profile` version 1, to and from JSON.
+// Part of hios/profile/profile.h: `hios-profile` version 1, to and from JSON.
 
 #include <set>
 #include <tuple>
@@ -7,6 +7,7 @@
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
+#include "hios/profile/stage_json.h"
 
 namespace hios {
 namespace {
@@ -33,13 +34,10 @@ void read_operators(const JsonView& view, Configuration& into) {
   }
 }
 
-StageKey read_groups(const JsonView& view) {
-  StageKey groups;
-  for (const JsonView& group : view.array()) {
-    std::vector<std::string> signatures;
-    for (const JsonView& signature : group.array()) signatures.push_back(signature.string());
-    if (signatures.empty()) group.fail("a group of no operators; remove it");
-    groups.push_back(std::move(signatures));
+StageKey read_key(const JsonView& view) {
+  StageKey groups = read_groups(view, [](const JsonView& signature) { return signature.string(); });
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].empty()) view.array()[g].fail("a group of no operators; remove it");
   }
   if (groups.empty()) view.fail("a stage of no groups; remove it");
   return canonical(std::move(groups));
@@ -48,7 +46,7 @@ StageKey read_groups(const JsonView& view) {
 void read_stages(const JsonView& view, Configuration& into) {
   for (const JsonView& stage : view.array()) {
     ObjectReader reader(stage);
-    StageKey key = read_groups(reader.required("groups"));
+    StageKey key = read_key(reader.required("groups"));
     const Measurement times = read_times(reader);
     if (!into.stages.emplace(std::move(key), times).second) {
       stage.fail("the same groups are there twice; remove one of the two");

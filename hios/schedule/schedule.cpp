@@ -1,220 +1,6 @@
-// `hios-schedule` version 1, to and from JSON. A schedule that another author wrote by hand needs
-// no more than the graph's digest and the devices with their stages.
-
 #include "hios/schedule/schedule.h"
 
-#include <array>
-#include <limits>
-#include <set>
-#include <utility>
-
-#include "hios/base/error.h"
-
 namespace hios {
-namespace {
-
-constexpr double kMaxMs = 1e12;
-constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();  // as a Model's
-constexpr std::int64_t kMaxCores = 65536;
-constexpr std::int64_t kMaxStreams = 65536;
-constexpr std::int64_t kMaxMemory = std::int64_t{1} << 53;
-constexpr std::int64_t kMaxStages = 1'000'000'000;
-
-constexpr std::array<std::pair<Outcome, std::string_view>, 4> kOutcomes = {{
-    {Outcome::kOptimal, "optimal"},
-    {Outcome::kFeasible, "feasible"},
-    {Outcome::kInfeasible, "infeasible"},
-    {Outcome::kTimeLimit, "time_limit"},
-}};
-
-Outcome read_outcome(const JsonView& view) {
-  const std::string text = view.string();
-  std::string known;
-  for (const auto& [outcome, word] : kOutcomes) {
-    if (word == text) return outcome;
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  view.fail("must be one of " + known + ", not " + quote(text));
-}
-
-/// The graph that the file says it is for.
-struct GraphHead {
-  std::string name, digest;
-  std::int64_t batch = 0, height = 0, width = 0;
-};
-
-/// "inception_v3 1x299x299"; of a research DAG the name alone.
-std::string describe(const GraphHead& head) {
-  std::string text = quote(head.name);
-  if (head.batch > 0) {
-    text += " (batch " + std::to_string(head.batch) + ", " + std::to_string(head.height) + "x" +
-            std::to_string(head.width) + ")";
-  }
-  return text;
-}
-
-GraphHead read_graph(const JsonView& view) {
-  ObjectReader reader(view);
-  GraphHead head;
-  head.name = reader.required("name").string();
-  head.digest = reader.required("digest").string();
-  const auto extent = [&](std::string_view key) {
-    const auto value = reader.optional(key);
-    return value ? value->integer(0, kMaxExtent) : 0;
-  };
-  head.batch = extent("batch");
-  head.height = extent("height");
-  head.width = extent("width");
-  reader.finish();
-  return head;
-}
-
-/// A device's own fields; the caller reads its stages.
-Device read_device(ObjectReader& reader) {
-  Device device;
-  const JsonView name = reader.required("name");
-  device.name = name.string();
-  if (device.name.empty()) name.fail("a device needs a name");
-  device.kind = reader.required("kind").string();
-  device.threads = static_cast<int>(reader.required("threads").integer(0, kMaxCores));
-  device.streams = static_cast<int>(reader.required("streams").integer(1, kMaxStreams));
-  if (const auto memory = reader.optional("memory_bytes")) {
-    device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxMemory));
-  }
-  if (const auto host = reader.optional("host")) device.host = host->string();
-  if (const auto precision = reader.optional("math")) device.precision = read_precision(*precision);
-  if (const auto gpu = reader.optional("gpu")) {
-    device.gpu = gpu->string();
-    if (device.gpu.empty()) gpu->fail("must not be empty; leave it out where any GPU will do");
-  }
-  return device;
-}
-
-/// Calls `each(view of the device, its reader, the device)` for every device of the file.
-template <class Each>
-void read_devices(const JsonView& view, const Each& each) {
-  std::set<std::string> names;
-  for (const JsonView& device_view : view.array()) {
-    ObjectReader reader(device_view);
-    Device device = read_device(reader);
-    if (!names.insert(device.name).second) {
-      device_view.fail("device " + quote(device.name) + " is there twice; rename one");
-    }
-    const JsonView stages = reader.required("stages");
-    reader.finish();
-    each(std::move(device), stages);
-  }
-  if (names.empty()) view.fail("one device at least is needed");
-}
-
-std::vector<Stage> read_stages(const JsonView& view, const Graph& graph) {
-  std::vector<Stage> stages;
-  for (const JsonView& stage_view : view.array()) {
-    Stage stage;
-    for (const JsonView& group_view : stage_view.array()) {
-      Group group;
-      for (const JsonView& name : group_view.array()) {
-        const auto op = graph.find(name.string());
-        if (!op) {
-          name.fail("the graph " + quote(graph.name()) + " has no operator " +
-                    quote(name.string()) + "; schedule it anew");
-        }
-        group.push_back(*op);
-      }
-      stage.groups.push_back(std::move(group));
-    }
-    stages.push_back(std::move(stage));
-  }
-  return stages;
-}
-
-Prediction read_prediction(const JsonView& view) {
-  ObjectReader reader(view);
-  Prediction predicted;
-  predicted.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
-  if (const auto estimated = reader.optional("estimated_stages")) {
-    predicted.estimated_stages = static_cast<std::size_t>(estimated->integer(0, kMaxStages));
-  }
-  if (const auto bound = reader.optional("lower_bound_ms")) {
-    predicted.lower_bound_ms = bound->number(0, kMaxMs);
-  }
-  if (const auto bound = reader.optional("bound")) predicted.bound = bound->string();
-  // Follows from the two before, so it is checked and not kept.
-  if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxMs);
-  reader.finish();
-  return predicted;
-}
-
-void check_digest(const JsonView& view, const GraphHead& head, const Graph& graph) {
-  if (head.digest == graph.digest()) return;
-  view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
-            ", but this one is " + quote(graph.name()) + " with digest " + quote(graph.digest()) +
-            "; give the graph or model, batch and size that it was made for, or schedule anew");
-}
-
-/// How the schedule came to be.
-void read_making(ObjectReader& reader, ScheduleFile& file) {
-  if (const auto algorithm = reader.optional("algorithm")) file.algorithm = algorithm->string();
-  if (const auto options = reader.optional("options")) {
-    if (!options->is_object()) options->fail("must be an object");
-    file.options = options->json();
-  }
-  if (const auto outcome = reader.optional("outcome")) file.outcome = read_outcome(*outcome);
-  if (const auto seconds = reader.optional("seconds")) file.seconds = seconds->number(0, kMaxMs);
-  if (const auto objective = reader.optional("objective")) {
-    file.objective = objective->string();
-    if (file.objective != "latency") {
-      objective->fail("must be \"latency\", not " + quote(file.objective));
-    }
-  }
-}
-
-Json stages_json(const std::vector<Stage>& stages, const Graph& graph) {
-  Json json = Json::array();
-  for (const Stage& stage : stages) {
-    Json groups = Json::array();
-    for (const Group& group : stage.groups) {
-      Json names = Json::array();
-      for (const OpId op : group) names.push_back(graph.op(op).name);
-      groups.push_back(std::move(names));
-    }
-    json.push_back(std::move(groups));
-  }
-  return json;
-}
-
-Json device_json(const Device& device, const std::vector<Stage>& stages, const Graph& graph) {
-  Json json = {{"name", device.name},
-               {"kind", device.kind},
-               {"threads", device.threads},
-               {"streams", device.streams}};
-  if (device.memory_bytes > 0) json["memory_bytes"] = device.memory_bytes;
-  if (!device.host.empty()) json["host"] = device.host;
-  if (device.precision != Precision::kFp32) json["math"] = device.precision;
-  if (!device.gpu.empty()) json["gpu"] = device.gpu;
-  json["stages"] = stages_json(stages, graph);
-  return json;
-}
-
-Json graph_json(const ScheduleFile& file) {
-  Json json = {{"name", file.graph_name}, {"digest", file.graph_digest}};
-  if (file.batch > 0) {
-    json["batch"] = file.batch;
-    json["height"] = file.height;
-    json["width"] = file.width;
-  }
-  return json;
-}
-
-Json prediction_json(const Prediction& predicted) {
-  return {{"latency_ms", predicted.latency_ms},
-          {"estimated_stages", predicted.estimated_stages},
-          {"lower_bound_ms", predicted.lower_bound_ms},
-          {"bound", predicted.bound},
-          {"gap", predicted.gap()}};
-}
-
-}  // namespace
 
 std::vector<Stage> one_operator_stages(const std::vector<OpId>& order) {
   std::vector<Stage> stages;
@@ -223,70 +9,27 @@ std::vector<Stage> one_operator_stages(const std::vector<OpId>& order) {
   return stages;
 }
 
+std::vector<std::vector<std::string>> operator_names(const Graph& graph, const Stage& stage) {
+  std::vector<std::vector<std::string>> names;
+  for (const Group& group : stage.groups) {
+    std::vector<std::string>& of_group = names.emplace_back();
+    for (const OpId op : group) of_group.push_back(graph.op(op).name);
+  }
+  return names;
+}
+
 std::string_view to_string(Outcome outcome) {
-  for (const auto& [value, word] : kOutcomes) {
-    if (value == outcome) return word;
+  switch (outcome) {
+    case Outcome::kOptimal:
+      return "optimal";
+    case Outcome::kInfeasible:
+      return "infeasible";
+    case Outcome::kTimeLimit:
+      return "time_limit";
+    case Outcome::kFeasible:
+      break;
   }
-  return {};
-}
-
-ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
-  ObjectReader reader = open_format(root, "hios-schedule", 1);
-  const JsonView graph_view = reader.required("graph");
-  GraphHead head = read_graph(graph_view);
-  check_digest(graph_view.find("digest")->second, head, graph);
-
-  ScheduleFile file;
-  file.graph_name = std::move(head.name);
-  file.graph_digest = std::move(head.digest);
-  file.batch = head.batch;
-  file.height = head.height;
-  file.width = head.width;
-  read_making(reader, file);
-  read_devices(reader.required("devices"), [&](Device device, const JsonView& stages) {
-    file.devices.push_back(std::move(device));
-    file.schedule.devices.push_back(read_stages(stages, graph));
-  });
-  const auto predicted = reader.optional("predicted");
-  file.has_prediction = predicted.has_value();
-  if (predicted) file.predicted = read_prediction(*predicted);
-  if (const auto extra = reader.optional("extra")) file.extra = extra->json();
-  reader.finish();
-  return file;
-}
-
-Json to_json(const ScheduleFile& file, const Graph& graph) {
-  Json devices = Json::array();
-  for (std::size_t i = 0; i < file.devices.size(); ++i) {
-    devices.push_back(device_json(file.devices[i], file.schedule.devices[i], graph));
-  }
-  Json json = {{"format", "hios-schedule"},    {"version", 1},
-               {"graph", graph_json(file)},    {"algorithm", file.algorithm},
-               {"options", file.options},      {"outcome", std::string(to_string(file.outcome))},
-               {"seconds", file.seconds},      {"objective", file.objective},
-               {"devices", std::move(devices)}};
-  if (file.has_prediction) json["predicted"] = prediction_json(file.predicted);
-  if (!file.extra.empty()) json["extra"] = file.extra;
-  return json;
-}
-
-ScheduleHead schedule_head(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-schedule", 1);
-  GraphHead graph = read_graph(reader.required("graph"));
-  ScheduleHead head;
-  head.graph_name = std::move(graph.name);
-  head.batch = graph.batch;
-  head.height = graph.height;
-  head.width = graph.width;
-  const JsonView devices = reader.required("devices");
-  read_devices(devices,
-               [&](Device device, const JsonView&) { head.devices.push_back(std::move(device)); });
-  try {
-    (void)Platform(head.devices);
-  } catch (const InputError& error) {
-    devices.fail(error.what());
-  }
-  return head;
+  return "feasible";
 }
 
 }  // namespace hios

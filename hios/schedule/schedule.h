@@ -22,7 +22,8 @@ struct Stage {
   static auto fields(auto& self) { return std::tie(self.groups); }
 };
 
-/// Q: for each device of the platform an ordered list of stages (paper 001, section III-A).
+/// Q: for each device of the platform an ordered list of stages (Kundu and Shu, "HIOS", section
+/// III-A).
 struct Schedule {
   std::vector<std::vector<Stage>> devices;
 
@@ -32,6 +33,9 @@ struct Schedule {
 
 /// One operator a stage, in the order given, on one device.
 std::vector<Stage> one_operator_stages(const std::vector<OpId>& order);
+
+/// By group, in order, as files name a stage's operators.
+std::vector<std::vector<std::string>> operator_names(const Graph& graph, const Stage& stage);
 
 /// How good is it? A value, never an error.
 enum class Outcome { kOptimal, kFeasible, kInfeasible, kTimeLimit };

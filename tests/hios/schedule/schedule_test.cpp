@@ -132,7 +132,7 @@ TEST_F(ScheduleJson, RefusesWhatCannotBe) {
   refused("/seconds", "1", {"$.seconds: must be a number"});
   refused("/devices", Json::array(), {"$.devices: one device at least"});
   refused("/devices/1/name", "cpu0", {"$.devices[1]: device \"cpu0\" is there twice"});
-  refused("/devices/1/name", "", {"$.devices[1].name: a device needs a name"});
+  refused("/devices/1/name", "", {"$.devices[1].name: must not be empty"});
   refused("/devices/0/threads", 4294967297, {"$.devices[0].threads: must be a whole number"});
   refused("/devices/0/streams", 0, {"$.devices[0].streams: must be a whole number from 1"});
   refused("/devices/0/stages/0", "a", {"$.devices[0].stages[0]: must be an array"});

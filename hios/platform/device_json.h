@@ -1,0 +1,21 @@
+#pragma once
+
+#include "hios/base/json_io.h"
+#include "hios/platform/platform.h"
+
+/// A device in JSON, alike in `hios-platform` and `hios-schedule` files.
+namespace hios {
+
+/// What a file may leave unsaid of a device's cores and streams.
+enum class Unsaid {
+  kDefault,  ///< a CPU rank has one core, any other device none; one stream
+  kRefused,
+};
+
+/// Reads a device's own keys; the caller may read more of the object, and ends it (finish()).
+/// Throws InputError with file and JSON path.
+Device read_device(ObjectReader& reader, Unsaid unsaid);
+/// What has its default is left out, except cores and streams.
+Json device_json(const Device& device);
+
+}  // namespace hios
