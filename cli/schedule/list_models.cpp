@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/table.h"
+#include "hios/graph/model_summary.h"
 #include "hios/model/networks/networks.h"
 
 namespace hios::cli {
@@ -13,7 +14,7 @@ int list_models(const Common& common) {
   Json list = Json::array();
   for (const models::Entry& entry : models::all()) {
     const Model model = entry.build(1, entry.default_size, entry.default_size);
-    const models::Summary summary = models::summarize(model);
+    const ModelSummary summary = summarize(model);
     table.add({summary.name, model.tensor(model.input()).shape.to_string(),
                std::to_string(summary.operators), std::to_string(summary.dependencies),
                fixed(summary.gflop, 2), std::to_string(summary.parameters), summary.largest_tensor,

@@ -1,8 +1,8 @@
-// Text to JSON tree.
+// Part of hios/base/json_io.h: text to JSON tree.
 //
 // The library's own tree builder lets pass what a checked reader must refuse: of a duplicate key
 // the last wins, nesting has no limit (and a tree 10^6 deep crashes the first function that walks
-// it), and a zero byte ends the text without a word about the rest. So the library only cuts the
+// it), and a zero byte silently ends the text. So the library only cuts the
 // text into events here, and TreeBuilder makes the tree: it keeps the path from the root to the
 // value that is being read, which is what every complaint names.
 //

@@ -1,5 +1,6 @@
-// JSON tree to text that a person reads and `diff` compares: a container that fits a line and is an
-// array or a flat record stands on one line, everything else has a line for each of its children.
+// Part of hios/base/json_io.h: JSON tree to text that a person reads and `diff` compares: a
+// container that fits a line and is an array or a flat record stands on one line, everything else
+// has a line for each of its children.
 
 #include <cmath>
 #include <string>
@@ -75,7 +76,7 @@ void append(const Json& json, std::size_t indent, std::string& out) {
   out += json.is_array() ? ']' : '}';
 }
 
-/// JSON has no word for infinity: the library would write null, and our reader refuse the file.
+/// JSON knows no infinity: the library would write null, and our reader refuse the file.
 void refuse_not_finite(const Json& json, const std::string& path) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) {
     throw RunError("cannot write " + path + ": the number is not finite");

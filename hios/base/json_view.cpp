@@ -1,3 +1,5 @@
+// Part of hios/base/json_io.h: checked reading of a JSON tree, by path.
+
 #include <cctype>
 #include <cmath>
 #include <cstdio>

@@ -7,7 +7,7 @@
 
 namespace hios {
 
-/// The summary of repeated measurements, in ms (INTERFACES, `latency_ms`).
+/// The summary of repeated measurements, in ms ("latency_ms" of a report: docs/formats.md).
 struct Statistics {
   double min = 0;
   double best_quarter = 0;  ///< the median of the fastest quarter of the samples

@@ -169,7 +169,7 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
   const bool alike = sender.kind == receiver.kind && sender.gpu == receiver.gpu;
   for (const Configuration* configuration :
        {configurations_[from.index()], configurations_[to.index()]}) {
-    // Devices that are all alike say nothing of the way to another kind.
+    // Devices that are all alike say nothing of transfers to another kind.
     if (!configuration || (configuration->devices.empty() && !alike)) continue;
     for (const TransferCurve& curve : configuration->transfers) {
       if (curve.from == from.index() && curve.to == to.index() && !curve.points.empty()) {

@@ -1,4 +1,4 @@
-/// From layers to operators (paper 001, section III-A, counts operators in this way).
+/// From layers to operators (Kundu and Shu, "HIOS", section III-A, counts operators in this way).
 ///
 /// The layers are walked in the model's order. Each layer that no operator has yet starts one and
 /// takes as many of the layers behind it as a pattern allows:

@@ -25,14 +25,15 @@ struct CoarseGraph {
   Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
 };
 
-/// Makes operators from layers (FACTS, "Counting operators as the papers do"):
+/// Makes operators from layers, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",
+/// section III-A):
 ///  - conv [+ relu], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of its
 ///    inputs in front where only it reads that sum;
 ///  - a pool; a relu on its own; a sum, a concat, a concat of sums.
 /// The model's input is no operator, and its edge no dependency. An edge per input value, with
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
-/// topological order, and carry signature, output bytes and parameter bytes: as many an element as
-/// given, which is the platform's word (Platform::element_bytes).
+/// topological order, and carry signature, output bytes and parameter bytes: `element_bytes`
+/// an element, as Platform::element_bytes() says.
 CoarseGraph coarsen(const Model& model,
                     Bytes element_bytes = hios::element_bytes(Precision::kFp32));
 

@@ -38,16 +38,16 @@ struct Edge {
   std::optional<double> transfer_ms;  ///< between any two devices, where the graph says so
 };
 
-/// The cost of a stage where nothing was measured (INTERFACES, "stage_cost").
+/// The cost of a stage where nothing was measured ("stage_cost": docs/formats.md).
 struct StageCostRule {
   enum class Kind { kSerial, kOverlap };
   Kind kind = Kind::kSerial;
   double weight = 0.5;  ///< w of overlap: w·Σt + (1−w)·max(Σ t·u, longest group)
 };
 
-/// What is scheduled: G = (V, E), a directed acyclic multigraph (paper 001, section III-A).
-/// Immutable; operator ids are in topological order as given, which need not be: `topological()`
-/// is. Any thread may read it.
+/// What is scheduled: G = (V, E), a directed acyclic multigraph (Kundu and Shu, "HIOS",
+/// section III-A). Immutable; operator ids are in topological order as given, which need not be:
+/// `topological()` is. Any thread may read it.
 class Graph {
  public:
   Graph() = default;

@@ -5,7 +5,7 @@
 
 namespace hios {
 
-/// `hios-graph` version 1 (INTERFACES, "Graph with costs"). Throws InputError with file and path.
+/// `hios-graph` version 1 (docs/formats.md). Throws InputError with file and path.
 Graph graph_from_json(const JsonView& root);
 Json to_json(const Graph& graph);
 

@@ -1,4 +1,4 @@
-/// Random networks in the manner of paper 001, section V-A.
+/// Random networks in the manner of the HIOS paper (Kundu and Shu, "HIOS", section V-A).
 ///
 /// Operators are spread over the layers, at least one each, the rest at random. The edges that must
 /// be come first: each operator behind the first layer reads one of the layer before it, so that

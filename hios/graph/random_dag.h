@@ -8,7 +8,9 @@
 
 namespace hios {
 
-/// The random networks of paper 001, section V-A.
+/// The random networks of the HIOS paper (Kundu and Shu, "HIOS: Hierarchical Inter-Operator
+/// Scheduler for Real-Time Inference of DAG-Structured Deep Learning Models on Multiple GPUs",
+/// section V-A).
 struct RandomDag {
   /// Whose time a transfer is a share of: its producer's in the paper, its consumer's in the
   /// simulator that was published with it.

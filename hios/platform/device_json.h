@@ -3,7 +3,7 @@
 #include "hios/base/json_io.h"
 #include "hios/platform/platform.h"
 
-/// A device in JSON, alike in `hios-platform` and `hios-schedule` files.
+/// A device in JSON, alike in the files of platforms and of schedules.
 namespace hios {
 
 /// What a file may leave unsaid of a device's cores and streams.

@@ -12,8 +12,8 @@
 
 namespace hios {
 
-/// A measured time. `ms` is the statistic of INTERFACES ("What the numbers mean"): the median over
-/// those sweeps that are in the fastest quarter of whole sweeps.
+/// A measured time. `ms` is the statistic that docs/numbers.md explains: the median over those
+/// sweeps that are in the fastest quarter of whole sweeps.
 struct Measurement {
   double ms = 0;
   double min_ms = 0;
@@ -35,7 +35,7 @@ struct TransferCurve {
   double transfer_ms(Bytes size_bytes) const;
 };
 
-/// What one way of running was measured to cost.
+/// What running on one kind of device, with one backend, was measured to cost.
 struct Configuration {
   std::string backend;  ///< "cpu"
   std::string kind;     ///< of the devices: "cpu"

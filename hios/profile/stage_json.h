@@ -5,8 +5,8 @@
 
 #include "hios/base/json_io.h"
 
-/// A stage in JSON, alike in all files: a list of groups, each a list of its operators' signatures
-/// (`hios-profile`) or names (`hios-schedule`, `hios-report`). nlohmann writes such lists by
+/// A stage in JSON, alike in all files: a list of groups, each a list of its operators, by their
+/// signatures in profiles, by their names in schedules and reports. nlohmann writes such lists by
 /// itself.
 namespace hios {
 

@@ -6,7 +6,7 @@
 namespace hios {
 namespace {
 
-/// JSON has no word for NaN or infinity.
+/// JSON knows neither NaN nor infinity.
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 template <class T>

@@ -11,8 +11,8 @@
 #include "hios/base/precision.h"
 #include "hios/base/statistics.h"
 
-/// `hios-report` version 1: what a run of hios-run measured, and under which circumstances. Written
-/// only; scripts read it (schedules/schemas/hios-report.json).
+/// `hios-report` version 1: what a run measured, and under which circumstances. Written only;
+/// scripts read it (schedules/schemas/hios-report.json).
 namespace hios {
 
 /// Where one rank ran and what it held; in a report at its rank's place.
@@ -35,7 +35,7 @@ struct ReportStage {
   double measured_start_ms = 0, measured_end_ms = 0;
 };
 
-/// What --verify found.
+/// What comparing with another backend found.
 struct ReportVerification {
   std::string reference;      ///< the backend that computed the expected values
   std::size_t operators = 0;  ///< whose outputs were compared

@@ -1,5 +1,5 @@
 // The Trace Event Format knows an arrow as two events that lie inside slices: where no slice of the
-// lane covers the moment, viewers drop the arrow without a word. A message leaves at the very end
+// lane covers the moment, viewers drop the arrow silently. A message leaves at the very end
 // of its producer and arrives at the very start of its consumer, or, measured, microseconds beside
 // them; so each end is moved onto the slice that it means.
 

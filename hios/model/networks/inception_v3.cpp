@@ -1,3 +1,5 @@
+// Part of hios/model/networks/networks.h.
+
 /// Inception-v3 (Szegedy et al., 2015), up to global average pooling: a stem, eleven inception
 /// blocks of five kinds, named as in the published implementations ("mixed_5b" … "mixed_7c"). Batch
 /// norms are folded, so every convolution is conv + bias + relu. 119 operators, 153 dependencies;

@@ -1,3 +1,5 @@
+// Part of hios/model/networks/networks.h.
+
 /// NASNet-A large (6 @ 4032; Zoph et al., 2018), up to global average pooling: a stem convolution,
 /// two stem cells, then three runs of six normal cells with a reduction cell between runs. A cell
 /// combines two hidden states (the outputs of earlier cells), each first brought to the cell's

@@ -1,8 +1,7 @@
+#include "hios/model/networks/networks.h"
+
 #include <algorithm>
 #include <array>
-
-#include "hios/graph/coarsen.h"
-#include "hios/model/networks/networks.h"
 
 namespace hios::models {
 namespace {
@@ -24,26 +23,6 @@ const Entry* find(std::string_view name) {
   const auto at = std::find_if(kEntries.begin(), kEntries.end(),
                                [&](const Entry& entry) { return entry.name == name; });
   return at == kEntries.end() ? nullptr : &*at;
-}
-
-Summary summarize(const Model& model) {
-  const CoarseGraph coarse = coarsen(model);
-  Summary summary;
-  summary.name = model.name();
-  summary.operators = coarse.graph.size();
-  summary.dependencies = coarse.graph.edge_count();
-  summary.gflop = model.flop() / 1e9;
-  summary.parameters = model.parameters();
-
-  const auto consider = [&](const Tensor& tensor) {
-    const Bytes size_bytes = tensor.shape.size_bytes(coarse.element_bytes);
-    if (size_bytes <= summary.largest_tensor_bytes) return;
-    summary.largest_tensor = tensor.name;
-    summary.largest_tensor_bytes = size_bytes;
-  };
-  consider(model.tensor(model.input()));
-  for (const OperatorLayers& op : coarse.operators) consider(model.tensor(op.output));
-  return summary;
 }
 
 }  // namespace hios::models

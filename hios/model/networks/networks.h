@@ -22,18 +22,6 @@ std::span<const Entry> all();
 /// nullptr where there is none of that name.
 const Entry* find(std::string_view name);
 
-/// What a list of networks says about one.
-struct Summary {
-  std::string name;
-  std::size_t operators = 0;
-  std::size_t dependencies = 0;  ///< edges, with multiplicity
-  double gflop = 0;              ///< 10⁹ operations, two a multiply-add
-  std::int64_t parameters = 0;   ///< weights and biases
-  std::string largest_tensor;    ///< of the input and the operators' outputs
-  Bytes largest_tensor_bytes = 0;
-};
-Summary summarize(const Model& model);
-
 /// Each throws InputError that names the layer where `height` x `width` is too small.
 Model inception_v3(std::int64_t batch, std::int64_t height, std::int64_t width);
 Model nasnet_large(std::int64_t batch, std::int64_t height, std::int64_t width);

@@ -1,3 +1,5 @@
+// Part of hios/model/networks/networks.h.
+
 /// RandWire, the large variant (Xie et al., 2019): a stem convolution and four stages, each a
 /// random Watts-Strogatz graph turned into a DAG. A node sums what it reads and applies relu,
 /// depthwise 3x3 and pointwise convolution; a node that reads no other reads the stage's input, at

@@ -1,3 +1,5 @@
+// Part of hios/model/networks/networks.h.
+
 /// SqueezeNet 1.0 with complex bypass (Iandola et al., 2016): fire modules, each with a bypass
 /// around it; where the channels change, the bypass is a 1x1 convolution. 50 operators, 65
 /// dependencies; tests/hios/model/networks/networks_test.cpp compares each with the reference

@@ -9,6 +9,7 @@
 #include "hios/base/error.h"
 #include "hios/base/json_io.h"
 #include "hios/graph/coarsen.h"
+#include "hios/graph/model_summary.h"
 
 namespace hios::models {
 namespace {
@@ -196,7 +197,7 @@ TEST_P(Network, HasEveryDependencyOfTheReferenceGraph) {
 }
 
 TEST_P(Network, IsSummarized) {
-  const Summary summary = summarize(built(GetParam().name));
+  const ModelSummary summary = summarize(built(GetParam().name));
   EXPECT_EQ(summary.name, GetParam().name);
   EXPECT_EQ(summary.operators, GetParam().operators);
   EXPECT_EQ(summary.dependencies, GetParam().dependencies);
