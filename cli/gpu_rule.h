@@ -5,27 +5,21 @@
 
 #include "engine/backend/backend.h"
 #include "hios/platform/platform.h"
-#include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
 /// Which GPU and which CUDA libraries a rank computes with, and whether a schedule allows it.
 namespace hios::cli {
 
-/// By rank, as hios/platform/device_identity.h says it; empty for ranks that compute on no GPU.
-/// Collective.
-std::vector<std::string> gather_gpus(mpi::Transport& transport, const Backend& backend);
+/// By rank; empty for ranks that compute on no GPU. Collective.
+std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const Backend& backend);
 
 /// Why ranks with these GPUs must not run this schedule, in one line with the remedy; empty: they
 /// may. A device that names a GPU must have it. Where two ranks have different ones, both must be
 /// named: else the schedule was made for GPUs that are all alike.
-std::string refusal_of_gpus(const std::vector<std::string>& gpus, const Platform& devices,
+std::string refusal_of_gpus(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
                             const std::string& schedule_file);
 
 /// Whether all ranks that compute on a GPU have the same.
-bool same_gpus(const std::vector<std::string>& gpus);
-
-/// The devices with the GPUs that the profile was measured on, where they name none. Throws
-/// InputError where it was measured on several, so that somebody has to say which is meant.
-Platform named_by_profile(const Platform& devices, const Profile& profile);
+bool same_gpus(const std::vector<DeviceIdentity>& gpus);
 
 }  // namespace hios::cli

@@ -59,6 +59,8 @@ std::string larger_input(const Asked&) { return "; raise --max-input if it is re
 
 std::string replacement(const Asked&) { return " or replace it with --force"; }
 
+std::string device_name(const Asked&) { return ": name it as \"gpu\" in a --platform"; }
+
 /// A kind of Need, and what follows the text of an error that has it.
 struct Remedy {
   std::string_view kind;
@@ -66,6 +68,7 @@ struct Remedy {
 };
 
 constexpr std::array kRemedies = {
+    Remedy{"device-name", device_name},
     Remedy{"larger-input", larger_input},
     Remedy{"measurement", measurement},
     Remedy{"replacement", replacement},

@@ -46,9 +46,9 @@ void check_supported(const RunJob& job, const Backend& backend, const RankPlan& 
 /// platform's devices name them, so that a profile answers for these only. Collective.
 void settle_gpus(RunJob& job, const std::string& file, mpi::Transport& transport,
                  const Backend& backend) {
-  job.gpus = gather_gpus(transport, backend);
+  job.gpus = gather_identities(transport, backend);
   mpi::agree_on_input(transport, refusal_of_gpus(job.gpus, job.platform, file));
-  job.platform = job.platform.with_gpus(job.gpus);
+  job.platform = job.platform.with_identities(job.gpus);
   if (same_gpus(job.gpus) || transport.rank() != Rank(0)) return;
   log::warning(
       "ranks compute on different GPUs or libraries, as the schedule says: the last bits are not "

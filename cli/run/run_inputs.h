@@ -35,7 +35,7 @@ struct RunJob {
   std::vector<double> percentiles;
   std::vector<std::string> backends;  ///< by rank
   std::vector<int> threads;           ///< by rank
-  std::vector<std::string> gpus;      ///< by rank, known once all have their backends; empty: none
+  std::vector<DeviceIdentity> gpus;   ///< by rank, known once all have their backends; empty: none
   DeviceOptions devices;
   Verify verify = Verify::kNo;
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'

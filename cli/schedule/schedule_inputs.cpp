@@ -1,6 +1,5 @@
 #include "cli/schedule/schedule_inputs.h"
 
-#include "cli/gpu_rule.h"
 #include "cli/remedies.h"
 
 #include "hios/base/error.h"
@@ -82,7 +81,7 @@ Problem::Problem(const Flags& flags, const Common& common, const Work& work,
     const Json json = read_input(*file, common.limits);
     profile_ = profile_from_json(JsonView(json, *file));
     profile_->file = *file;
-    platform_ = named_by_profile(platform_, *profile_);
+    platform_ = identified_by(*profile_, platform_);
   }
 }
 

@@ -31,7 +31,7 @@ Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const Coar
                          const Model& model, const Json& known) {
   const std::string mine = std::string(backend.name()) + " in " +
                            std::string(to_string(backend.precision())) + " " +
-                           gpu_text(backend.describe());
+                           DeviceIdentity::of(backend.describe()).text();
   const std::vector<std::string> names = mpi::gather(transport, mine);
   const auto first =
       static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());

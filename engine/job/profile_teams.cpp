@@ -43,17 +43,18 @@ std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend
 /// See Configuration::devices.
 std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
   const auto all = [&](auto same) { return std::all_of(likes.begin(), likes.end(), same); };
-  std::string gpu;
+  DeviceIdentity identity;
   for (const Configuration& like : likes) {
-    if (gpu.empty()) gpu = like.gpu();
+    if (identity.empty()) identity = like.identity();
   }
   const bool one_kind = all([&](const auto& like) { return like.kind == likes.front().kind; });
-  const bool one_gpu =
-      all([&](const auto& like) { return like.gpu().empty() || like.gpu() == gpu; });
-  if (one_kind && one_gpu) return {};
+  const bool one_identity =
+      all([&](const auto& like) { return like.identity().empty() || like.identity() == identity; });
+  if (one_kind && one_identity) return {};
   std::vector<std::string> words;
   for (const Configuration& like : likes) {
-    words.push_back(one_gpu || like.gpu().empty() ? like.kind : like.gpu());
+    const DeviceIdentity own = like.identity();
+    words.push_back(one_identity || own.empty() ? like.kind : own.text());
   }
   return words;
 }
@@ -83,7 +84,7 @@ Teams gather_teams(mpi::Transport& transport, const Backend& backend, Precision 
     likes[r].devices = devices;
     const auto known =
         std::find_if(teams.like.begin(), teams.like.end(),
-                     [&](const Configuration& like) { return like.same_device(likes[r]); });
+                     [&](const Configuration& like) { return like.key() == likes[r].key(); });
     const auto team = static_cast<std::size_t>(known - teams.like.begin());
     if (known == teams.like.end()) {
       teams.like.push_back(likes[r]);
@@ -111,7 +112,7 @@ Platform platform_of(const Teams& teams, int streams) {
     device.threads = like.threads;
     device.streams = streams;
     device.precision = like.precision;
-    device.gpu = like.gpu();
+    device.identity = like.identity();
     devices.push_back(std::move(device));
   }
   return Platform(std::move(devices));
@@ -139,7 +140,7 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
                                               const std::string& path) {
   for (std::size_t team = 0; team < teams.like.size(); ++team) {
     const Configuration& like = teams.like[team];
-    const Configuration* const known = profile.find(like);
+    const Configuration* const known = profile.find(like.key());
     if (!known) {
       profile.configurations.push_back(like);
       continue;
@@ -151,7 +152,7 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
     if (team == teams.mine) check_same_machine(*known, profile.file, processor, path);
   }
   std::vector<Configuration*> found;  // only now that none is added any more
-  for (const Configuration& like : teams.like) found.push_back(profile.find(like));
+  for (const Configuration& like : teams.like) found.push_back(profile.find(like.key()));
   return found;
 }
 

@@ -166,7 +166,7 @@ void CostModel::number_signatures() {
 const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
   const Device& sender = platform_->device(from);
   const Device& receiver = platform_->device(to);
-  const bool alike = sender.kind == receiver.kind && sender.gpu == receiver.gpu;
+  const bool alike = sender.kind == receiver.kind && sender.identity == receiver.identity;
   for (const Configuration* configuration :
        {configurations_[from.index()], configurations_[to.index()]}) {
     // Devices that are all alike say nothing of transfers to another kind.

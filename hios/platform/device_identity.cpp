@@ -11,17 +11,22 @@ std::string word(const Json& description, const char* key) {
 
 }  // namespace
 
-std::string gpu_text(const Json& description) {
+DeviceIdentity DeviceIdentity::of(const Json& description) {
   std::string text = word(description, "gpu");
-  if (text.empty()) return text;
+  if (text.empty()) return {};
   if (const std::string cuda = word(description, "cuda"); !cuda.empty()) text += ", CUDA " + cuda;
   if (const std::string dnn = word(description, "library"); !dnn.empty()) text += ", " + dnn;
   return text;
 }
 
-bool gpu_meets(std::string_view named, std::string_view gpu) {
-  if (named.empty() || named == gpu) return true;
-  return gpu.starts_with(named) && gpu.substr(named.size()).starts_with(", ");
+bool DeviceIdentity::matches(const DeviceIdentity& named) const {
+  if (named.empty() || named == *this) return true;
+  const std::string& prefix = named.text_;
+  return text_.starts_with(prefix) && text_.compare(prefix.size(), 2, ", ") == 0;
 }
+
+void to_json(Json& json, const DeviceIdentity& identity) { json = identity.text(); }
+
+void from_json(const Json& json, DeviceIdentity& identity) { identity = json.get<std::string>(); }
 
 }  // namespace hios

@@ -32,7 +32,7 @@ Device read_device(ObjectReader& reader, Unsaid unsaid) {
   if (const auto host = reader.optional("host")) device.host = host->string();
   if (const auto precision = reader.optional("math")) device.precision = read_precision(*precision);
   if (const auto gpu = reader.optional("gpu")) {
-    device.gpu = read_name(*gpu, "leave it out where any GPU will do");
+    device.identity = read_name(*gpu, "leave it out where any GPU will do");
   }
   return device;
 }
@@ -45,7 +45,7 @@ Json device_json(const Device& device) {
   if (device.memory_bytes > 0) json["memory_bytes"] = device.memory_bytes;
   if (!device.host.empty()) json["host"] = device.host;
   if (device.precision != Precision::kFp32) json["math"] = device.precision;
-  if (!device.gpu.empty()) json["gpu"] = device.gpu;
+  if (!device.identity.empty()) json["gpu"] = device.identity;
   return json;
 }
 

@@ -94,17 +94,17 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
   return Platform(std::move(all));
 }
 
-Platform Platform::with_gpus(const std::vector<std::string>& gpus) const {
+Platform Platform::with_identities(const std::vector<DeviceIdentity>& identities) const {
   Platform named = *this;
   for (std::size_t i = 0; i < named.devices_.size(); ++i) {
-    if (!gpus[i].empty()) named.devices_[i].gpu = gpus[i];
+    if (!identities[i].empty()) named.devices_[i].identity = identities[i];
   }
   return named;
 }
 
 bool Platform::alike() const {
   return std::all_of(devices_.begin(), devices_.end(), [&](const Device& device) {
-    return device.kind == devices_.front().kind && device.gpu == devices_.front().gpu;
+    return device.kind == devices_.front().kind && device.identity == devices_.front().identity;
   });
 }
 

@@ -11,6 +11,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
 #include "hios/base/precision.h"
+#include "hios/platform/device_identity.h"
 
 namespace hios {
 
@@ -22,8 +23,7 @@ struct Device {
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
   Precision precision = Precision::kFp32;  ///< its arithmetic; part of the key into profiles
-  std::string gpu =
-      {};  ///< which one it must be, as hios/platform/device_identity.h says it; empty: any
+  DeviceIdentity identity = {};            ///< which one it must be, in files "gpu"; empty: any
   bool operator==(const Device&) const = default;
 };
 
@@ -51,9 +51,9 @@ class Platform {
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
                               Precision precision = Precision::kFp32);
 
-  /// The same with devices that name these GPUs, one a device; an empty one leaves what was named.
-  Platform with_gpus(const std::vector<std::string>& gpus) const;
-  /// Whether all devices are of one kind, and of one GPU.
+  /// The same with devices that must be these, one a device; an empty one leaves what was named.
+  Platform with_identities(const std::vector<DeviceIdentity>& identities) const;
+  /// Whether all devices are of one kind and identity.
   bool alike() const;
 
   std::size_t size() const { return devices_.size(); }

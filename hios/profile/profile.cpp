@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hios/base/digest.h"
-#include "hios/platform/device_identity.h"
+#include "hios/base/error.h"
 
 namespace hios {
 namespace {
@@ -58,15 +58,12 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
   return ms_a + slope * static_cast<double>(size_bytes - bytes_a);
 }
 
-std::string Configuration::gpu() const { return gpu_text(machine.value("backend", Json())); }
-
-bool Configuration::same_device(const Configuration& other) const {
-  return kind == other.kind && threads == other.threads && precision == other.precision &&
-         ranks == other.ranks && devices == other.devices && gpu() == other.gpu();
+DeviceIdentity Configuration::identity() const {
+  return DeviceIdentity::of(machine.value("backend", Json()));
 }
 
-bool Configuration::same_way(const Configuration& other) const {
-  return backend == other.backend && same_device(other);
+ConfigurationKey Configuration::key() const {
+  return {kind, threads, precision, ranks, devices, identity()};
 }
 
 namespace {
@@ -83,24 +80,25 @@ const Configuration* first_of(const std::vector<Configuration>& configurations, 
   return oracle;
 }
 
-/// Whether `word`, what a configuration calls one of its job's ranks, is this device.
-bool names(const std::string& word, const Device& device) {
-  return word == device.kind || (!device.gpu.empty() && gpu_meets(device.gpu, word));
+/// Whether `entry` of Configuration::devices is this device.
+bool stands_for(const std::string& entry, const Device& device) {
+  return entry == device.kind ||
+         (!device.identity.empty() && DeviceIdentity(entry).matches(device.identity));
 }
 
 bool measured_among(const Configuration& configuration, const Platform& platform) {
   if (configuration.devices.size() != platform.size()) return false;
   for (std::size_t i = 0; i < platform.size(); ++i) {
-    if (!names(configuration.devices[i], platform.device(DeviceId(i)))) return false;
+    if (!stands_for(configuration.devices[i], platform.device(DeviceId(i)))) return false;
   }
   return true;
 }
 
 bool is_of(const Configuration& configuration, const Device& device, std::size_t ranks) {
-  const std::string gpu = configuration.gpu();
+  const DeviceIdentity identity = configuration.identity();
   return configuration.kind == device.kind && configuration.threads == device.threads &&
          configuration.precision == device.precision && configuration.ranks == ranks &&
-         (gpu.empty() || gpu_meets(device.gpu, gpu));
+         (identity.empty() || identity.matches(device.identity));
 }
 
 }  // namespace
@@ -118,37 +116,43 @@ const Configuration* Profile::find(const Platform& platform, DeviceId id) const 
   return found ? found : first_of(configurations, among_alike);
 }
 
-Configuration* Profile::find(const Configuration& like) {
-  const auto fits = [&](const Configuration& known) { return known.same_device(like); };
+Configuration* Profile::find(const ConfigurationKey& key) {
+  const auto fits = [&](const Configuration& known) { return known.key() == key; };
   return const_cast<Configuration*>(first_of(configurations, fits));
-}
-
-const Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
-                                   Precision precision, std::string_view backend) const {
-  return first_of(configurations, [&](const Configuration& known) {
-    return known.kind == kind && known.threads == threads && known.ranks == ranks &&
-           known.precision == precision && known.devices.empty() &&
-           (backend.empty() || known.backend == backend);
-  });
-}
-
-Configuration* Profile::find(std::string_view kind, int threads, std::size_t ranks,
-                             Precision precision, std::string_view backend) {
-  const Profile& readable = *this;
-  return const_cast<Configuration*>(readable.find(kind, threads, ranks, precision, backend));
 }
 
 void Profile::merge(const Profile& other) {
   for (const Configuration& configuration : other.configurations) {
     const auto known =
-        std::find_if(configurations.begin(), configurations.end(),
-                     [&](const Configuration& mine) { return mine.same_way(configuration); });
+        std::find_if(configurations.begin(), configurations.end(), [&](const Configuration& mine) {
+          return mine.backend == configuration.backend && mine.key() == configuration.key();
+        });
     if (known == configurations.end()) {
       configurations.push_back(configuration);
     } else {
       absorb(*known, configuration);
     }
   }
+}
+
+Platform identified_by(const Profile& profile, const Platform& platform) {
+  std::vector<DeviceIdentity> identities(platform.size());
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    const Device& device = platform.device(DeviceId(d));
+    const Configuration* const found = profile.find(platform, DeviceId(d));
+    if (!device.identity.empty() || !found) continue;
+    identities[d] = found->identity();
+    for (const Configuration& other : profile.configurations) {
+      ConfigurationKey like = other.key();
+      like.identity = identities[d];
+      if (like != found->key() || other.identity() == identities[d]) continue;
+      throw InputError(profile.file + ": $.configurations: measured on " + identities[d].text() +
+                           " and on " + other.identity().text() + ", and nobody says which " +
+                           device.name + " is",
+                       Need{"device-name", {{"device", device.name}}});
+    }
+  }
+  return platform.with_identities(identities);
 }
 
 std::string Profile::digest() const { return Digest().add(to_text(to_json(*this))).hex(); }

@@ -35,6 +35,18 @@ struct TransferCurve {
   double transfer_ms(Bytes size_bytes) const;
 };
 
+/// All that a plan can tell configurations apart by. The measurements of configurations of one key
+/// and one backend belong together.
+struct ConfigurationKey {
+  std::string kind;
+  int threads = 1;
+  Precision precision = Precision::kFp32;
+  std::size_t ranks = 1;
+  std::vector<std::string> devices = {};
+  DeviceIdentity identity = {};
+  auto operator<=>(const ConfigurationKey&) const = default;
+};
+
 /// What running on one kind of device, with one backend, was measured to cost.
 struct Configuration {
   std::string backend;  ///< "cpu"
@@ -42,7 +54,8 @@ struct Configuration {
   int threads = 1;
   Precision precision = Precision::kFp32;
   std::size_t ranks = 1;
-  /// By rank, what the job's ranks were: a kind, or the GPU where kinds are alike and GPUs differ.
+  /// By rank, what the job's ranks were: a kind, or the identity where kinds are alike and these
+  /// differ.
   /// Empty: all alike. Transfers from and to the ranks of other configurations stand with the
   /// configuration of the rank that they come from.
   std::vector<std::string> devices = {};
@@ -53,13 +66,9 @@ struct Configuration {
   std::vector<TransferCurve> transfers;
   double seconds = 0;  ///< what measuring it took, in all
 
-  /// Which GPU it was measured on (hios/platform/device_identity.h); empty: none, or it does not
-  /// say.
-  std::string gpu() const;
-  /// Equal kind, threads, precision, ranks, devices and GPU: a plan cannot tell the two apart.
-  bool same_device(const Configuration& other) const;
-  /// The same, of one backend: their measurements belong together.
-  bool same_way(const Configuration& other) const;
+  /// Which device it was measured on; empty: it does not say.
+  DeviceIdentity identity() const;
+  ConfigurationKey key() const;
 };
 
 /// `hios-profile` version 1: measured times with provenance.
@@ -72,22 +81,19 @@ struct Profile {
   /// of the others). nullptr where neither was. The first of any backend, the reference backend's
   /// only where there is no other.
   const Configuration* find(const Platform& platform, DeviceId device) const;
-  /// The one of same_device, of whichever backend; nullptr: there is none.
-  Configuration* find(const Configuration& like);
+  /// The one of this key, chosen among backends as above; nullptr: there is none.
+  Configuration* find(const ConfigurationKey& key);
 
-  /// Among ranks that were all alike, on whichever GPU. nullptr where none was measured. `kind` is
-  /// the devices' kind. With no `backend` given: the first of any, as above.
-  const Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                            Precision precision = Precision::kFp32,
-                            std::string_view backend = {}) const;
-  Configuration* find(std::string_view kind, int threads, std::size_t ranks,
-                      Precision precision = Precision::kFp32, std::string_view backend = {});
   /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
   /// seconds that both took add up.
   void merge(const Profile& other);
   /// Of the whole content, for reports.
   std::string digest() const;
 };
+
+/// The devices with the identities that the profile was measured on, where they have none. Throws
+/// InputError where it was measured on several, and needs a "device-name" of the device "device".
+Platform identified_by(const Profile& profile, const Platform& platform);
 
 /// Throws InputError with file and JSON path.
 Profile profile_from_json(const JsonView& root);

@@ -29,7 +29,9 @@ std::string describe(const Configuration& configuration) {
        << " ranks";
   if (configuration.precision != Precision::kFp32)
     text << ", " << to_string(configuration.precision);
-  if (const std::string gpu = configuration.gpu(); !gpu.empty()) text << ", " << gpu;
+  if (const DeviceIdentity identity = configuration.identity(); !identity.empty()) {
+    text << ", " << identity.text();
+  }
   for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
     text << (i == 0 ? ", among " : " + ") << configuration.devices[i];
   }
@@ -55,7 +57,7 @@ const Configuration& configuration_of(DeviceId id, const Platform& platform, con
   wanted.threads = device.threads;
   wanted.precision = device.precision;
   wanted.ranks = platform.size();
-  if (!device.gpu.empty()) wanted.machine["backend"]["gpu"] = device.gpu;
+  if (!device.identity.empty()) wanted.machine["backend"]["gpu"] = device.identity;
   std::string known;
   for (const Configuration& configuration : profile.configurations) {
     known += (known.empty() ? "" : "; ") + describe(configuration);

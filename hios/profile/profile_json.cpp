@@ -1,7 +1,6 @@
 // Part of hios/profile/profile.h: `hios-profile` version 1, to and from JSON.
 
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -171,16 +170,10 @@ Json configuration_json(const Configuration& configuration) {
 Profile profile_from_json(const JsonView& root) {
   ObjectReader reader = open_format(root, "hios-profile", 1);
   Profile profile;
-  using Way = std::tuple<std::string, std::string, int, Precision, std::size_t,
-                         std::vector<std::string>, std::string>;  // as Configuration::same_way
-  std::set<Way> ways;
+  std::set<std::pair<std::string, ConfigurationKey>> keys;
   for (const JsonView& view : reader.required("configurations").array()) {
     Configuration configuration = read_configuration(view);
-    const bool is_new =
-        ways.emplace(configuration.backend, configuration.kind, configuration.threads,
-                     configuration.precision, configuration.ranks, configuration.devices,
-                     configuration.gpu())
-            .second;
+    const bool is_new = keys.emplace(configuration.backend, configuration.key()).second;
     if (!is_new) {
       view.fail(
           "backend, kind, threads, math, ranks, devices and GPU are those of an earlier "

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/reference/backend.h"
-#include "support/expect_error.h"
 
 namespace hios::cli {
 namespace {
@@ -12,11 +11,13 @@ const std::string kH200 = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
 const std::string kOlder = "NVIDIA H200, CUDA 12.6, cuDNN 9.5.0";
 const std::string kA100 = "NVIDIA A100, CUDA 13.0, cuDNN 9.19.0";
 
-Platform gpus_named(const std::vector<std::string>& names) {
-  return Platform::homogeneous(names.size(), "gpu", 0, 1).with_gpus(names);
+using Identities = std::vector<DeviceIdentity>;
+
+Platform gpus_named(const Identities& names) {
+  return Platform::homogeneous(names.size(), "gpu", 0, 1).with_identities(names);
 }
 
-std::string refusal(const std::vector<std::string>& gpus, const std::vector<std::string>& named) {
+std::string refusal(const Identities& gpus, const Identities& named) {
   return refusal_of_gpus(gpus, gpus_named(named), "s.json");
 }
 
@@ -57,34 +58,7 @@ TEST(GpuRule, KnowsWhetherGpusAreTheSame) {
 
 TEST(GpuRule, ARankOnCoresHasNone) {
   const auto transport = mpi::make_serial_transport();
-  EXPECT_EQ(gather_gpus(*transport, *reference::make_backend({})), std::vector<std::string>{""});
-}
-
-Configuration measured_on(const std::string& gpu, std::size_t ranks) {
-  Configuration configuration;
-  configuration.backend = "cuda";
-  configuration.kind = "gpu";
-  configuration.threads = 0;
-  configuration.ranks = ranks;
-  configuration.machine["backend"]["gpu"] = gpu;
-  return configuration;
-}
-
-TEST(GpuRule, ASchedulesDevicesAreThoseOfTheProfile) {
-  const Profile profile{{measured_on(kH200, 2), measured_on(kA100, 1)}};
-  EXPECT_EQ(named_by_profile(gpus_named({"", ""}), profile).device(DeviceId(1)).gpu, kH200);
-  EXPECT_EQ(named_by_profile(gpus_named({""}), profile).device(DeviceId(0)).gpu, kA100);
-  EXPECT_EQ(named_by_profile(gpus_named({"", "", ""}), profile).device(DeviceId(0)).gpu, "");
-  EXPECT_EQ(
-      named_by_profile(gpus_named({"NVIDIA H200", "NVIDIA H200"}), profile).device(DeviceId(0)).gpu,
-      "NVIDIA H200");
-}
-
-TEST(GpuRule, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
-  const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
-  test::expect_error<InputError>([&] { named_by_profile(gpus_named({""}), profile); },
-                                 {"measured on " + kH200, kA100, "gpu0", "--platform"});
-  EXPECT_EQ(named_by_profile(gpus_named({kA100}), profile).device(DeviceId(0)).gpu, kA100);
+  EXPECT_EQ(gather_identities(*transport, *reference::make_backend({})), Identities{""});
 }
 
 }  // namespace

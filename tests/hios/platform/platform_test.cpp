@@ -177,13 +177,13 @@ TEST(PlatformIo, PlacesEveryComplaint) {
 }
 
 TEST(Platform, KeepsWhichGpuADeviceMustBe) {
-  const Platform named = Platform::homogeneous(2, "gpu", 0, 1).with_gpus({"NVIDIA H200", ""});
+  const Platform named = Platform::homogeneous(2, "gpu", 0, 1).with_identities({"NVIDIA H200", ""});
   EXPECT_FALSE(named.alike());
-  EXPECT_TRUE(named.with_gpus({"", "NVIDIA H200"}).alike());
+  EXPECT_TRUE(named.with_identities({"", "NVIDIA H200"}).alike());
   const Json json = to_json(named);
   const Platform again = platform_from_json(JsonView(json, "p.json"));
-  EXPECT_EQ(again.device(DeviceId(0)).gpu, "NVIDIA H200");
-  EXPECT_EQ(again.device(DeviceId(1)).gpu, "");
+  EXPECT_EQ(again.device(DeviceId(0)).identity, "NVIDIA H200");
+  EXPECT_EQ(again.device(DeviceId(1)).identity, "");
   EXPECT_EQ(to_json(again), json);
   Json empty = json;
   empty["devices"][0]["gpu"] = "";

@@ -73,7 +73,8 @@ TEST(Profile, ReadsBackTheSame) {
   EXPECT_EQ(first.operators.at("Conv 64 k3x3 | 1x3x8x8").min_ms, 1.0);
   EXPECT_EQ(first.stages.at(canonical({{"a"}, {"b", "c"}, {"a"}})).samples, 12);
   EXPECT_EQ(first.transfers[0].points[1].second, 0.04);
-  EXPECT_TRUE(first.same_way(profile.configurations.front()));
+  EXPECT_EQ(first.backend, profile.configurations.front().backend);
+  EXPECT_EQ(first.key(), profile.configurations.front().key());
 }
 
 TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
@@ -94,15 +95,19 @@ TEST(Profile, FindsAConfiguration) {
   Profile profile;
   profile.configurations = {configuration("reference", 1, 2), configuration("cpu", 1, 2),
                             configuration("reference", 2, 2)};
-  EXPECT_EQ(profile.find("cpu", 1, 2)->backend, "cpu");
-  EXPECT_EQ(profile.find("cpu", 1, 2, Precision::kFp32, "reference")->backend, "reference");
-  EXPECT_EQ(profile.find("cpu", 2, 2)->backend, "reference");
-  EXPECT_EQ(profile.find("cpu", 2, 2, Precision::kFp32, "cpu"), nullptr);
-  EXPECT_EQ(profile.find("cpu", 1, 1), nullptr);
-  EXPECT_EQ(profile.find("gpu", 1, 2), nullptr);
-  EXPECT_EQ(profile.find("cpu", 1, 2, Precision::kTf32), nullptr);
-  profile.find("cpu", 1, 2)->seconds = 7;
-  EXPECT_EQ(profile.configurations[1].seconds, 7);
+  const auto find = [&](std::string_view kind, int threads, std::size_t ranks,
+                        Precision precision = Precision::kFp32) {
+    return profile.find(Platform::homogeneous(ranks, kind, threads, 1, precision), DeviceId(0));
+  };
+  EXPECT_EQ(find("cpu", 1, 2)->backend, "cpu");
+  EXPECT_EQ(find("cpu", 2, 2)->backend, "reference") << "where there is no other";
+  EXPECT_EQ(find("cpu", 1, 1), nullptr);
+  EXPECT_EQ(find("gpu", 1, 2), nullptr);
+  EXPECT_EQ(find("cpu", 1, 2, Precision::kTf32), nullptr);
+  ConfigurationKey key{.kind = "cpu", .threads = 1, .ranks = 2};
+  EXPECT_EQ(profile.find(key), &profile.configurations[1]);
+  key.devices = {"cpu", "gpu"};
+  EXPECT_EQ(profile.find(key), nullptr);
 }
 
 TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
@@ -114,7 +119,7 @@ TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
   const Profile again = read(json);
   EXPECT_TRUE(again.configurations[0].devices.empty());
   EXPECT_EQ(again.configurations[1].devices, (std::vector<std::string>{"gpu", "cpu"}));
-  EXPECT_FALSE(again.configurations[0].same_way(again.configurations[1]));
+  EXPECT_NE(again.configurations[0].key(), again.configurations[1].key());
 
   // A mixed platform is priced by what was measured among its like; else by devices all alike.
   std::vector<Device> devices(2);
@@ -139,10 +144,44 @@ TEST(Profile, OfTwoGpusHoldsTwoConfigurations) {
   profile.configurations[1].machine["backend"]["gpu"] = "NVIDIA A100";
   const Profile again = read(to_json(profile));
   const Platform any = Platform::homogeneous(1, "gpu", 0, 1);
-  EXPECT_EQ(again.find(any.with_gpus({"NVIDIA A100"}), DeviceId(0)), &again.configurations[1]);
-  EXPECT_EQ(again.find(any.with_gpus({"NVIDIA B200"}), DeviceId(0)), nullptr);
+  EXPECT_EQ(again.find(any.with_identities({"NVIDIA A100"}), DeviceId(0)),
+            &again.configurations[1]);
+  EXPECT_EQ(again.find(any.with_identities({"NVIDIA B200"}), DeviceId(0)), nullptr);
   profile.configurations[1].machine = profile.configurations[0].machine;
   test::expect_error<InputError>([&] { read(to_json(profile)); }, {"earlier configuration"});
+}
+
+const std::string kH200 = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
+const std::string kA100 = "NVIDIA A100, CUDA 13.0, cuDNN 9.19.0";
+
+Configuration measured_on(const std::string& gpu, std::size_t ranks) {
+  Configuration made = configuration("cuda", 0, ranks);
+  made.kind = "gpu";
+  made.machine["backend"]["gpu"] = gpu;
+  return made;
+}
+
+/// The identity of a device of a platform whose devices were named so.
+DeviceIdentity identified(const std::vector<DeviceIdentity>& named, const Profile& profile,
+                          std::size_t device) {
+  const Platform platform = Platform::homogeneous(named.size(), "gpu", 0, 1).with_identities(named);
+  return identified_by(profile, platform).device(DeviceId(device)).identity;
+}
+
+TEST(IdentifiedBy, GivesDevicesWhatTheProfileWasMeasuredOn) {
+  const Profile profile{{measured_on(kH200, 2), measured_on(kA100, 1)}};
+  EXPECT_EQ(identified({"", ""}, profile, 1), kH200);
+  EXPECT_EQ(identified({""}, profile, 0), kA100);
+  EXPECT_EQ(identified({"", "", ""}, profile, 0), "");
+  EXPECT_EQ(identified({"NVIDIA H200", "NVIDIA H200"}, profile, 0), "NVIDIA H200");
+}
+
+TEST(IdentifiedBy, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
+  const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
+  test::expect_error<InputError>([&] { identified({""}, profile, 0); },
+                                 {"measured on " + kH200, kA100, "nobody says which gpu0 is"});
+  test::expect_need([&] { identified({""}, profile, 0); }, "device-name", {{"device", "gpu0"}});
+  EXPECT_EQ(identified({kA100}, profile, 0), kA100);
 }
 
 TEST(Profile, MergeAddsAndReplaces) {
