@@ -121,7 +121,10 @@ int write_results(const Flags& flags, const RunJob& job, mpi::Transport& transpo
     const Report report = make_report(flags, job, transport, ranks, results);
     write_after_work([&] {
       status = print_results(job, report, results);
-      if (job.common.json) write_json(*job.common.json, to_json(report), job.common.existing);
+      if (job.common.json) {
+        write_json(*job.common.json, to_json(report, job.network.coarse.graph),
+                   job.common.existing);
+      }
       if (job.trace)
         write_json(*job.trace, run_trace(job, results, costs).json(), job.common.existing);
     });

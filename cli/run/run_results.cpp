@@ -8,6 +8,7 @@
 #include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/schedule/assignment.h"
 
 namespace hios::cli {
 
@@ -110,31 +111,32 @@ std::optional<double> predicted_ms(const RunJob& job, const RunResults& results)
   return std::nullopt;
 }
 
-namespace {
-
-std::vector<ReportStage> report_stages(const RunJob& job, const RunResults& results) {
-  std::vector<ReportStage> stages;
-  for (std::size_t r = 0; r < job.schedule.schedule.devices.size(); ++r) {
-    for (std::size_t s = 0; s < job.schedule.schedule.devices[r].size(); ++s) {
-      ReportStage stage;
-      stage.rank = r;
-      stage.stage = s;
-      for (const Group& group : job.schedule.schedule.devices[r][s].groups) {
-        std::vector<std::string> names;
-        for (const OpId op : group) names.push_back(op_name(job, op));
-        stage.operators.push_back(std::move(names));
-      }
-      if (results.predicted) {
-        stage.predicted_start_ms = results.predicted->stages[r][s].start_ms;
-        stage.predicted_end_ms = results.predicted->stages[r][s].end_ms;
-      }
-      stage.measured_start_ms = results.recorded.clocks[r][s].start_ms;
-      stage.measured_end_ms = results.recorded.clocks[r][s].end_ms;
-      stages.push_back(std::move(stage));
+Timeline measured_timeline(const RunJob& job, const RecordedRun& recorded) {
+  const Schedule& schedule = job.schedule.schedule;
+  const Assignment assignment(job.network.coarse.graph.size(), schedule);
+  Timeline timeline;
+  timeline.latency_ms = recorded.latency_ms;
+  for (const std::vector<StageClock>& clocks : recorded.clocks) {
+    std::vector<StageTimes>& stages = timeline.stages.emplace_back();
+    for (const StageClock& clock : clocks) {
+      stages.push_back({clock.awaited_ms, 0, clock.start_ms, clock.end_ms});
     }
   }
-  return stages;
+  for (std::size_t r = 0; r < schedule.devices.size(); ++r) {
+    const RankPlan plan = plan_rank(job.network.coarse, schedule, Rank(r));
+    for (const PlannedMessage& message : plan.receives) {
+      const AssignedTo& from = assignment[message.op];
+      timeline.transfers.push_back({message.op, from.device, DeviceId(r),
+                                    timeline.stages[from.device.index()][from.stage].end_ms,
+                                    timeline.stages[r][message.stage].start_ms,
+                                    message.size_bytes});
+    }
+  }
+  sort_transfers(timeline.transfers);
+  return timeline;
 }
+
+namespace {
 
 ReportVerification report_verification(const RunJob& job, const Verified& verified) {
   ReportVerification report;
@@ -179,7 +181,9 @@ Report make_report(const Flags& flags, const RunJob& job, const mpi::Transport& 
   report.predicted_ms = predicted_ms(job, results);
   report.overhead_ms = results.recorded.overhead_ms;
   if (results.verified) report.verified = report_verification(job, *results.verified);
-  report.stages = report_stages(job, results);
+  report.schedule = job.schedule.schedule;
+  report.predicted = results.predicted;
+  report.measured = measured_timeline(job, results.recorded);
   return report;
 }
 

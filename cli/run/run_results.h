@@ -36,6 +36,10 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
 std::vector<std::vector<StageClock>> gather_clocks(mpi::Transport& transport,
                                                    const std::vector<StageClock>& mine);
 
+/// The stage clocks as a timeline. A message is taken to leave with the end of its producer's stage
+/// and to arrive with the start of the stage that awaits it.
+Timeline measured_timeline(const RunJob& job, const RecordedRun& recorded);
+
 /// What is about to run, and where; `paths` is the table of transfer paths, if there is one.
 void print_setup(const RunJob& job, const mpi::Transport& transport,
                  const std::vector<ReportRank>& ranks, const std::string& paths);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <utility>
 
 namespace hios {
 namespace {
@@ -23,16 +25,6 @@ Json to_json(const ReportRank& rank, std::size_t number) {
           {"arena_bytes", rank.arena_bytes},
           {"all_tensors_bytes", rank.all_tensors_bytes},
           {"sent_bytes", rank.sent_bytes}};
-}
-
-Json to_json(const ReportStage& stage) {
-  return {{"rank", stage.rank},
-          {"stage", stage.stage},
-          {"operators", stage.operators},
-          {"predicted_start_ms", value_or_null(stage.predicted_start_ms)},
-          {"predicted_end_ms", value_or_null(stage.predicted_end_ms)},
-          {"measured_start_ms", stage.measured_start_ms},
-          {"measured_end_ms", stage.measured_end_ms}};
 }
 
 Json to_json(const ReportVerification& verified) {
@@ -67,18 +59,73 @@ Json digests_json(const Report& report) {
   return json;
 }
 
-/// Each element of a list by the to_json above.
-template <class List>
-Json array_json(const List& list) {
-  Json json = Json::array();
-  for (const auto& element : list) json.push_back(to_json(element));
-  return json;
-}
-
 Json ranks_json(const std::vector<ReportRank>& ranks) {
   Json json = Json::array();
   for (const ReportRank& rank : ranks) json.push_back(to_json(rank, json.size()));
   return json;
+}
+
+/// "predicted_start_ms" and the like, for `times` of a stage or a transfer; null where not known.
+template <class Times>
+void add_times(Json& json, const std::string& process, const Times* times) {
+  json[process + "_start_ms"] = times ? Json(times->start_ms) : Json(nullptr);
+  json[process + "_end_ms"] = times ? Json(times->end_ms) : Json(nullptr);
+}
+
+void add_waits(Json& json, const std::string& process, const StageTimes& times) {
+  json[process + "_awaited_ms"] = times.awaited_ms;
+  json[process + "_ready_ms"] = times.ready_ms;
+}
+
+Json stages_json(const Report& report, const Graph& graph) {
+  Json stages = Json::array();
+  for (std::size_t r = 0; r < report.schedule.devices.size(); ++r) {
+    for (std::size_t s = 0; s < report.schedule.devices[r].size(); ++s) {
+      const StageTimes* const predicted =
+          report.predicted ? &report.predicted->stages[r][s] : nullptr;
+      const StageTimes& measured = report.measured.stages[r][s];
+      Json stage = {{"rank", r},
+                    {"stage", s},
+                    {"operators", operator_names(graph, report.schedule.devices[r][s])}};
+      add_times(stage, "predicted", predicted);
+      add_times(stage, "measured", &measured);
+      if (predicted) add_waits(stage, "predicted", *predicted);
+      add_waits(stage, "measured", measured);
+      stages.push_back(std::move(stage));
+    }
+  }
+  return stages;
+}
+
+/// A row for every tensor and destination that either timeline knows, in the order of the measured
+/// one, then of the other.
+Json transfers_json(const Report& report, const Graph& graph) {
+  struct Row {
+    const TransferTimes *predicted = nullptr, *measured = nullptr;
+  };
+  std::vector<Row> rows;
+  std::map<std::pair<OpId, DeviceId>, std::size_t> row_of;
+  const auto add = [&](const TransferTimes& transfer, const TransferTimes* Row::*which) {
+    const auto [at, fresh] = row_of.emplace(std::pair(transfer.producer, transfer.to), rows.size());
+    if (fresh) rows.emplace_back();
+    rows[at->second].*which = &transfer;
+  };
+  for (const TransferTimes& each : report.measured.transfers) add(each, &Row::measured);
+  if (report.predicted) {
+    for (const TransferTimes& each : report.predicted->transfers) add(each, &Row::predicted);
+  }
+  Json transfers = Json::array();
+  for (const Row& row : rows) {
+    const TransferTimes& known = row.measured ? *row.measured : *row.predicted;
+    Json transfer = {{"producer", graph.op(known.producer).name},
+                     {"from", known.from.index()},
+                     {"to", known.to.index()},
+                     {"size_bytes", known.size_bytes}};
+    add_times(transfer, "predicted", row.predicted);
+    add_times(transfer, "measured", row.measured);
+    transfers.push_back(std::move(transfer));
+  }
+  return transfers;
 }
 
 }  // namespace
@@ -87,7 +134,7 @@ double prediction_error(double measured_ms, double predicted_ms) {
   return (measured_ms - predicted_ms) / measured_ms;
 }
 
-Json to_json(const Report& report) {
+Json to_json(const Report& report, const Graph& graph) {
   const Statistics statistics = summarize(report.iterations_ms);
   Json latency = to_json(statistics);
   if (!report.percentiles.empty()) latency["percentiles"] = percentiles_json(report);
@@ -116,7 +163,8 @@ Json to_json(const Report& report) {
                {"prediction_error", value_or_null(error)},
                {"overhead_ms", report.overhead_ms},
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
-               {"stages", array_json(report.stages)}};
+               {"stages", stages_json(report, graph)},
+               {"transfers", transfers_json(report, graph)}};
   if (report.transfer_paths) json["transfer_paths"] = *report.transfer_paths;
   return json;
 }

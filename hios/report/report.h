@@ -10,6 +10,8 @@
 #include "hios/base/json_io.h"
 #include "hios/base/precision.h"
 #include "hios/base/statistics.h"
+#include "hios/evaluate/timeline.h"
+#include "hios/schedule/schedule.h"
 
 /// `hios-report` version 1: what a run measured, and under which circumstances. Written only;
 /// scripts read it (schedules/schemas/hios-report.json).
@@ -24,15 +26,6 @@ struct ReportRank {
   Bytes arena_bytes = 0;          ///< the peak, tensors sharing places
   Bytes all_tensors_bytes = 0;    ///< had none shared
   Bytes sent_bytes = 0;           ///< an iteration
-};
-
-/// One stage, planned and measured, in ms from the start of the iteration.
-struct ReportStage {
-  std::size_t rank = 0;
-  std::size_t stage = 0;
-  std::vector<std::vector<std::string>> operators;  ///< by group
-  std::optional<double> predicted_start_ms, predicted_end_ms;
-  double measured_start_ms = 0, measured_end_ms = 0;
 };
 
 /// What comparing with another backend found.
@@ -69,13 +62,16 @@ struct Report {
   std::optional<double> predicted_ms;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits
   std::optional<ReportVerification> verified;
-  std::vector<ReportStage> stages;
+  Schedule schedule;                  ///< what ran
+  std::optional<Timeline> predicted;  ///< with a profile
+  Timeline measured;                  ///< of one iteration, after those of iterations_ms
 };
 
 /// (measured − predicted) / measured, signed. REQUIRES: measured_ms > 0.
 double prediction_error(double measured_ms, double predicted_ms);
 
-/// The whole file. Latencies are summarised here, and the prediction judged by their best_quarter.
-Json to_json(const Report& report);
+/// The whole file. Latencies are summarised here, and the prediction judged by their best_quarter;
+/// `graph` names the schedule's operators. REQUIRES: both timelines are those of the schedule.
+Json to_json(const Report& report, const Graph& graph);
 
 }  // namespace hios

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/schema.h"
+#include "support/small_graph.h"
 
 namespace hios {
 namespace {
@@ -31,16 +32,19 @@ Report sample() {
   report.seed = std::numeric_limits<std::uint64_t>::max();
   report.iterations_ms = {4, 2, 3, 5};
   report.overhead_ms = 0.01;
-  ReportStage stage;
-  stage.rank = 1;
-  stage.operators = {{"conv_1", "conv_2"}, {"pool_3"}};
-  stage.measured_end_ms = 1.5;
-  report.stages = {stage};
+  report.schedule = {{{test::stage({{1}})}, {test::stage({{2, 3}, {4}})}}};
+  report.measured.stages = {{{0, 0, 0, 0.5}}, {{0.1, 0.6, 0.75, 1.5}}};
+  report.measured.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 0.5, 0.6, 1000}};
   return report;
 }
 
+const Graph& graph() {
+  static const Graph made = test::small_graph({1, 1, 1, 1}, {{1, 2, 1}});
+  return made;
+}
+
 TEST(Report, SaysLittleWhereLittleWasAsked) {
-  const Json json = to_json(sample());
+  const Json json = to_json(sample(), graph());
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["predicted_ms"].is_null());
   EXPECT_TRUE(json["prediction_error"].is_null());
@@ -48,6 +52,13 @@ TEST(Report, SaysLittleWhereLittleWasAsked) {
   EXPECT_FALSE(json["digests"].contains("profile"));
   EXPECT_FALSE(json["latency_ms"].contains("percentiles"));
   EXPECT_TRUE(json["stages"][0]["predicted_start_ms"].is_null());
+  EXPECT_FALSE(json["stages"][0].contains("predicted_ready_ms"));
+  EXPECT_EQ(json["stages"][1]["rank"], 1);
+  EXPECT_EQ(json["stages"][1]["operators"].dump(), R"([["v2","v3"],["v4"]])");
+  EXPECT_EQ(json["stages"][1]["measured_awaited_ms"], 0.1);
+  EXPECT_EQ(json["stages"][1]["measured_ready_ms"], 0.6);
+  EXPECT_TRUE(json["transfers"][0]["predicted_end_ms"].is_null());
+  EXPECT_EQ(json["transfers"][0]["measured_end_ms"], 0.6);
   EXPECT_EQ(json["ranks"][1]["rank"], 1);
 }
 
@@ -56,8 +67,10 @@ TEST(Report, SaysAllThatIsKnown) {
   report.profile_digest = std::string(32, 'c');
   report.percentiles = {99.9, 50};
   report.predicted_ms = 1;
-  report.stages[0].predicted_start_ms = 0.5;
-  report.stages[0].predicted_end_ms = 1;
+  Timeline& predicted = report.predicted.emplace(report.measured);
+  predicted.stages[1][0] = {0, 0.8, 0.8, 1};
+  predicted.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 0.5, 0.8, 1000},
+                         {OpId(1), DeviceId(1), DeviceId(0), 1, 2, 500}};
   ReportVerification verified;
   verified.reference = "reference";
   verified.max_abs = 1e-6;
@@ -66,10 +79,18 @@ TEST(Report, SaysAllThatIsKnown) {
   report.transfer_paths = parse_json(
       R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
       "paths");
-  const Json json = to_json(report);
+  const Json json = to_json(report, graph());
   test::expect_meets_schema(json);
   EXPECT_EQ(json["latency_ms"]["best_quarter"], 2);
   EXPECT_EQ(json["prediction_error"], 0.5);
+  EXPECT_EQ(json["stages"][1]["predicted_ready_ms"], 0.8);
+  EXPECT_EQ(json["stages"][1]["predicted_end_ms"], 1);
+  ASSERT_EQ(json["transfers"].size(), 2u) << "one for both, and one that was only planned";
+  EXPECT_EQ(json["transfers"][0]["producer"], "v1");
+  EXPECT_EQ(json["transfers"][0]["predicted_end_ms"], 0.8);
+  EXPECT_EQ(json["transfers"][0]["measured_end_ms"], 0.6);
+  EXPECT_EQ(json["transfers"][1]["size_bytes"], 500);
+  EXPECT_TRUE(json["transfers"][1]["measured_start_ms"].is_null());
   EXPECT_EQ(json["latency_ms"]["percentiles"].dump(), R"({"p99.9":5.0,"p50":3.0})");
   EXPECT_EQ(json["verified"]["bitwise"], true);
   EXPECT_EQ(json["transfer_paths"]["by_pair"][1][0], "staged");
@@ -84,7 +105,7 @@ TEST(Report, WritesNullForANumberThatIsNone) {
   verified.max_rel = std::numeric_limits<double>::quiet_NaN();
   verified.passed = false;
   report.verified = verified;
-  const Json json = to_json(report);
+  const Json json = to_json(report, graph());
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["verified"]["max_abs"].is_null());
   EXPECT_TRUE(json["verified"]["bitwise"].is_null());
