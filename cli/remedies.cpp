@@ -10,7 +10,7 @@ namespace hios::cli {
 namespace {
 
 /// A Need's details, and what the program knows beside them.
-struct Asked {
+struct Given {
   const std::map<std::string, std::string>& details;
   const std::string& model_flags;
 
@@ -34,14 +34,14 @@ std::string backends_for(const Platform& platform, const Device& device) {
 }
 
 /// The hios-profile command that measures one device of a platform into the file that lacks it.
-std::string measurement(const Asked& asked) {
-  const std::string& text = asked.detail("platform");
+std::string measurement(const Given& given) {
+  const std::string& text = given.detail("platform");
   const Json json = parse_json(text, "platform", {.max_bytes = text.size()});
   const Platform platform = platform_from_json(JsonView(json, "platform"));
-  const Device& device = platform.device(platform.find(asked.detail("device")).value());
+  const Device& device = platform.device(platform.find(given.detail("device")).value());
   std::string command =
       "; measure it with: mpirun -np " + std::to_string(platform.size()) + " hios-profile ";
-  command += asked.model_flags.empty() ? "--model " + asked.detail("model") : asked.model_flags;
+  command += given.model_flags.empty() ? "--model " + given.detail("model") : given.model_flags;
   const std::string backends = backends_for(platform, device);
   if (!backends.empty()) command += " --backend " + backends;
   int threads = device.threads;
@@ -52,19 +52,19 @@ std::string measurement(const Asked& asked) {
   if (device.precision != Precision::kFp32) {
     command += " --math " + std::string(to_string(device.precision));
   }
-  return command + " --output " + asked.detail("profile") + " --update";
+  return command + " --output " + given.detail("profile") + " --update";
 }
 
-std::string larger_input(const Asked&) { return "; raise --max-input if it is really meant"; }
+std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
 
-std::string replacement(const Asked&) { return " or replace it with --force"; }
+std::string replacement(const Given&) { return " or replace it with --force"; }
 
-std::string device_name(const Asked&) { return ": name it as \"gpu\" in a --platform"; }
+std::string device_name(const Given&) { return ": name it as \"gpu\" in a --platform"; }
 
 /// A kind of Need, and what follows the text of an error that has it.
 struct Remedy {
   std::string_view kind;
-  std::string (*words)(const Asked&);
+  std::string (*words)(const Given&);
 };
 
 constexpr std::array kRemedies = {
