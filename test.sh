@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test: optimised, then under the address and
-# undefined-behaviour sanitizers; where there is a CUDA compiler, also the programs of preset cuda and
-# those tests of the CUDA backend that need no GPU. ./test.sh PRESET… runs those presets instead.
+# undefined-behaviour sanitizers; then the package (tests/package/check.sh). Where there is a CUDA
+# compiler, also the programs of preset cuda and those tests of the CUDA backend that need no GPU.
+# ./test.sh PRESET… runs those presets instead; the package is part of release.
 # The tests that need a GPU are never part of it: ctest --test-dir build/cuda -L gpu.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/setup.sh
+scripts/setup.sh --package
 
 presets=("$@")
 cuda_only=no
@@ -33,3 +34,7 @@ for preset in "${presets[@]}"; do
   printf '\n== %s: tests ==\n' "$preset"
   ctest --preset "$preset" -j "$(nproc)"
 done
+if [[ " ${presets[*]} " = *' release '* ]]; then
+  printf '\n== package ==\n'
+  tests/package/check.sh build/release
+fi
