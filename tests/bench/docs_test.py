@@ -10,8 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = ("hios-profile", "hios-schedule", "hios-run")
 # Of programs that are not ours.
-FOREIGN_FLAGS = {"--preset", "--config", "--build", "--test-dir", "--install", "--prefix", "--bind-to", "--mpi", "--nodes",
-                 "--ntasks-per-node", "--cpus-per-task", "--gpus-per-node", "--gpus-per-task", "--gtest_filter"}
+FOREIGN_FLAGS = {"--preset", "--config", "--build", "--test-dir", "--install", "--prefix", "--bind-to", "--mpi",
+                 "--nodes", "--ntasks-per-node", "--cpus-per-task", "--gpus-per-node", "--gpus-per-task",
+                 "--gtest_filter"}
 FLAG = r"(?<![\w-])--[a-z][a-z_-]*"
 
 
