@@ -7,6 +7,8 @@ set(hios_warnings
   # What GCC 12 wrongly sees in its own library's inlined strings (GCC bug 105651 and its kin); the
   # sanitizer presets look for the real thing.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds>
+  # Where sources are compiled as one, GCC takes each for a header and its unnamed namespaces for a slip.
+  $<$<AND:$<BOOL:${HIOS_UNITY}>,$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
 target_compile_options(hios_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"

@@ -23,6 +23,11 @@ struct ReadLimits {
   int max_depth = 64;             ///< deeper nesting is refused while parsing
 };
 
+/// The largest time and size of one thing that a file may name: doubles hold them exactly, and sums
+/// of a million of them are finite.
+inline constexpr double kMaxMs = 1e9;
+inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
+
 /// Parses the file. Refuses, with file and JSON path: a missing or unreadable file, anything but a
 /// regular file (links are followed), an empty or truncated one, a duplicate key, nesting over the
 /// limit, a number that no double holds (1e400).

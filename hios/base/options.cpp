@@ -10,7 +10,7 @@ namespace hios {
 namespace {
 
 /// The shortest text that reads back as the same number: "4", "0.5".
-std::string number_text(double value) {
+std::string shortest_text(double value) {
   char text[32];
   const auto result = std::to_chars(text, text + sizeof text, value);
   return {text, result.ptr};
@@ -19,7 +19,7 @@ std::string number_text(double value) {
 struct ToText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
-  std::string operator()(double value) const { return number_text(value); }
+  std::string operator()(double value) const { return shortest_text(value); }
   std::string operator()(const std::string& value) const { return quote(value); }
 };
 
@@ -30,8 +30,8 @@ std::string domain(const OptionSpec& spec) {
   if (std::holds_alternative<bool>(spec.default_value)) return "true or false";
   if (std::holds_alternative<std::string>(spec.default_value)) return "text";
   const bool whole = std::holds_alternative<std::int64_t>(spec.default_value);
-  return std::string(whole ? "a whole number" : "a number") + " from " + number_text(spec.min) +
-         " to " + number_text(spec.max);
+  return std::string(whole ? "a whole number" : "a number") + " from " + shortest_text(spec.min) +
+         " to " + shortest_text(spec.max);
 }
 
 bool in_bounds(const OptionSpec& spec, double value) {

@@ -13,7 +13,7 @@
 namespace hios {
 namespace {
 
-struct Node {
+struct WaitingStage {
   DeviceId device;
   std::size_t stage = 0;
   std::size_t waits = 0;  ///< arcs from stages that have not ended
@@ -144,7 +144,7 @@ class Simulation {
   const Schedule& schedule_;
   const CostModel& costs_;
   const Assignment assignment_;
-  std::vector<Node> nodes_;  // by number of the stage
+  std::vector<WaitingStage> nodes_;  // by number of the stage
   Timeline timeline_;
 };
 

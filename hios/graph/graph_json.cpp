@@ -11,9 +11,6 @@
 namespace hios {
 namespace {
 
-constexpr double kMaxMs = 1e9;
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
-
 using IdsByName = std::unordered_map<std::string, OpId>;
 
 std::string read_label(const JsonView& view) {

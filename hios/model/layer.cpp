@@ -13,9 +13,6 @@ struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
 
-/// Every extent, kernel, stride and padding stays below this, so that no sum of a few of them and
-/// no product of two can leave 64 bits.
-constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
 /// 2^40 values are 4 TiB: a size that was mistyped, not one that is meant.
 constexpr double kMaxElements = 0x1.0p40;
 

@@ -12,8 +12,6 @@
 namespace hios {
 namespace {
 
-constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
-
 using TensorsByName = std::unordered_map<std::string, TensorId>;
 
 std::vector<std::int64_t> read_integers(const JsonView& view, std::size_t count,

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "hios/base/ids.h"
 
 namespace hios {
+
+/// Every extent, kernel, stride and padding stays below this, so that no sum of a few of them and
+/// no product of two can leave 64 bits.
+inline constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
 
 /// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
 /// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic

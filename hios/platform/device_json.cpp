@@ -4,7 +4,6 @@ namespace hios {
 namespace {
 
 constexpr int kMaxCount = 65536;
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
 
 std::string read_name(const JsonView& view, const char* remedy) {
   std::string name = view.string();

@@ -9,7 +9,6 @@
 namespace hios {
 namespace {
 
-constexpr double kMaxMs = 1e9;
 constexpr double kMaxGbPerS = 1e9;
 
 Link read_speed(ObjectReader& reader) {

@@ -11,9 +11,7 @@
 namespace hios {
 namespace {
 
-constexpr double kMaxMs = 1e9;
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
-constexpr std::int64_t kMaxCount = 1'000'000'000;
+constexpr std::int64_t kMaxSamples = 1'000'000'000;
 constexpr int kMaxThreads = 65536;
 constexpr std::int64_t kMaxRanks = 65536;
 
@@ -21,7 +19,7 @@ Measurement read_times(ObjectReader& reader) {
   Measurement measurement;
   measurement.ms = reader.required("ms").number(0, kMaxMs);
   measurement.min_ms = reader.required("min").number(0, kMaxMs);
-  measurement.samples = reader.required("samples").integer(1, kMaxCount);
+  measurement.samples = reader.required("samples").integer(1, kMaxSamples);
   reader.finish();
   return measurement;
 }

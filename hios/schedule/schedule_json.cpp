@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/model/tensor.h"
 #include "hios/platform/device_json.h"
 #include "hios/profile/stage_json.h"
 #include "hios/schedule/schedule.h"
@@ -15,8 +16,7 @@
 namespace hios {
 namespace {
 
-constexpr double kMaxMs = 1e12;
-constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();  // as a Model's
+constexpr double kMaxLatencyMs = 1e12;
 constexpr std::int64_t kMaxStages = 1'000'000'000;
 
 constexpr std::array kOutcomes = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
@@ -96,16 +96,16 @@ std::vector<Stage> read_stages(const JsonView& view, const Graph& graph) {
 Prediction read_prediction(const JsonView& view) {
   ObjectReader reader(view);
   Prediction predicted;
-  predicted.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
+  predicted.latency_ms = reader.required("latency_ms").number(0, kMaxLatencyMs);
   if (const auto estimated = reader.optional("estimated_stages")) {
     predicted.estimated_stages = static_cast<std::size_t>(estimated->integer(0, kMaxStages));
   }
   if (const auto bound = reader.optional("lower_bound_ms")) {
-    predicted.lower_bound_ms = bound->number(0, kMaxMs);
+    predicted.lower_bound_ms = bound->number(0, kMaxLatencyMs);
   }
   if (const auto bound = reader.optional("bound")) predicted.bound = bound->string();
   // Follows from the two before, so it is checked and not kept.
-  if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxMs);
+  if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxLatencyMs);
   reader.finish();
   return predicted;
 }
@@ -125,7 +125,8 @@ void read_making(ObjectReader& reader, ScheduleFile& file) {
     file.options = options->json();
   }
   if (const auto outcome = reader.optional("outcome")) file.outcome = read_outcome(*outcome);
-  if (const auto seconds = reader.optional("seconds")) file.seconds = seconds->number(0, kMaxMs);
+  if (const auto seconds = reader.optional("seconds"))
+    file.seconds = seconds->number(0, kMaxLatencyMs);
   if (const auto objective = reader.optional("objective")) {
     file.objective = objective->string();
     if (file.objective != "latency") {
