@@ -1,8 +1,9 @@
 """One profile out of short ones.
 
 The ways are profiled in turns, again and again, so that a disturbed minute spoils one turn of each and
-not all of one. Noise only adds time: of a way's turns the fastest counts, as a whole, so that all times of
-a configuration are of one moment. Stages, which take longest, grow from turn to turn in a file of their own;
+not all of one. Noise only adds time: of a way's turns those count that agree with the fastest, and the middle
+one of them is taken, as a whole, so that all times of a configuration are of one moment. (The fastest itself
+would be too fast by chance: runs are not the best of three.) Stages, which take longest, grow from turn to turn in a file of their own;
 they are measured for the algorithms that use several streams.
 """
 
@@ -10,6 +11,7 @@ import json
 import sys
 
 TURNS = 3
+AGREE = 0.03
 
 
 def operators_ms(configuration):
@@ -19,6 +21,13 @@ def operators_ms(configuration):
 
 def transfers_ms(configuration):
     return sum(ms for transfer in configuration.get("transfers", []) for _, ms in transfer["points"])
+
+
+def middle_of_the_fast(turns):
+    """The middle one, of two the faster, of those within AGREE of the fastest."""
+    ordered = sorted(turns, key=lambda turn: (operators_ms(turn), transfers_ms(turn)))
+    fast = [turn for turn in ordered if operators_ms(turn) <= (1 + AGREE) * operators_ms(ordered[0])]
+    return fast[(len(fast) - 1) // 2]
 
 
 def settled(configuration):
@@ -87,11 +96,11 @@ class TurnsProfile:
         self.file.write_text(json.dumps(profile, indent=1) + "\n")
 
     def _chosen(self, way):
-        fastest = min(self.turns[way], key=lambda turn: (operators_ms(turn), transfers_ms(turn)))
-        chosen = {**fastest, "stages": list(self.stages[way].values())}
+        turn = middle_of_the_fast(self.turns[way])
+        chosen = {**turn, "stages": list(self.stages[way].values())}
         if way in self.settling:
-            settling = {**fastest["protocol"].get("settling", {}), "stages": self.settling[way]}
-            chosen["protocol"] = {**fastest["protocol"], "settling": settling}
+            settling = {**turn["protocol"].get("settling", {}), "stages": self.settling[way]}
+            chosen["protocol"] = {**turn["protocol"], "settling": settling}
         return chosen
 
     def _keep_stages(self, way, configuration, replace=False):
