@@ -3,8 +3,10 @@
 The ways are profiled in turns, again and again, so that a disturbed minute spoils one turn of each and
 not all of one. Noise only adds time: of a way's turns those count that agree with the fastest, and the middle
 one of them is taken, as a whole, so that all times of a configuration are of one moment. (The fastest itself
-would be too fast by chance: runs are not the best of three.) Stages, which take longest, grow from turn to turn in a file of their own;
-they are measured for the algorithms that use several streams.
+would be too fast by chance: runs are not the best of three.)
+
+Stages, which take longest, grow from turn to turn in a file of their own; they are measured for the
+algorithms that use several streams.
 """
 
 import json
