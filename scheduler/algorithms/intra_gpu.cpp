@@ -7,10 +7,10 @@
 #include "scheduler/algorithms/stage_graph.h"
 #include "scheduler/list/priorities.h"
 
-// Alg. 2 of paper 001. For every operator v_i by priority that is still alone in its stage, windows
-// of 2, 3, … w consecutive operators from v_i on along its device are tried, and the one with the
-// least latency is kept if that is below the latency without it. A window ends at the device's end,
-// at an operator that is in a merged stage already, and at `streams` operators.
+// Alg. 2 of Kundu and Shu, HIOS. For every operator v_i by priority that is still alone in its
+// stage, windows of 2, 3, … w consecutive operators from v_i on along its device are tried, and the
+// one with the least latency is kept if that is below the latency without it. A window ends at the
+// device's end, at an operator that is in a merged stage already, and at `streams` operators.
 //
 // If an operator of the window waits for another one or for what waits for it, by edges or by the
 // order on other devices, they depend on each other or a cycle would arise, and larger windows need

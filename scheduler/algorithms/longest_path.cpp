@@ -11,9 +11,9 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 
-// Alg. 1 of paper 001 (HIOS-LP without its intra-GPU part): the longest path among the operators
-// that are not scheduled goes to one device as a whole, so that its transfers vanish; which device,
-// a trial on each tells. Ties go to the lowest device.
+// Alg. 1 of Kundu and Shu, HIOS (HIOS-LP without its intra-GPU part): the longest path among the
+// operators that are not scheduled goes to one device as a whole, so that its transfers vanish;
+// which device, a trial on each tells. Ties go to the lowest device.
 //
 // There are some 0.4·n paths, so neither the search for the next one (valid_path) nor a trial may
 // begin anew each time. In a trial all scheduled operators and the path's are placed in priority

@@ -11,11 +11,11 @@
 #include "scheduler/list/timeline.h"
 #include "scheduler/structures/history_tree.h"
 
-// Alg. 3 of paper 001 (HIOS-MR without its intra-GPU part). Row i of a table has for each device j
-// the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives it. So an
-// entry stands for a whole history: its device, then that of v_{i-1}, … back to v_1, each with the
-// finish time that its own entry holds. v_i on j is tried after each of the histories that end in
-// row i−1: it starts once j is free and every predecessor's output is there, wherever that
+// Alg. 3 of Kundu and Shu, HIOS (HIOS-MR without its intra-GPU part). Row i of a table has for each
+// device j the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives
+// it. So an entry stands for a whole history: its device, then that of v_{i-1}, … back to v_1, each
+// with the finish time that its own entry holds. v_i on j is tried after each of the histories that
+// end in row i−1: it starts once j is free and every predecessor's output is there, wherever that
 // predecessor went.
 //
 // The paper reads each history back in full, O(n²·M²). Here each row carries, for each of its

@@ -8,8 +8,8 @@
 
 namespace hios::scheduler {
 
-/// Alg. 3 of paper 001 without its last line. One operator a stage. Once out of time, the rest goes
-/// by list_schedule().
+/// Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. Once out of time,
+/// the rest goes by list_schedule().
 ///
 /// Honours times by device, `allowed`, `colocate` and memory: an operator is tried after a history
 /// only on devices that can take it there. Where no history has such a device, pack_operators()

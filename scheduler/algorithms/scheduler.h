@@ -20,6 +20,10 @@
 /// A scheduler of one's own is a function of this shape, usually in four steps: refuse what cannot
 /// be scheduled (list/requirements.h), decide the schedule (list/timeline.h places operators one at
 /// a time), hand it to complete(), and add a row for it to a Registry (scheduler/registry.h).
+///
+/// Alg. 1, 2 and 3 are those of Kundu and Shu, "HIOS: Hierarchical Inter-Operator Scheduler for
+/// Real-Time Inference of DAG-Structured Deep Learning Models on Multiple GPUs", whose words name
+/// what is in these files.
 namespace hios::scheduler {
 
 /// What the caller lends to an algorithm beside its options.

@@ -46,7 +46,7 @@ double exponential(Random& random) {
 
 }  // namespace
 
-Annealing::Annealing(const Problem& problem, const Schedule& start, std::uint64_t seed)
+Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::uint64_t seed)
     : problem_(problem),
       pricer_(problem),
       random_(seed),

@@ -15,7 +15,7 @@ namespace hios::scheduler::best {
 class Annealing {
  public:
   /// `problem` outlives the island. REQUIRES: `start` is valid.
-  Annealing(const Problem& problem, const Schedule& start, std::uint64_t seed);
+  Annealing(const SearchProblem& problem, const Schedule& start, std::uint64_t seed);
 
   /// From hot to cold over the next `length` moves of run().
   void begin_cycle(std::int64_t length);
@@ -39,7 +39,7 @@ class Annealing {
   void reorder();
   void save_best();
 
-  const Problem& problem_;
+  const SearchProblem& problem_;
   StagePricer pricer_;
   Random random_;
   Arrangement now_;

@@ -21,7 +21,8 @@
 
 namespace hios::scheduler::best {
 
-Arrangement::Arrangement(const Problem& problem, StagePricer& pricer, const Schedule& schedule)
+Arrangement::Arrangement(const SearchProblem& problem, StagePricer& pricer,
+                         const Schedule& schedule)
     : problem_(&problem),
       pricer_(&pricer),
       slot_of_(problem.operators(), kNoSlot),
@@ -62,7 +63,7 @@ void Arrangement::fill_from(const Schedule& schedule) {
   std::vector<std::size_t> waits(next, 0);
   const auto for_each_follower = [&](Slot slot, auto visit) {
     for (OpId op : operators_[slot]) {
-      for (const Problem::Link& output : problem_->outputs(op)) {
+      for (const SearchProblem::Link& output : problem_->outputs(op)) {
         if (slot_of(output.op) != slot) visit(slot_of(output.op));
       }
     }
@@ -87,30 +88,30 @@ void Arrangement::fill_from(const Schedule& schedule) {
   keep();
 }
 
-Window Arrangement::window(OpId op) const {
-  Window window{-1, static_cast<std::int64_t>(slots())};
-  for (const Problem::Link& input : problem_->inputs(op)) {
-    window.first = std::max<std::int64_t>(window.first, position_[slot_of(input.op)]);
+PositionRange Arrangement::range(OpId op) const {
+  PositionRange range{-1, static_cast<std::int64_t>(slots())};
+  for (const SearchProblem::Link& input : problem_->inputs(op)) {
+    range.first = std::max<std::int64_t>(range.first, position_[slot_of(input.op)]);
   }
-  for (const Problem::Link& output : problem_->outputs(op)) {
-    window.last = std::min<std::int64_t>(window.last, position_[slot_of(output.op)]);
+  for (const SearchProblem::Link& output : problem_->outputs(op)) {
+    range.last = std::min<std::int64_t>(range.last, position_[slot_of(output.op)]);
   }
-  return window;
+  return range;
 }
 
-Window Arrangement::window_of_stage(Slot slot) const {
-  Window window{-1, static_cast<std::int64_t>(slots())};
+PositionRange Arrangement::range_of_stage(Slot slot) const {
+  PositionRange range{-1, static_cast<std::int64_t>(slots())};
   for (OpId op : operators_[slot]) {
-    for (const Problem::Link& input : problem_->inputs(op)) {
+    for (const SearchProblem::Link& input : problem_->inputs(op)) {
       const Slot from = slot_of(input.op);
-      if (from != slot) window.first = std::max<std::int64_t>(window.first, position_[from]);
+      if (from != slot) range.first = std::max<std::int64_t>(range.first, position_[from]);
     }
-    for (const Problem::Link& output : problem_->outputs(op)) {
+    for (const SearchProblem::Link& output : problem_->outputs(op)) {
       const Slot to = slot_of(output.op);
-      if (to != slot) window.last = std::min<std::int64_t>(window.last, position_[to]);
+      if (to != slot) range.last = std::min<std::int64_t>(range.last, position_[to]);
     }
   }
-  return window;
+  return range;
 }
 
 bool Arrangement::overfull(DeviceId device) const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hios/schedule/schedule.h"
-#include "scheduler/best/problem.h"
+#include "scheduler/best/search_problem.h"
 #include "scheduler/best/stage_pricer.h"
 
 namespace hios::scheduler::best {
@@ -17,7 +17,7 @@ inline constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 /// Positions of the sequence that an operator may take: after everything that it reads, before
 /// everything that reads it. It may enter the stages at `first` and `last` and all between (−1 and
 /// n: there is none), or stand alone after any position from `first` to `last` − 1.
-struct Window {
+struct PositionRange {
   std::int64_t first = -1;
   std::int64_t last = 0;
 };
@@ -31,11 +31,11 @@ struct Window {
 class Arrangement {
  public:
   /// Both outlive the arrangement. REQUIRES: `schedule` is valid.
-  Arrangement(const Problem& problem, StagePricer& pricer, const Schedule& schedule);
+  Arrangement(const SearchProblem& problem, StagePricer& pricer, const Schedule& schedule);
   /// A copy for another thread, which has a pricer of its own.
   Arrangement(const Arrangement& other, StagePricer& pricer);
 
-  const Problem& problem() const { return *problem_; }
+  const SearchProblem& problem() const { return *problem_; }
   StagePricer& pricer() { return *pricer_; }
   std::size_t slots() const { return sequence_.size(); }
 
@@ -54,19 +54,19 @@ class Arrangement {
   /// The sum of all stages' costs.
   double work_ms() const { return work_ms_; }
 
-  Window window(OpId op) const;
+  PositionRange range(OpId op) const;
   /// Where a whole stage may stand alone.
-  Window window_of_stage(Slot slot) const;
+  PositionRange range_of_stage(Slot slot) const;
   /// Whether the device holds more bytes than its memory has.
   bool overfull(DeviceId device) const;
 
   /// Moves an operator into another stage. REQUIRES: the stage is not empty, stands
-  /// within the window, its device can run the operator.
+  /// within the range, its device can run the operator.
   void join(OpId op, Slot slot);
-  /// Moves an operator into a stage of its own after position `gap`. REQUIRES: within the window,
+  /// Moves an operator into a stage of its own after position `gap`. REQUIRES: within the range,
   /// the device can run it.
   void isolate(OpId op, DeviceId device, std::int64_t gap);
-  /// Moves a stage, to another device perhaps. REQUIRES: within its window, the
+  /// Moves a stage, to another device perhaps. REQUIRES: within its range, the
   /// device can run all its operators.
   void shift(Slot slot, DeviceId device, std::int64_t gap);
 
@@ -111,7 +111,7 @@ class Arrangement {
   Slot empty_slot_near(std::int64_t gap) const;
   void take_back(const Note& note);
 
-  const Problem* problem_;
+  const SearchProblem* problem_;
   StagePricer* pricer_;
   std::vector<Slot> slot_of_;                 // by operator
   std::vector<std::vector<OpId>> operators_;  // by slot

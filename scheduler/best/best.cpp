@@ -9,9 +9,9 @@
 
 #include "hios/evaluate/simulate.h"
 #include "scheduler/best/annealing.h"
-#include "scheduler/best/problem.h"
-#include "scheduler/best/run_all.h"
+#include "scheduler/best/search_problem.h"
 #include "scheduler/best/starts.h"
+#include "scheduler/structures/run_all.h"
 
 // Islands anneal apart from each other (annealing.h), in cycles that are as many moves long for
 // all, each cycle longer than the one before: whenever time runs out, most of it went into few long
@@ -162,7 +162,7 @@ class Search {
   std::size_t threads_;
   std::int64_t budget_;     ///< moves of each island
   std::int64_t moves_ = 0;  ///< made by each
-  std::optional<Problem> problem_;
+  std::optional<SearchProblem> problem_;
   std::vector<std::unique_ptr<Annealing>> islands_;
   BestResult best_;
   bool at_bound_ = false;   ///< nothing can be shorter

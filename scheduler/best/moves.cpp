@@ -29,7 +29,7 @@ constexpr std::int64_t kReach = 256;
 
 Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
     : arrangement_(arrangement), timing_(timing), random_(random) {
-  const Problem& problem = arrangement.problem();
+  const SearchProblem& problem = arrangement.problem();
   for (std::size_t d = 0; d < problem.devices(); ++d) {
     any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(DeviceId(d));
   }
@@ -62,16 +62,16 @@ DeviceId Moves::pick_device() { return DeviceId(random_.below(arrangement_.probl
 
 bool Moves::may_change_device(OpId op, DeviceId device) const {
   if (device == arrangement_.device_of(op)) return true;
-  const Problem& problem = arrangement_.problem();
+  const SearchProblem& problem = arrangement_.problem();
   return problem.companions(op).empty() && problem.costs().can_run(op, device);
 }
 
-/// A stage in the window other than `except`; kNoSlot where chance met none.
-Slot Moves::pick_stage(const Window& window, Slot except) {
+/// A stage in the range other than `except`; kNoSlot where chance met none.
+Slot Moves::pick_stage(const PositionRange& range, Slot except) {
   const std::int64_t here = arrangement_.position(except);
   const std::int64_t end = static_cast<std::int64_t>(arrangement_.slots()) - 1;
-  const std::int64_t low = std::max({window.first, std::int64_t{0}, here - kReach});
-  const std::int64_t high = std::min({window.last, end, here + kReach});
+  const std::int64_t low = std::max({range.first, std::int64_t{0}, here - kReach});
+  const std::int64_t high = std::min({range.last, end, here + kReach});
   const auto width = static_cast<std::uint64_t>(high - low + 1);
   std::int64_t position = low + static_cast<std::int64_t>(random_.below(width));
   for (; position <= high; ++position) {
@@ -81,11 +81,11 @@ Slot Moves::pick_stage(const Window& window, Slot except) {
   return kNoSlot;
 }
 
-/// REQUIRES: window.first < window.last.
-std::int64_t Moves::pick_gap(const Window& window, Slot from) {
+/// REQUIRES: range.first < range.last.
+std::int64_t Moves::pick_gap(const PositionRange& range, Slot from) {
   const std::int64_t here = arrangement_.position(from);
-  const std::int64_t low = std::max(window.first, here - kReach);
-  const std::int64_t high = std::min(window.last - 1, here + kReach);
+  const std::int64_t low = std::max(range.first, here - kReach);
+  const std::int64_t high = std::min(range.last - 1, here + kReach);
   return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
 }
 
@@ -94,7 +94,7 @@ bool Moves::relocate(OpId op) {
 }
 
 bool Moves::enter_stage(OpId op) {
-  const Slot slot = pick_stage(arrangement_.window(op), arrangement_.slot_of(op));
+  const Slot slot = pick_stage(arrangement_.range(op), arrangement_.slot_of(op));
   if (slot == kNoSlot) return false;
   const DeviceId device = arrangement_.device(slot);
   if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
@@ -104,11 +104,11 @@ bool Moves::enter_stage(OpId op) {
 }
 
 bool Moves::stand_alone(OpId op) {
-  const Window window = arrangement_.window(op);
-  if (window.first >= window.last) return false;  // it reads and is read in its own stage
+  const PositionRange range = arrangement_.range(op);
+  if (range.first >= range.last) return false;  // it reads and is read in its own stage
   const DeviceId device = pick_device();
   if (!may_change_device(op, device)) return false;
-  arrangement_.isolate(op, device, pick_gap(window, arrangement_.slot_of(op)));
+  arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
   return !arrangement_.overfull(device);
 }
 
@@ -116,21 +116,21 @@ bool Moves::stand_alone(OpId op) {
 bool Moves::exchange(OpId op) {
   const Slot left = arrangement_.slot_of(op);
   const DeviceId left_device = arrangement_.device(left);
-  const Slot entered = pick_stage(arrangement_.window(op), left);
+  const Slot entered = pick_stage(arrangement_.range(op), left);
   if (entered == kNoSlot) return false;
   const auto members = arrangement_.operators(entered);
   const OpId other = members[random_.below(members.size())];
   const DeviceId entered_device = arrangement_.device(entered);
   if (!may_change_device(op, entered_device)) return false;
   arrangement_.join(op, entered);  // whose memory may be full until the other has left
-  const Window window = arrangement_.window(other);
+  const PositionRange range = arrangement_.range(other);
   const std::int64_t place = arrangement_.position(left);
   if (!may_change_device(other, left_device)) return false;
   if (!arrangement_.empty(left)) {
-    if (place < window.first || place > window.last) return false;
+    if (place < range.first || place > range.last) return false;
     arrangement_.join(other, left);
   } else {
-    if (place < window.first || place >= window.last) return false;
+    if (place < range.first || place >= range.last) return false;
     arrangement_.isolate(other, left_device, place);
   }
   return !arrangement_.overfull(entered_device) && !arrangement_.overfull(left_device);
@@ -138,12 +138,12 @@ bool Moves::exchange(OpId op) {
 
 bool Moves::move_stage(OpId op) {
   const Slot slot = arrangement_.slot_of(op);
-  const Window window = arrangement_.window_of_stage(slot);
+  const PositionRange range = arrangement_.range_of_stage(slot);
   const DeviceId device = pick_device();
   for (OpId member : arrangement_.operators(slot)) {
     if (!may_change_device(member, device)) return false;
   }
-  arrangement_.shift(slot, device, pick_gap(window, slot));
+  arrangement_.shift(slot, device, pick_gap(range, slot));
   return !arrangement_.overfull(device);
 }
 
@@ -153,10 +153,10 @@ bool Moves::move_companions(OpId op) {
   if (device == arrangement_.device_of(op)) return false;
   for (OpId member : arrangement_.problem().companions(op)) {
     if (!arrangement_.problem().costs().can_run(member, device)) return false;
-    const Window window = arrangement_.window(member);
-    if (window.first >= window.last) return false;
+    const PositionRange range = arrangement_.range(member);
+    if (range.first >= range.last) return false;
     const std::int64_t here = arrangement_.position(arrangement_.slot_of(member));
-    arrangement_.isolate(member, device, std::clamp(here, window.first, window.last - 1));
+    arrangement_.isolate(member, device, std::clamp(here, range.first, range.last - 1));
   }
   return !arrangement_.overfull(device);
 }

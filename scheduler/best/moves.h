@@ -27,8 +27,8 @@ class Moves {
   bool move_stage(OpId op);
   bool move_companions(OpId op);
   bool may_change_device(OpId op, DeviceId device) const;
-  Slot pick_stage(const Window& window, Slot except);
-  std::int64_t pick_gap(const Window& window, Slot from);
+  Slot pick_stage(const PositionRange& range, Slot except);
+  std::int64_t pick_gap(const PositionRange& range, Slot from);
   bool below(double share) { return random_.uniform() < share; }
 
   Arrangement& arrangement_;

@@ -33,7 +33,7 @@ std::size_t StagePricer::SetHash::operator()(const std::vector<std::uint32_t>& k
   return hash ^ (hash >> 29);
 }
 
-StagePricer::StagePricer(const Problem& problem)
+StagePricer::StagePricer(const SearchProblem& problem)
     : problem_(problem), mark_(problem.operators(), 0), stamp_(problem.operators(), 0) {
   const bool overlap = problem.graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
   for (std::size_t d = 0; d < problem.devices(); ++d) {
@@ -96,7 +96,7 @@ void StagePricer::find_components(std::span<const OpId> operators, DeviceId devi
     return place;
   };
   for (std::uint32_t i = 0; i < operators.size(); ++i) {
-    for (const Problem::Link& input : problem_.inputs(operators[i])) {
+    for (const SearchProblem::Link& input : problem_.inputs(operators[i])) {
       if (stamp_[input.op.index()] != now_) continue;
       const std::uint32_t a = root(i), b = root(mark_[input.op.index()]);
       root_[std::max(a, b)] = std::min(a, b);

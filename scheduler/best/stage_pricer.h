@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hios/schedule/schedule.h"
-#include "scheduler/best/problem.h"
+#include "scheduler/best/search_problem.h"
 
 namespace hios::scheduler::best {
 
@@ -18,7 +18,7 @@ class StagePricer {
   /// The most operators that the search puts into a stage.
   static constexpr std::size_t kMostOperators = 32;
 
-  explicit StagePricer(const Problem& problem);
+  explicit StagePricer(const SearchProblem& problem);
 
   /// The cost in ms with the groups of stage(), as CostModel::stage up to rounding.
   /// REQUIRES: not empty, the device can run all, no path between two of them leaves the set.
@@ -48,7 +48,7 @@ class StagePricer {
   void try_groups(std::span<const OpId> operators, DeviceId device, Grouping& best);
   Stage assemble(std::span<const OpId> operators, std::span<const std::uint32_t> group_of) const;
 
-  const Problem& problem_;
+  const SearchProblem& problem_;
   std::vector<bool> sharing_pays_;  // by device
   // Scratch of the stage that is priced: its components are its first groups.
   std::vector<std::uint32_t> mark_;   // by operator: place in the stage, where stamp_ says so

@@ -12,12 +12,12 @@
 #include "scheduler/algorithms/longest_path.h"
 #include "scheduler/algorithms/mapping_recording.h"
 #include "scheduler/algorithms/sequential.h"
-#include "scheduler/best/run_all.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/list/timeline.h"
+#include "scheduler/structures/run_all.h"
 
 // Whether an algorithm keeps memory limits and shared devices is judged by its schedule: what
 // validate() refuses is no start. An algorithm that refuses the problem itself is none either.

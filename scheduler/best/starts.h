@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scheduler/algorithms/scheduler.h"
-#include "scheduler/best/problem.h"
+#include "scheduler/best/search_problem.h"
 
 namespace hios::scheduler::best {
 

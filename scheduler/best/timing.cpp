@@ -1,7 +1,6 @@
 #include "scheduler/best/timing.h"
 
 #include <algorithm>
-#include <bit>
 
 // update() visits stages in the order of the sequence, which is topological, so each at most once:
 // those that changed, and whoever waits for a stage whose end has moved. The visit stops early in
@@ -19,33 +18,6 @@
 // recompute() after thousands of random moves, kept and undone).
 
 namespace hios::scheduler::best {
-
-std::size_t PositionSet::take_next(std::size_t from) {
-  std::size_t word = from / 64;
-  std::uint64_t bits = words_[word] & (~std::uint64_t{0} << from % 64);
-  while (bits == 0) {
-    if (++word == words_.size()) return kNone;
-    bits = words_[word];
-  }
-  words_[word] ^= bits & (~bits + 1);
-  return word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-}
-
-std::size_t PositionSet::take_previous(std::size_t from) {
-  std::size_t word = from / 64;
-  std::uint64_t bits = words_[word] & (~std::uint64_t{0} >> (63 - from % 64));
-  while (bits == 0) {
-    if (word-- == 0) return kNone;
-    bits = words_[word];
-  }
-  const auto highest = static_cast<std::size_t>(63 - std::countl_zero(bits));
-  words_[word] ^= std::uint64_t{1} << highest;
-  return word * 64 + highest;
-}
-
-void PositionSet::clear_from(std::size_t from) {
-  std::fill(words_.begin() + static_cast<std::ptrdiff_t>(from / 64), words_.end(), 0);
-}
 
 Timing::Timing(const Arrangement& arrangement)
     : arrangement_(&arrangement),
@@ -74,7 +46,7 @@ double Timing::ready_ms(Slot slot) const {
   const DeviceId device = a.device(slot);
   double ready = a.before(slot) == kNoSlot ? 0 : end_ms_[a.before(slot)];
   for (OpId op : a.operators(slot)) {
-    for (const Problem::Link& input : a.problem().inputs(op)) {
+    for (const SearchProblem::Link& input : a.problem().inputs(op)) {
       const Slot from = a.slot_of(input.op);
       if (from == slot) continue;
       ready =
@@ -91,7 +63,7 @@ double Timing::rest_ms(Slot slot) const {
   const Slot next = a.after(slot);
   double rest = next == kNoSlot ? 0 : a.cost_ms(next) + tail_ms_[next];
   for (OpId op : a.operators(slot)) {
-    for (const Problem::Link& output : a.problem().outputs(op)) {
+    for (const SearchProblem::Link& output : a.problem().outputs(op)) {
       const Slot to = a.slot_of(output.op);
       if (to == slot) continue;
       rest = std::max(rest, costs.transfer_ms(output.edge, device, a.device(to)) +
@@ -111,7 +83,7 @@ std::size_t Timing::mark_changes() {
     last = std::max<std::size_t>(last, a.position(slot));
   }
   for (OpId op : a.moved_operators()) {
-    for (const Problem::Link& output : a.problem().outputs(op)) {
+    for (const SearchProblem::Link& output : a.problem().outputs(op)) {
       waiting_.insert(a.position(a.slot_of(output.op)));
     }
   }
@@ -122,7 +94,7 @@ void Timing::mark_followers(Slot slot) {
   const Arrangement& a = *arrangement_;
   if (a.after(slot) != kNoSlot) waiting_.insert(a.position(a.after(slot)));
   for (OpId op : a.operators(slot)) {
-    for (const Problem::Link& output : a.problem().outputs(op)) {
+    for (const SearchProblem::Link& output : a.problem().outputs(op)) {
       const Slot to = a.slot_of(output.op);
       if (to != slot) waiting_.insert(a.position(to));
     }
@@ -133,7 +105,7 @@ void Timing::mark_origins(Slot slot) {
   const Arrangement& a = *arrangement_;
   if (a.before(slot) != kNoSlot) waiting_.insert(a.position(a.before(slot)));
   for (OpId op : a.operators(slot)) {
-    for (const Problem::Link& input : a.problem().inputs(op)) {
+    for (const SearchProblem::Link& input : a.problem().inputs(op)) {
       const Slot from = a.slot_of(input.op);
       if (from != slot) waiting_.insert(a.position(from));
     }
@@ -143,8 +115,8 @@ void Timing::mark_origins(Slot slot) {
 bool Timing::update(double limit_ms) {
   const Arrangement& a = *arrangement_;
   const std::size_t last = mark_changes();
-  for (std::size_t p = waiting_.take_next(0); p != PositionSet::kNone;
-       p = waiting_.take_next(p + 1)) {
+  for (auto next = waiting_.take_next(0); next; next = waiting_.take_next(*next + 1)) {
+    const std::size_t p = *next;
     const Slot slot = a.at(p);
     const double end = ready_ms(slot) + a.cost_ms(slot);
     const double rest = p > last ? tail_ms_[slot] : p == last ? rest_ms(slot) : 0;
@@ -175,9 +147,9 @@ void Timing::keep() {
     mark_origins(slot);
     last = std::max<std::size_t>(last, a.position(slot));
   }
-  for (std::size_t p = waiting_.take_previous(last); p != PositionSet::kNone;
-       p = p == 0 ? PositionSet::kNone : waiting_.take_previous(p - 1)) {
-    const Slot slot = a.at(p);
+  for (auto next = waiting_.take_last_before(last + 1); next;
+       next = waiting_.take_last_before(*next)) {
+    const Slot slot = a.at(*next);
     const double rest = rest_ms(slot);
     if (rest == tail_ms_[slot]) continue;
     tail_ms_[slot] = rest;

@@ -1,29 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "scheduler/best/arrangement.h"
+#include "scheduler/structures/position_set.h"
 
 namespace hios::scheduler::best {
-
-/// Positions of a sequence that await a visit, as bits.
-class PositionSet {
- public:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-  explicit PositionSet(std::size_t size) : words_((size + 63) / 64 + 1, 0) {}
-
-  void insert(std::size_t position) { words_[position / 64] |= std::uint64_t{1} << position % 64; }
-  /// Takes out and returns the least position from `from` on, kNone where there is none.
-  std::size_t take_next(std::size_t from);
-  /// The same for the greatest up to `from`.
-  std::size_t take_previous(std::size_t from);
-  void clear_from(std::size_t from);
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 /// When the stages of an arrangement end, as simulate() has it, and the tail of each: the longest
 /// way from its end to the end of the schedule. Both follow changes without starting anew.
@@ -60,7 +42,7 @@ class Timing {
   std::vector<double> end_ms_, tail_ms_;  // by slot
   double latency_ms_ = 0;
   double kept_latency_ms_ = 0;
-  PositionSet waiting_;
+  PositionSet waiting_;  ///< positions to be visited; empty between calls
   struct Old {
     Slot slot;
     double end_ms;

@@ -7,10 +7,10 @@
 #include "scheduler/bounds/bound_table.h"
 #include "scheduler/structures/pieces.h"
 
-// The table of bounds. What an operator can be charged with is in bounds/shares.cpp, where it can
-// run in bounds/places.cpp, and from when to when in bounds/heads.cpp.
-// tests/scheduler/oracle_test.cpp holds every bound to brute force, bounds_test.cpp to schedules of
-// larger graphs.
+// The table of bounds; "together" is the name of colocation_ms() in files. What an operator can be
+// charged with is in bounds/shares.cpp, where it can run in bounds/places.cpp, and from when to
+// when in bounds/heads.cpp. tests/scheduler/oracle_test.cpp holds every bound to brute force,
+// bounds_test.cpp to schedules of larger graphs.
 
 namespace hios::scheduler {
 namespace {
@@ -30,22 +30,22 @@ bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 }  // namespace
 
-std::vector<LowerBound> timed_bounds(const Problem& problem, const BoundContext& context) {
+std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
   const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const Windows paths = windows(problem, Contention::kOneDevice, ancestors, context.stop);
-  const Windows filled = windows(problem, Contention::kAllDevices, ancestors, context.stop);
-  return {{critical_path_ms(problem, paths), "critical_path"},
-          {intervals_ms(problem, filled, context), "intervals"},
-          {together_ms(problem, filled, context), "together"}};
+  const Windows paths = windows(graph, Contention::kOneDevice, ancestors, context.stop);
+  const Windows filled = windows(graph, Contention::kAllDevices, ancestors, context.stop);
+  return {{critical_path_ms(graph, paths), "critical_path"},
+          {intervals_ms(graph, filled, context), "intervals"},
+          {colocation_ms(graph, filled, context), "together"}};
 }
 
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const std::function<bool()>& stop) {
   const Shares shares(graph, costs, separators(graph));
   Places places(graph, costs);
-  Parts parts(graph, shares, places);
+  GraphParts parts(graph, shares, places);
   const BoundContext context{graph, costs, shares, places, stop};
-  const Problem whole = parts.whole();
+  const BoundGraph whole = parts.whole();
   std::vector<LowerBound> bounds = timed_bounds(whole, context);
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
   bounds.push_back({separators_ms(context, parts), "separators"});

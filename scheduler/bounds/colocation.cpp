@@ -1,3 +1,5 @@
+// Part of scheduler/bounds/bound_table.h: colocation_ms().
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -24,13 +26,13 @@ struct PaidEdge {
   std::uint32_t from, to;
 };
 
-std::vector<PaidEdge> edges_by_price(const Problem& problem, const Windows& windows) {
+std::vector<PaidEdge> edges_by_price(const BoundGraph& graph, const Windows& windows) {
   std::vector<PaidEdge> edges;
-  for (std::size_t v = 0; v < problem.size(); ++v) {
-    const double rest = problem.path_ms[v] + windows.tail[v];
-    for (const Arc& arc : problem.inputs_of(v)) {
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const double rest = graph.path_ms[v] + windows.tail[v];
+    for (const Arc& arc : graph.edges.inputs(v)) {
       if (!arc.may_share) continue;  // always paid, and in the heads
-      const double before = windows.head[arc.other] + problem.path_ms[arc.other];
+      const double before = windows.head[arc.other] + graph.path_ms[arc.other];
       edges.push_back({before + arc.transfer_ms + rest, arc.other, static_cast<std::uint32_t>(v)});
     }
   }
@@ -40,9 +42,9 @@ std::vector<PaidEdge> edges_by_price(const Problem& problem, const Windows& wind
 }
 
 /// The longest that a part takes which these edges connect.
-double longest_part_ms(const Problem& problem, const Windows& windows, const OneDevice& device,
+double longest_part_ms(const BoundGraph& graph, const Windows& windows, const OneDevice& device,
                        std::span<const PaidEdge> connecting) {
-  ConnectedParts parts(problem.size());
+  ConnectedParts parts(graph.size());
   for (const PaidEdge& edge : connecting) parts.connect(edge.from, edge.to);
   double longest = 0;
   for (const auto& part : parts.members()) {
@@ -53,17 +55,17 @@ double longest_part_ms(const Problem& problem, const Windows& windows, const One
 
 }  // namespace
 
-double together_ms(const Problem& problem, const Windows& windows, const BoundContext& context) {
+double colocation_ms(const BoundGraph& graph, const Windows& windows, const BoundContext& context) {
   if (context.stopped()) return 0;
-  const std::vector<PaidEdge> edges = edges_by_price(problem, windows);
-  const OneDevice device(problem, context);
+  const std::vector<PaidEdge> edges = edges_by_price(graph, windows);
+  const OneDevice device(graph, context);
   bool stopped = false;  // and the search for the best k with it: nothing is known then
   const double latency = share_or_pay(
       edges.size(), 0, [&](std::size_t k) { return edges[k].latency_ms; },
       [&](std::size_t k) {
         stopped = stopped || context.stopped();
         if (stopped) return 0.0;
-        return longest_part_ms(problem, windows, device, std::span(edges).first(k));
+        return longest_part_ms(graph, windows, device, std::span(edges).first(k));
       });
   if (stopped) return 0;
   // Infinite: operators that share a device for certain fit on none, and there is no schedule.

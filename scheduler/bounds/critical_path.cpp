@@ -1,3 +1,5 @@
+// Part of scheduler/bounds/bound_table.h: critical_path_ms().
+
 #include <algorithm>
 
 #include "scheduler/bounds/bound_table.h"
@@ -9,10 +11,10 @@
 
 namespace hios::scheduler {
 
-double critical_path_ms(const Problem& problem, const Windows& windows) {
+double critical_path_ms(const BoundGraph& graph, const Windows& windows) {
   double longest = 0;
-  for (std::size_t v = 0; v < problem.size(); ++v) {
-    longest = std::max(longest, windows.head[v] + problem.path_ms[v] + windows.tail[v]);
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    longest = std::max(longest, windows.head[v] + graph.path_ms[v] + windows.tail[v]);
   }
   return longest;
 }

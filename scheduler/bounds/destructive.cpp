@@ -1,3 +1,5 @@
+// Part of scheduler/bounds/bound_table.h: destructive_ms().
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,15 +9,15 @@
 #include "scheduler/bounds/bound_table.h"
 #include "scheduler/bounds/one_device.h"
 
-// A destructive bound (Klein and Scholl): suppose that some schedule has a latency of at most T,
+// A destructive bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
+// improvement"): suppose that some schedule has a latency of at most T,
 // and draw conclusions until one cannot be; then every latency is above T.
 //  - An edge that cannot be paid for in time, head + share + transfer + share + tail > T, has both
 //    ends on one device. So have all that such edges connect: a part.
 //  - A part must have a device that can run and hold it, and time for it on one device.
 //  - Two parts that together have not are on two devices: all edges between them are paid for.
 //  - Shared devices and paid transfers make heads and tails longer, and with them all of this
-//  again,
-//    the paths and the intervals.
+//    again, the paths and the intervals.
 // The latencies tried begin at the best of the other bounds and rise as long as they are refuted,
 // then close in on the last. Conclusions only become fewer with a larger T; but no use is made of
 // that: whatever T is refuted is a bound.
@@ -31,15 +33,15 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Supposition {
  public:
-  Supposition(const Problem& problem, const Windows& windows, const BoundContext& context,
+  Supposition(const BoundGraph& graph, const Windows& windows, const BoundContext& context,
               double latency_ms)
-      : problem_(problem),
+      : graph_(graph),
         windows_(windows),
         context_(context),
-        device_(problem_, context),
-        parts_(problem.size()),
+        device_(graph_, context),
+        parts_(graph.size()),
         latency_ms_(latency_ms * (1 + kRounding)) {
-    for (std::size_t v = 0; v < problem.size(); ++v) parts_.connect(v, problem.home[v]);
+    for (std::size_t v = 0; v < graph.size(); ++v) parts_.connect(v, graph.home[v]);
   }
 
   /// Takes from `rounds` as many as it needs, and gives up when none are left.
@@ -59,21 +61,12 @@ class Supposition {
  private:
   static constexpr double kRounding = 1e-9;
 
-  template <class Visit>
-  void for_each_arc(Visit visit) {
-    for (std::size_t v = 0; v < problem_.size(); ++v) {
-      for (std::size_t i = problem_.input_begin[v]; i < problem_.input_begin[v + 1]; ++i) {
-        visit(problem_.inputs[i], v);
-      }
-    }
-  }
-
   bool connect_parts() {
     bool news = false;
-    for_each_arc([&](const Arc& arc, std::size_t v) {
+    graph_.edges.change_inputs([&](const Arc& arc, std::size_t v) {
       if (!arc.may_share || parts_.root(arc.other) == parts_.root(v)) return;
-      const double paid = windows_.head[arc.other] + problem_.path_ms[arc.other] + arc.transfer_ms +
-                          problem_.path_ms[v] + windows_.tail[v];
+      const double paid = windows_.head[arc.other] + graph_.path_ms[arc.other] + arc.transfer_ms +
+                          graph_.path_ms[v] + windows_.tail[v];
       if (paid <= latency_ms_) return;
       parts_.connect(arc.other, v);
       news = true;
@@ -83,7 +76,7 @@ class Supposition {
 
   bool parts_fit() {
     members_ = parts_.members();
-    part_of_.resize(problem_.size());
+    part_of_.resize(graph_.size());
     for (std::size_t part = 0; part < members_.size(); ++part) {
       for (std::uint32_t v : members_[part]) part_of_[v] = part;
       if (device_.shared_ms(members_[part], windows_) > latency_ms_) return false;
@@ -94,7 +87,7 @@ class Supposition {
   /// Looks for edges between parts that cannot share a device.
   bool part_parts() {
     bool news = false;
-    for_each_arc([&](Arc& arc, std::size_t v) {
+    graph_.edges.change_inputs([&](Arc& arc, std::size_t v) {
       const std::size_t a = part_of_[arc.other], b = part_of_[v];
       if (a == b) {
         contradiction_ = contradiction_ || !arc.may_share;
@@ -110,25 +103,25 @@ class Supposition {
     return news;
   }
 
-  /// Puts what is known into the problem and finds the windows that follow.
+  /// Puts what is known into the graph and finds the windows that follow.
   void write_down() {
-    for (std::size_t v = 0; v < problem_.size(); ++v) {
-      problem_.home[v] = members_[part_of_[v]].front();
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
+      graph_.home[v] = members_[part_of_[v]].front();
     }
-    for_each_arc([&](Arc& arc, std::size_t v) {
+    graph_.edges.change_inputs([&](Arc& arc, std::size_t v) {
       if (part_of_[arc.other] == part_of_[v]) arc.transfer_ms = kInfinity;
     });
-    mirror_inputs(problem_);
-    windows_ = windows(problem_, Contention::kAllDevices,
-                       ancestor_limit(problem_.size(), problem_.inputs.size()));
+    graph_.edges.mirror();
+    windows_ = windows(graph_, Contention::kAllDevices,
+                       ancestor_limit(graph_.size(), graph_.edges.edges()));
   }
 
   bool times_are_up() const {
-    return critical_path_ms(problem_, windows_) > latency_ms_ ||
-           intervals_ms(problem_, windows_, context_) > latency_ms_;
+    return critical_path_ms(graph_, windows_) > latency_ms_ ||
+           intervals_ms(graph_, windows_, context_) > latency_ms_;
   }
 
-  Problem problem_;
+  BoundGraph graph_;
   Windows windows_;
   const BoundContext& context_;
   OneDevice device_;
@@ -141,16 +134,16 @@ class Supposition {
 
 }  // namespace
 
-double destructive_ms(const Problem& problem, const Windows& windows, const BoundContext& context,
+double destructive_ms(const BoundGraph& graph, const Windows& windows, const BoundContext& context,
                       double known_ms) {
   constexpr double kFirstStep = 1.0 / 1024, kLargestStep = 1;
   constexpr int kHalvings = 5;
-  const bool too_large = problem.size() > kMostOperators;
-  if (too_large || problem.inputs.empty() || context.stopped()) return 0;
-  std::size_t rounds = 2'000'000 / (problem.size() * problem.size());
+  const bool too_large = graph.size() > kMostOperators;
+  if (too_large || graph.edges.edges() == 0 || context.stopped()) return 0;
+  std::size_t rounds = 2'000'000 / (graph.size() * graph.size());
   const auto refuted = [&](double latency_ms) {
     if (context.stopped()) return false;
-    return Supposition(problem, windows, context, latency_ms).refuted(rounds);
+    return Supposition(graph, windows, context, latency_ms).refuted(rounds);
   };
   double below = known_ms, step = kFirstStep;
   while (step <= kLargestStep && refuted(known_ms * (1 + step))) {

@@ -21,10 +21,10 @@ std::size_t common(std::size_t a, std::size_t b, const std::vector<std::size_t>&
 
 }  // namespace
 
-std::vector<std::size_t> immediate_dominators(const Problem& problem, std::size_t limit) {
-  std::vector<std::size_t> above(problem.size(), kNoDominator);
-  for (std::size_t v = 0; v < problem.size(); ++v) {
-    const auto inputs = problem.inputs_of(v);
+std::vector<std::size_t> immediate_dominators(const BoundGraph& graph, std::size_t limit) {
+  std::vector<std::size_t> above(graph.size(), kNoDominator);
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto inputs = graph.edges.inputs(v);
     if (inputs.empty()) continue;
     std::size_t meeting = inputs.front().other;
     for (const Arc& arc : inputs) {

@@ -18,12 +18,11 @@
 //    σ(v) >= σ(x) + far(x, v), far(x, v) = max over y of f(x) + min(far(y, v), c(x, y) +
 //    same(y, v)), far(v, v) = ∞: v is with itself.
 //  - Let A be ancestors on v's device. All of them end before v begins, in earlier stages or
-//  earlier
-//    in v's own group. So for J in A with heads >= a and same(x, v) − f(x) >= b, the work of J lies
-//    in the window [a, σ(v) − b] of one device, and σ(v) >= a + h(J) + b: the preemptive schedule
-//    of A on one machine (the windows' proof holds with σ(v) in the place of the latency: the end
-//    of an ancestor is at least its path before σ(v); v's own stage offers [s, σ(v)] of v's group,
-//    whose path shares, which are not below the work shares, must fit in).
+//    earlier in v's own group. So for J in A with heads >= a and same(x, v) − f(x) >= b, the work
+//    of J lies in the window [a, σ(v) − b] of one device, and σ(v) >= a + h(J) + b: the preemptive
+//    schedule of A on one machine (the windows' proof holds with σ(v) in the place of the latency:
+//    the end of an ancestor is at least its path before σ(v); v's own stage offers [s, σ(v)] of v's
+//    group, whose path shares, which are not below the work shares, must fit in).
 //
 // What is best for v is unknown, so r(v) is the least over all sets A of max(preemptive(A), largest
 // r(x) + far(x, v) of the x outside A): Papadimitriou and Yannakakis's argument for unbounded
@@ -42,7 +41,7 @@
 // devices: in any window [a, σ(v) − b], M devices offer M times its length.
 //
 // Taking only some ancestors, with the edges among them and v, gives up some of the maxima and so
-// leaves a lower bound. Tails are the heads of the reversed problem: turned round in time, stages
+// leaves a lower bound. Tails are the heads of the reversed graph: turned round in time, stages
 // still wait for all of their inputs, and σ and τ change places.
 
 namespace hios::scheduler {
@@ -52,19 +51,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class HeadFinder {
  public:
-  HeadFinder(const Problem& problem, Contention contention, std::size_t ancestors)
-      : problem_(problem),
+  HeadFinder(const BoundGraph& graph, Contention contention, std::size_t ancestors)
+      : graph_(graph),
         contention_(contention),
         limit_(ancestors),
-        dominator_(immediate_dominators(problem, ancestors)),
-        head_(problem.size(), 0),
-        to_v_(problem.size()),
-        from_fork_(problem.size()),
-        met_by_(problem.size(), kNobody) {}
+        dominator_(immediate_dominators(graph, ancestors)),
+        head_(graph.size(), 0),
+        to_v_(graph.size()),
+        from_fork_(graph.size()),
+        met_by_(graph.size(), kNobody) {}
 
   std::vector<double> run(const std::function<bool()>& stop) {
     constexpr std::size_t kBetweenLooks = 256;
-    for (std::size_t v = 0; v < problem_.size(); ++v) {
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
       if (v % kBetweenLooks == 0 && stop && stop()) break;
       collect_ancestors(v);
       if (ancestors_.empty()) continue;
@@ -96,13 +95,13 @@ class HeadFinder {
     ancestors_.clear();
     std::priority_queue<std::size_t> found;
     const auto look_behind = [&](std::size_t op, Distance from_op) {
-      for (const Arc& arc : problem_.inputs_of(op)) {
+      for (const Arc& arc : graph_.edges.inputs(op)) {
         if (met_by_[arc.other] != v) {
           met_by_[arc.other] = v;
           to_v_[arc.other] = {};
           found.push(arc.other);
         }
-        lengthen(to_v_[arc.other], problem_.path_ms[arc.other], arc, from_op);
+        lengthen(to_v_[arc.other], graph_.path_ms[arc.other], arc, from_op);
       }
     };
     look_behind(v, {0, kInfinity});
@@ -110,7 +109,7 @@ class HeadFinder {
       const std::size_t op = found.top();
       found.pop();
       ancestors_.push_back(op);
-      if (problem_.home[op] == problem_.home[v]) {
+      if (graph_.home[op] == graph_.home[v]) {
         to_v_[op].far = kInfinity;
       }
       look_behind(op, to_v_[op]);
@@ -133,9 +132,9 @@ class HeadFinder {
     const std::size_t fork = dominator_[v];
     measure_from(fork);
     double best = kInfinity;
-    if (problem_.places->may_share(problem_.ops[fork], problem_.ops[v]))
+    if (graph_.places->may_share(graph_.ops[fork], graph_.ops[v]))
       best = share_or_send(v, least, Fork::kWithV);
-    if (problem_.home[fork] != problem_.home[v]) {
+    if (graph_.home[fork] != graph_.home[v]) {
       const double sent = std::max(least, head_[fork] + to_v_[fork].far);
       best = std::min(best, share_or_send(v, sent, Fork::kElsewhere));
     }
@@ -148,10 +147,10 @@ class HeadFinder {
     for (auto x = ancestors_.rbegin(); x != ancestors_.rend(); ++x) {
       if (*x <= fork) continue;
       from_fork_[*x] = {};
-      for (const Arc& arc : problem_.inputs_of(*x)) {
-        lengthen(from_fork_[*x], problem_.path_ms[arc.other], arc, from_fork_[arc.other]);
+      for (const Arc& arc : graph_.edges.inputs(*x)) {
+        lengthen(from_fork_[*x], graph_.path_ms[arc.other], arc, from_fork_[arc.other]);
       }
-      if (problem_.home[fork] == problem_.home[*x]) {
+      if (graph_.home[fork] == graph_.home[*x]) {
         from_fork_[*x].far = kInfinity;
       }
     }
@@ -159,7 +158,7 @@ class HeadFinder {
 
   /// The least, over what may be on v's device, of when that has run and the rest has arrived.
   double share_or_send(std::size_t v, double least, Fork place = Fork::kNone) {
-    const Places& places = *problem_.places;
+    const Places& places = *graph_.places;
     by_arrival_.clear();
     for (std::size_t x : ancestors_) {
       double if_with_v = head_[x], if_elsewhere = head_[x];
@@ -171,11 +170,11 @@ class HeadFinder {
         if_elsewhere = kInfinity;
       }
       const double arrival = if_elsewhere + to_v_[x].far;
-      if (!places.may_share(problem_.ops[x], problem_.ops[v])) {
+      if (!places.may_share(graph_.ops[x], graph_.ops[v])) {
         least = std::max(least, arrival);
       } else {
-        const double tail = to_v_[x].same - problem_.path_ms[x];
-        by_arrival_.push_back({arrival, {if_with_v, problem_.window_ms[x], tail}});
+        const double tail = to_v_[x].same - graph_.path_ms[x];
+        by_arrival_.push_back({arrival, {if_with_v, graph_.window_ms[x], tail}});
       }
     }
     std::sort(by_arrival_.begin(), by_arrival_.end(),
@@ -194,9 +193,9 @@ class HeadFinder {
   double all_devices() {
     jobs_.clear();
     for (std::size_t x : ancestors_) {
-      jobs_.push_back({head_[x], problem_.window_ms[x], to_v_[x].same - problem_.path_ms[x]});
+      jobs_.push_back({head_[x], graph_.window_ms[x], to_v_[x].same - graph_.path_ms[x]});
     }
-    return preemptive_ms(jobs_, static_cast<double>(problem_.devices));
+    return preemptive_ms(jobs_, static_cast<double>(graph_.devices));
   }
 
   struct Choice {
@@ -204,7 +203,7 @@ class HeadFinder {
     Job job;            ///< if on it
   };
 
-  const Problem& problem_;
+  const BoundGraph& graph_;
   Contention contention_;
   std::size_t limit_;
   std::vector<std::size_t> dominator_;
@@ -219,16 +218,16 @@ class HeadFinder {
 
 }  // namespace
 
-std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors,
+std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                           const std::function<bool()>& stop) {
-  if (stop && stop()) return std::vector<double>(problem.size(), 0);
-  return HeadFinder(problem, contention, ancestors).run(stop);
+  if (stop && stop()) return std::vector<double>(graph.size(), 0);
+  return HeadFinder(graph, contention, ancestors).run(stop);
 }
 
-Windows windows(const Problem& problem, Contention contention, std::size_t ancestors,
+Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                 const std::function<bool()>& stop) {
-  Windows result{heads(problem, contention, ancestors, stop),
-                 heads(reversed(problem), contention, ancestors, stop)};
+  Windows result{heads(graph, contention, ancestors, stop),
+                 heads(reversed(graph), contention, ancestors, stop)};
   std::reverse(result.tail.begin(), result.tail.end());
   return result;
 }

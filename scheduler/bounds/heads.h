@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "scheduler/bounds/problem.h"
+#include "scheduler/bounds/bound_graph.h"
 
 namespace hios::scheduler {
 
@@ -14,17 +14,17 @@ enum class Contention {
   kAllDevices,  ///< also: all ancestors together fill all devices
 };
 
-/// By operator of the problem: the earliest time at which it can begin in any schedule (proof in
+/// By operator of the graph: the earliest time at which it can begin in any schedule (proof in
 /// heads.cpp). At most `ancestors` of an operator, the last in topological order, are looked at.
 /// Those not reached when `stop` (may be empty) becomes true keep 0.
-std::vector<double> heads(const Problem& problem, Contention contention, std::size_t ancestors,
+std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                           const std::function<bool()>& stop = {});
 
 /// Times in which operators must run: `head` from the beginning to `tail` before the end.
 struct Windows {
-  std::vector<double> head, tail;  ///< by operator of the problem
+  std::vector<double> head, tail;  ///< by operator of the graph
 };
-Windows windows(const Problem& problem, Contention contention, std::size_t ancestors,
+Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                 const std::function<bool()>& stop = {});
 
 /// How many ancestors are worth looking at in a graph of this size: all in small ones, few in large

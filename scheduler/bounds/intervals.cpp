@@ -1,3 +1,5 @@
+// Part of scheduler/bounds/bound_table.h: intervals_ms().
+
 #include <algorithm>
 #include <numeric>
 
@@ -81,9 +83,9 @@ double staggered_ms(const Confined& confined) {
   return longest;
 }
 
-Confined confined_to(const std::vector<DeviceId>& devices, const Problem& problem,
+Confined confined_to(const std::vector<DeviceId>& devices, const BoundGraph& graph,
                      const Windows& windows) {
-  const Places& places = *problem.places;
+  const Places& places = *graph.places;
   std::vector<bool> inside(places.sets());
   for (std::size_t set = 0; set < places.sets(); ++set) {
     const auto& own = places.set(set);
@@ -91,9 +93,9 @@ Confined confined_to(const std::vector<DeviceId>& devices, const Problem& proble
   }
   Confined confined;
   confined.devices = devices.size();
-  for (std::size_t v = 0; v < problem.size(); ++v) {
-    if (!inside[places.set_of(problem.ops[v])]) continue;
-    confined.jobs.push_back({windows.head[v], problem.window_ms[v], windows.tail[v]});
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    if (!inside[places.set_of(graph.ops[v])]) continue;
+    confined.jobs.push_back({windows.head[v], graph.window_ms[v], windows.tail[v]});
   }
   return confined;
 }
@@ -106,20 +108,20 @@ double confined_ms(Confined confined) {
 
 }  // namespace
 
-double intervals_ms(const Problem& problem, const Windows& windows, const BoundContext& context) {
+double intervals_ms(const BoundGraph& graph, const Windows& windows, const BoundContext& context) {
   constexpr std::size_t kMostSets = 16;
   if (context.stopped()) return 0;
   Confined all;
-  all.devices = problem.devices;
-  for (std::size_t v = 0; v < problem.size(); ++v) {
-    all.jobs.push_back({windows.head[v], problem.window_ms[v], windows.tail[v]});
+  all.devices = graph.devices;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    all.jobs.push_back({windows.head[v], graph.window_ms[v], windows.tail[v]});
   }
   double longest = confined_ms(std::move(all));
-  const Places& places = *problem.places;
+  const Places& places = *graph.places;
   for (std::size_t set = 0; set < std::min(kMostSets, places.sets()); ++set) {
     if (context.stopped()) break;
-    if (places.set(set).size() >= problem.devices) continue;
-    longest = std::max(longest, confined_ms(confined_to(places.set(set), problem, windows)));
+    if (places.set(set).size() >= graph.devices) continue;
+    longest = std::max(longest, confined_ms(confined_to(places.set(set), graph, windows)));
   }
   return longest;
 }

@@ -1,11 +1,23 @@
-#include "scheduler/bounds/lagrangian.h"
+// Part of scheduler/bounds/bound_table.h: work_ms() and memory_ms(), bounds by Lagrangian
+// relaxation.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
-// Let T be the latency, h_d(v) the work share and b(v) the bytes of v, B_d the memory of device d.
+#include "scheduler/bounds/bound_table.h"
+
+// M devices are busy for M times the latency at most, and every operator takes its work share of
+// that: on devices that are alike, the latency is at least the sum of the shares over M. On others,
+// what an operator takes depends on where it runs; and where memory is limited, a device cannot
+// take more operators than it holds, so that others, slower perhaps, must take the rest. (What
+// memory says of few operators is elsewhere: one device's room for an operator in places.cpp, for
+// operators that cannot afford a transfer in colocation.cpp.)
+//
+// The constraints of time and memory are relaxed with a multiplier each, a price. Let T be the
+// latency, h_d(v) the work share and b(v) the bytes of v, B_d the memory of device d.
 // For any prices y_d >= 0 of a device's time, of sum 1, and z_d >= 0 of its memory: v costs
 // y_d·h_d(v) + z_d·b(v) where it is, so at least the least of that over the devices that can run
 // it; all together cost at most Σ y_d·T + Σ z_d·B_d. Hence T >= Σ_v min_d (y_d·h_d(v) + z_d·b(v)) −
@@ -18,6 +30,9 @@
 namespace hios::scheduler {
 namespace {
 
+/// Whether a device's memory counts.
+enum class Memory { kIgnored, kLimited };
+
 /// Devices that nothing distinguishes.
 struct Kind {
   DeviceId device;
@@ -29,9 +44,9 @@ struct Kind {
   double held = 0;          ///< bytes, likewise
 };
 
-class Market {
+class LagrangianDual {
  public:
-  Market(const BoundContext& context, const std::vector<OpId>& operators, Memory memory)
+  LagrangianDual(const BoundContext& context, const std::vector<OpId>& operators, Memory memory)
       : context_(context), operators_(operators), limited_(memory == Memory::kLimited) {
     find_kinds();
     fill_table();
@@ -157,11 +172,25 @@ class Market {
   std::vector<double> bytes_;  // by operator
 };
 
+/// The time at least in which devices can run these operators, each on any device that can run it,
+/// with nothing but their work (and memory) in the way.
+double lagrangian_ms(const BoundContext& context, const std::vector<OpId>& operators,
+                     Memory memory) {
+  if (operators.empty()) return 0;
+  return LagrangianDual(context, operators, memory).run();
+}
+
 }  // namespace
 
-double priced_ms(const BoundContext& context, const std::vector<OpId>& operators, Memory memory) {
-  if (operators.empty()) return 0;
-  return Market(context, operators, memory).run();
+double work_ms(const BoundContext& context, const std::vector<OpId>& operators) {
+  return lagrangian_ms(context, operators, Memory::kIgnored);
+}
+
+double memory_ms(const BoundContext& context, const std::vector<OpId>& operators) {
+  const auto devices = context.costs.platform().devices();
+  const bool limited = std::any_of(devices.begin(), devices.end(),
+                                   [](const Device& device) { return device.memory_bytes > 0; });
+  return limited ? lagrangian_ms(context, operators, Memory::kLimited) : 0;
 }
 
 }  // namespace hios::scheduler

@@ -34,10 +34,10 @@ std::vector<std::vector<std::uint32_t>> ConnectedParts::members() {
   return parts;
 }
 
-OneDevice::OneDevice(const Problem& problem, const BoundContext& context)
-    : problem_(problem), context_(context) {
+OneDevice::OneDevice(const BoundGraph& graph, const BoundContext& context)
+    : graph_(graph), context_(context) {
   const auto devices = context.costs.platform().devices();
-  any_device_ = problem.places->sets() == 1 &&
+  any_device_ = graph.places->sets() == 1 &&
                 std::all_of(devices.begin(), devices.end(),
                             [](const Device& device) { return device.memory_bytes == 0; });
 }
@@ -47,7 +47,7 @@ double OneDevice::shared_ms(std::span<const std::uint32_t> operators,
   if (!any_device_ && !has_a_device(operators)) return std::numeric_limits<double>::infinity();
   std::vector<Job> jobs;
   for (std::uint32_t v : operators) {
-    jobs.push_back({windows.head[v], problem_.window_ms[v], windows.tail[v]});
+    jobs.push_back({windows.head[v], graph_.window_ms[v], windows.tail[v]});
   }
   return preemptive_ms(jobs);
 }
@@ -56,19 +56,19 @@ bool OneDevice::has_a_device(std::span<const std::uint32_t> operators) const {
   double bytes = 0;
   std::vector<std::size_t> sets;
   for (std::uint32_t v : operators) {
-    const Operator& op = context_.graph.op(problem_.ops[v]);
+    const Operator& op = context_.graph.op(graph_.ops[v]);
     bytes += static_cast<double>(op.memory_bytes) + static_cast<double>(op.parameter_bytes);
-    sets.push_back(problem_.places->set_of(problem_.ops[v]));
+    sets.push_back(graph_.places->set_of(graph_.ops[v]));
   }
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  const auto& first = problem_.places->set(sets.front());
+  const auto& first = graph_.places->set(sets.front());
   return std::any_of(first.begin(), first.end(), [&](DeviceId device) {
     constexpr double kRounding = 1e-9;
     const auto limit = static_cast<double>(context_.costs.platform().device(device).memory_bytes);
     if (limit > 0 && bytes * (1 - kRounding) > limit) return false;
     return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {
-      const auto& able = problem_.places->set(set);
+      const auto& able = graph_.places->set(set);
       return std::binary_search(able.begin(), able.end(), device);
     });
   });

@@ -8,7 +8,7 @@
 
 namespace hios::scheduler {
 
-/// Parts that edges connect: a forest in which every operator finds the root of its part.
+/// GraphParts that edges connect: a forest in which every operator finds the root of its part.
 class ConnectedParts {
  public:
   explicit ConnectedParts(std::size_t size);
@@ -24,16 +24,16 @@ class ConnectedParts {
 /// What operators take that share a device.
 class OneDevice {
  public:
-  OneDevice(const Problem& problem, const BoundContext& context);
+  OneDevice(const BoundGraph& graph, const BoundContext& context);
 
   /// The latency at least, if these all share a device; infinity where no device can run and hold
-  /// them. `windows` are those of the problem.
+  /// them. `windows` are those of the graph.
   double shared_ms(std::span<const std::uint32_t> operators, const Windows& windows) const;
 
  private:
   bool has_a_device(std::span<const std::uint32_t> operators) const;
 
-  const Problem& problem_;
+  const BoundGraph& graph_;
   const BoundContext& context_;
   bool any_device_;  // can take any of them
 };

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "scheduler/list/placement.h"
+#include "scheduler/structures/saturating_sum.h"
+
 // A label is placed as one: on a device that can run all of its operators and has memory for their
 // sum. Operators mostly have few different sets of devices, so that relations are kept by set.
 
@@ -18,10 +21,6 @@ struct Party {
   Bytes memory_bytes = 0;  // saturated
 };
 
-Bytes saturated_sum(Bytes a, Bytes b) {
-  return a > std::numeric_limits<Bytes>::max() - b ? std::numeric_limits<Bytes>::max() : a + b;
-}
-
 std::vector<Party> parties(const Graph& graph) {
   std::vector<Party> result;
   std::map<std::string_view, std::size_t> by_label;
@@ -32,8 +31,7 @@ std::vector<Party> parties(const Graph& graph) {
     if (party == result.size()) result.emplace_back();
     Party& own = result[party];
     own.operators.push_back(OpId(i));
-    own.memory_bytes = saturated_sum(own.memory_bytes, op.memory_bytes);
-    own.memory_bytes = saturated_sum(own.memory_bytes, op.parameter_bytes);
+    own.memory_bytes = saturating_sum(own.memory_bytes, held_bytes(op));
   }
   return result;
 }

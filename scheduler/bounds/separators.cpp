@@ -1,3 +1,5 @@
+// Part of scheduler/bounds/bound_table.h: separators_ms().
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -23,18 +25,18 @@ using Piece = std::vector<OpId>;
 bool is_separator(const Piece& piece) { return piece.size() == 1; }
 
 /// What `between` takes, beside the separators around it, where there are any.
-double between_ms(const BoundContext& context, Parts& parts, const Piece* before,
+double between_ms(const BoundContext& context, GraphParts& parts, const Piece* before,
                   const Piece& between, const Piece* after) {
   Piece operators;
   if (before) operators = *before;
   operators.insert(operators.end(), between.begin(), between.end());
   if (after) operators.insert(operators.end(), after->begin(), after->end());
-  const Problem problem = parts.part(std::move(operators));
+  const BoundGraph graph = parts.part(std::move(operators));
   double separators = 0;
-  if (before) separators += problem.path_ms.front();
-  if (after) separators += problem.path_ms.back();
+  if (before) separators += graph.path_ms.front();
+  if (after) separators += graph.path_ms.back();
   double best = std::max(work_ms(context, between), memory_ms(context, between));
-  for (const LowerBound& bound : timed_bounds(problem, context)) {
+  for (const LowerBound& bound : timed_bounds(graph, context)) {
     best = std::max(best, bound.ms - separators);
   }
   return best;
@@ -42,7 +44,7 @@ double between_ms(const BoundContext& context, Parts& parts, const Piece* before
 
 }  // namespace
 
-double separators_ms(const BoundContext& context, Parts& parts) {
+double separators_ms(const BoundContext& context, GraphParts& parts) {
   if (context.stopped()) return 0;
   const auto pieces =
       cut_into_pieces(context.graph, std::numeric_limits<std::size_t>::max()).pieces;

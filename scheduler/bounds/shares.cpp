@@ -44,7 +44,7 @@
 // 4. An operator comparable with all others only ever runs in stages of one group, which cost their
 // sum: all its shares are t. So are all on a device of one stream.
 //
-// tests/scheduler/bounds_shares_test.cpp holds 1 to 3 to random stages.
+// tests/scheduler/bounds/bounds_parts_test.cpp holds 1 to 3 to random stages.
 
 namespace hios::scheduler {
 namespace {

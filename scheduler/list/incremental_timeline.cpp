@@ -31,20 +31,20 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
       costs_(costs),
       order_(order),
       position_(positions(order)),
-      places_(graph.size() + 1),
+      placed_(graph.size() + 1),
       work_(costs.platform().size()),
       on_(costs.platform().size()),
       late_(graph.size()) {
   arcs_.reserve(graph.edge_count());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    places_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
+    placed_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
     for (EdgeId e : graph.out_edges(order[i])) {
       const std::size_t to = position_[graph.edge(e).to.index()];
       const double ms = costs.transfer_ms(e).value_or(kByPair);
       arcs_.push_back({static_cast<std::uint32_t>(to), e, ms});
     }
   }
-  places_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
+  placed_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
 }
 
 double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceId device) const {
@@ -59,7 +59,7 @@ double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceI
       continue;
     }
     if (const auto before = on.last_before(position)) {
-      start = std::max(start, places_[*before].start_ms + places_[*before].time_ms);
+      start = std::max(start, placed_[*before].start_ms + placed_[*before].time_ms);
     }
     reached = std::max(reached, start + added + work_[device.index()].from(position));
   }
@@ -86,12 +86,12 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
   return kInfinity;
 }
 
-/// Ends the trial that is in places_; if it is the best, its starts are kept.
+/// Ends the trial that is in placed_; if it is the best, its starts are kept.
 void IncrementalTimeline::set_aside() {
   if (last_is_best_) {
     last_.starts.clear();
     for (const Start& old : old_) {
-      last_.starts.push_back({old.position, places_[old.position].start_ms});
+      last_.starts.push_back({old.position, placed_[old.position].start_ms});
     }
   }
   take_back();
@@ -102,7 +102,7 @@ void IncrementalTimeline::set_aside() {
 void IncrementalTimeline::take_back() {
   if (!tried_) return;
   tried_ = false;
-  for (std::size_t i = old_.size(); i-- > 0;) places_[old_[i].position].start_ms = old_[i].ms;
+  for (std::size_t i = old_.size(); i-- > 0;) placed_[old_[i].position].start_ms = old_[i].ms;
   old_.clear();
   for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], last_.device);
 }
@@ -111,18 +111,18 @@ void IncrementalTimeline::take_back() {
 void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
   PositionSet& on = on_[device.index()];
   if (on.none()) on = PositionSet(order_.size());
-  Place& place = places_[position];
+  Placed& placed = placed_[position];
   const auto before = on.last_before(position);
   const auto after = on.next(position);
   on.insert(position);
-  place.device = static_cast<std::uint32_t>(device.index());
-  place.time_ms = costs_.operator_ms(order_[position], device);
-  place.next = after ? static_cast<std::uint32_t>(*after) : kNone;
-  place.start_ms = start_after_inputs(position, device);
+  placed.device = static_cast<std::uint32_t>(device.index());
+  placed.time_ms = costs_.operator_ms(order_[position], device);
+  placed.next = after ? static_cast<std::uint32_t>(*after) : kNone;
+  placed.start_ms = start_after_inputs(position, device);
   if (before) {
-    Place& previous = places_[*before];
+    Placed& previous = placed_[*before];
     previous.next = position;
-    place.start_ms = std::max(place.start_ms, previous.start_ms + previous.time_ms);
+    placed.start_ms = std::max(placed.start_ms, previous.start_ms + previous.time_ms);
   }
   late_.insert(position);
 }
@@ -130,14 +130,14 @@ void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
 void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
   PositionSet& on = on_[device.index()];
   on.erase(position);
-  if (const auto before = on.last_before(position)) places_[*before].next = places_[position].next;
-  places_[position].device = kNone;
+  if (const auto before = on.last_before(position)) placed_[*before].next = placed_[position].next;
+  placed_[position].device = kNone;
 }
 
 double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId device) const {
   double ready = 0;
   for (EdgeId e : graph_.in_edges(order_[position])) {
-    const Place& input = places_[position_[graph_.edge(e).from.index()]];
+    const Placed& input = placed_[position_[graph_.edge(e).from.index()]];
     if (input.device == kNone) continue;
     const double transfer = costs_.transfer_ms(e, DeviceId(input.device), device);
     ready = std::max(ready, input.start_ms + input.time_ms + transfer);
@@ -147,15 +147,15 @@ double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId 
 
 /// Of the device, behind an operator on it; what is on trial does not count.
 double IncrementalTimeline::work_after(std::size_t position) const {
-  const RunningSums& work = work_[places_[position].device];
+  const RunningSums& work = work_[placed_[position].device];
   return work.none() ? 0 : work.from(position + 1);
 }
 
 void IncrementalTimeline::raise(std::uint32_t position, double start_ms) {
-  Place& place = places_[position];
-  if (start_ms <= place.start_ms) return;
-  old_.push_back({position, place.start_ms});
-  place.start_ms = start_ms;
+  Placed& placed = placed_[position];
+  if (start_ms <= placed.start_ms) return;
+  old_.push_back({position, placed.start_ms});
+  placed.start_ms = start_ms;
   late_.insert(position);
 }
 
@@ -172,16 +172,16 @@ bool IncrementalTimeline::propagate(double limit) {
   std::size_t steps = 0;
   for (auto at = late_.next(0); at; at = late_.next(*at)) {
     late_.erase(*at);
-    const Place& place = places_[*at];
-    const double finish = place.start_ms + place.time_ms;
+    const Placed& placed = placed_[*at];
+    const double finish = placed.start_ms + placed.time_ms;
     last_.latency_ms = std::max(last_.latency_ms, finish);
     if (finish >= limit) return false;
     if (++steps % kSteps == 0 && finish + work_after(*at) > limit * (1 + kMargin)) return false;
-    if (place.next != kNone) raise(place.next, finish);
-    for (std::uint32_t a = place.arcs; a < places_[*at + 1].arcs; ++a) {
+    if (placed.next != kNone) raise(placed.next, finish);
+    for (std::uint32_t a = placed.arcs; a < placed_[*at + 1].arcs; ++a) {
       const Arc& arc = arcs_[a];
-      const std::uint32_t to = places_[arc.position].device;
-      if (to != kNone) raise(arc.position, finish + transfer_ms(arc, place.device, to));
+      const std::uint32_t to = placed_[arc.position].device;
+      if (to != kNone) raise(arc.position, finish + transfer_ms(arc, placed.device, to));
     }
   }
   return true;
@@ -195,20 +195,20 @@ void IncrementalTimeline::keep() {
     std::swap(last_, best_);
     for (std::uint32_t position : last_.added) chain(position, last_.device);
     late_.clear();
-    for (const Start& start : last_.starts) places_[start.position].start_ms = start.ms;
+    for (const Start& start : last_.starts) placed_[start.position].start_ms = start.ms;
   }
   tried_ = last_is_best_ = false;
   old_.clear();
   latency_ms_ = last_.latency_ms;
   RunningSums& work = work_[last_.device.index()];
   if (work.none()) work = RunningSums(order_.size());
-  for (std::uint32_t position : last_.added) work.add(position, places_[position].time_ms);
+  for (std::uint32_t position : last_.added) work.add(position, placed_[position].time_ms);
 }
 
 Schedule IncrementalTimeline::schedule() const {
   std::vector<std::vector<OpId>> operators(on_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (places_[i].device != kNone) operators[places_[i].device].push_back(order_[i]);
+    if (placed_[i].device != kNone) operators[placed_[i].device].push_back(order_[i]);
   }
   Schedule schedule;
   for (const auto& order : operators) schedule.devices.push_back(one_operator_stages(order));

@@ -46,7 +46,7 @@ class IncrementalTimeline {
   };
   static constexpr double kByPair = -1;
   /// By position in the order.
-  struct Place {
+  struct Placed {
     double start_ms = 0;
     double time_ms = 0;            ///< on its device
     std::uint32_t device = kNone;  ///< none: not there
@@ -57,11 +57,11 @@ class IncrementalTimeline {
     std::uint32_t position;
     double ms;
   };
-  struct Trial {
+  struct TriedAddition {
     std::vector<std::uint32_t> added;
     DeviceId device;
     double latency_ms = 0;
-    std::vector<Start> starts;  ///< all that are new, once it is not in places_ any more
+    std::vector<Start> starts;  ///< all that are new, once it is not in placed_ any more
   };
 
   void chain(std::uint32_t position, DeviceId device);
@@ -78,14 +78,14 @@ class IncrementalTimeline {
   const CostModel& costs_;
   const std::vector<OpId>& order_;
   std::vector<std::size_t> position_;  // in order_, by operator
-  std::vector<Place> places_;          // by position, and one more for the end of arcs_
+  std::vector<Placed> placed_;         // by position, and one more for the end of arcs_
   std::vector<Arc> arcs_;              // by producer's position
   std::vector<RunningSums> work_;      // by device, its operators' times by position; as on_
   std::vector<PositionSet> on_;        // by device; made when first used
   double latency_ms_ = 0;
   PositionSet late_;  // those whose start was raised and not yet passed on
-  Trial last_, best_;
-  bool tried_ = false;         // last_ is in places_
+  TriedAddition last_, best_;
+  bool tried_ = false;         // last_ is in placed_
   bool last_is_best_ = false;  // and is the one that is remembered, best_ is not
   std::vector<Start> old_;     // what it overwrote, in order
 };

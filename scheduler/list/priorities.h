@@ -7,8 +7,8 @@
 
 namespace hios::scheduler {
 
-/// The priority indicator p(v) of paper 001, section IV-A, by OpId, in ms: the length of the
-/// longest path from v to the end of the graph, v's own time and all edges included. Times and
+/// The priority indicator p(v) of Kundu and Shu, HIOS, section IV-A, by OpId, in ms: the length of
+/// the longest path from v to the end of the graph, v's own time and all edges included. Times and
 /// transfers are the cost model's means over devices.
 std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs);
 

@@ -12,7 +12,7 @@ namespace hios::scheduler {
 
 /// A list schedule in the making: operators are placed one at a time, each on its device as early
 /// as its placed inputs and the device allow ("schedule v_j at the earliest available start time on
-/// its GPU", paper 001, Alg. 1 line 12). Inputs that are not placed do not count.
+/// its GPU": Kundu and Shu, HIOS, Alg. 1, line 12). Inputs that are not placed do not count.
 ///
 /// By default an operator goes after all that is on its device; with `insertion` also into the
 /// first gap that holds it. Operators must come in a topological order; schedule() is then free of

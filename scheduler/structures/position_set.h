@@ -57,10 +57,26 @@ class PositionSet {
     return *found * 64 + 63 - static_cast<std::size_t>(std::countl_zero(words_[*found]));
   }
 
-  void clear() {
-    for (auto at = next(0); at; at = next(*at)) {
-      words_[*at / 64] = 0;
-      summary_[*at / 4096] &= ~bit(*at / 64);
+  /// The same, and takes it out: for a worklist in order, either way.
+  std::optional<std::size_t> take_next(std::size_t from) {
+    const auto found = next(from);
+    if (found) erase(*found);
+    return found;
+  }
+  std::optional<std::size_t> take_last_before(std::size_t end) {
+    const auto found = last_before(end);
+    if (found) erase(*found);
+    return found;
+  }
+
+  void clear() { clear_from(0); }
+  /// Takes out all elements that are `from` or more.
+  void clear_from(std::size_t from) {
+    const std::uint64_t before = bit(from) - 1;  // of the word that `from` is in
+    for (auto at = next(from); at; at = next(*at)) {
+      std::uint64_t& word = words_[*at / 64];
+      word &= *at / 64 == from / 64 ? before : 0;
+      if (word == 0) summary_[*at / 4096] &= ~bit(*at / 64);
     }
   }
 

@@ -17,14 +17,15 @@ namespace {
 
 constexpr double kRounding = 1e-8;
 
-struct Problem {
+struct ConstrainedProblem {
   Graph graph;
   Platform platform;
 };
 
 /// Labels, bytes and allowed devices by chance; memory for `slack` times what all operators hold,
 /// shared unevenly; no limit on some devices.
-Problem constrained(const Graph& free, std::size_t devices, double slack, Random& random) {
+ConstrainedProblem constrained(const Graph& free, std::size_t devices, double slack,
+                               Random& random) {
   std::vector<Operator> operators(free.operators().begin(), free.operators().end());
   double all_bytes = 0;
   for (Operator& op : operators) {
@@ -48,7 +49,7 @@ Problem constrained(const Graph& free, std::size_t devices, double slack, Random
       Platform(list)};
 }
 
-std::string first_finding(const Problem& problem, const Schedule& schedule) {
+std::string first_finding(const ConstrainedProblem& problem, const Schedule& schedule) {
   const auto findings = validate(problem.graph, problem.platform, schedule);
   return findings.empty() ? "" : findings.front().text;
 }
@@ -62,7 +63,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
     style.small_integers = seed % 3 == 0;
     const Graph free = test::random_graph(4 + random.below(40), 0.1, style, random);
     const double slack = random.uniform(0.9, 3);
-    const Problem problem = constrained(free, 2 + random.below(3), slack, random);
+    const ConstrainedProblem problem = constrained(free, 2 + random.below(3), slack, random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
@@ -93,7 +94,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained five");
     const Graph free = test::dag(5, random.below(1 << 10), {}, random);
-    const Problem problem = constrained(free, 2, random.uniform(0.9, 2), random);
+    const ConstrainedProblem problem = constrained(free, 2, random.uniform(0.9, 2), random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     const auto best = test::brute_force(problem.graph, problem.platform,
                                         test::prices_of(problem.graph, problem.platform));
@@ -158,7 +159,7 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed, "tight");
     const Graph free = test::dag(6, random.below(1 << 15), {}, random);
-    const Problem problem = constrained(free, 2, random.uniform(1, 1.5), random);
+    const ConstrainedProblem problem = constrained(free, 2, random.uniform(1, 1.5), random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     const auto best = test::brute_force(problem.graph, problem.platform,
                                         test::prices_of(problem.graph, problem.platform));

@@ -34,7 +34,7 @@ TEST(StagePricer, PricesAsTheCostModelDoesWithGroupsThatMayBe) {
       const Graph& priced = measured ? graph : own;
       const CostModel costs = measured ? CostModel::from_profile(graph, platform, profile)
                                        : CostModel::from_graph(own, platform);
-      const Problem problem(costs);
+      const SearchProblem problem(costs);
       StagePricer pricer(problem);
       Schedule schedule = test::random_schedule(priced, platform, random);
       for (std::size_t d = 0; d < platform.size(); ++d) {
@@ -59,7 +59,7 @@ TEST(StagePricer, DependentOperatorsShareAGroup) {
       test::small_graph({1, 2, 4}, {{1, 2, 1}}, {StageCostRule::Kind::kOverlap, 0.5});
   const Platform platform = test::devices(1, 3);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const Problem problem(costs);
+  const SearchProblem problem(costs);
   StagePricer pricer(problem);
   EXPECT_EQ(pricer.stage(v({2, 3, 1}), gpu0), test::stage({{1, 2}, {3}}));
   EXPECT_DOUBLE_EQ(pricer.price(v({2, 3, 1}), gpu0), 0.5 * 7 + 0.5 * 4);
@@ -70,7 +70,7 @@ TEST(StagePricer, MoreComponentsThanStreamsAreSpreadByLength) {
   const Graph graph = test::small_graph({5, 1, 2, 2}, {}, {StageCostRule::Kind::kOverlap, 0});
   const Platform platform = test::devices(1, 2);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const Problem problem(costs);
+  const SearchProblem problem(costs);
   StagePricer pricer(problem);
   EXPECT_EQ(pricer.stage(v({1, 2, 3, 4}), gpu0), test::stage({{1}, {2, 3, 4}}));
   EXPECT_DOUBLE_EQ(pricer.price(v({1, 2, 3, 4}), gpu0), 5);
@@ -83,7 +83,7 @@ TEST(StagePricer, SharingPaysOnlyWhereItCanBeCheaper) {
     const Platform platform = test::devices(1, streams);
     const CostModel overlap_costs = CostModel::from_graph(overlap, platform);
     const CostModel serial_costs = CostModel::from_graph(serial, platform);
-    const Problem a(overlap_costs), b(serial_costs);
+    const SearchProblem a(overlap_costs), b(serial_costs);
     EXPECT_EQ(StagePricer(a).sharing_pays(gpu0), streams > 1);
     EXPECT_FALSE(StagePricer(b).sharing_pays(gpu0));
     EXPECT_DOUBLE_EQ(StagePricer(b).price(v({1, 2}), gpu0), 2);

@@ -13,25 +13,25 @@
 namespace hios::scheduler::best {
 namespace {
 
-struct Place {
+struct Snapshot {
   std::vector<Slot> slot_of, sequence, before, after;
   std::vector<double> cost_ms;
-  bool operator==(const Place&) const = default;
+  bool operator==(const Snapshot&) const = default;
 };
 
-Place place_of(const Arrangement& arrangement) {
-  Place place;
+Snapshot snapshot_of(const Arrangement& arrangement) {
+  Snapshot snapshot;
   for (std::size_t p = 0; p < arrangement.slots(); ++p) {
     const Slot slot = arrangement.at(p);
     EXPECT_EQ(arrangement.position(slot), p);
-    place.sequence.push_back(slot);
-    place.slot_of.push_back(arrangement.slot_of(OpId(p)));
+    snapshot.sequence.push_back(slot);
+    snapshot.slot_of.push_back(arrangement.slot_of(OpId(p)));
     if (arrangement.empty(slot)) continue;
-    place.before.push_back(arrangement.before(slot));
-    place.after.push_back(arrangement.after(slot));
-    place.cost_ms.push_back(arrangement.cost_ms(slot));
+    snapshot.before.push_back(arrangement.before(slot));
+    snapshot.after.push_back(arrangement.after(slot));
+    snapshot.cost_ms.push_back(arrangement.cost_ms(slot));
   }
-  return place;
+  return snapshot;
 }
 
 void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
@@ -48,7 +48,7 @@ void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
 /// Some moves on one problem. Every decision of update() is compared with a latency found anew.
 void walk(const Graph& graph, const CostModel& costs, Random& random, int moves) {
   const Platform& platform = costs.platform();
-  const Problem problem(costs);
+  const SearchProblem problem(costs);
   StagePricer pricer(problem);
   Schedule schedule;
   schedule.devices.resize(platform.size());
@@ -61,10 +61,10 @@ void walk(const Graph& graph, const CostModel& costs, Random& random, int moves)
   Timing timing(arrangement);
   Moves proposals(arrangement, timing, random);
   for (int i = 0; i < moves; ++i) {
-    const Place before = place_of(arrangement);
+    const Snapshot before = snapshot_of(arrangement);
     if (!proposals.propose()) {
       arrangement.undo();
-      ASSERT_EQ(place_of(arrangement), before);
+      ASSERT_EQ(snapshot_of(arrangement), before);
       continue;
     }
     const double truth = Timing(arrangement).latency_ms();
@@ -78,7 +78,7 @@ void walk(const Graph& graph, const CostModel& costs, Random& random, int moves)
     } else {
       if (within) timing.undo();
       arrangement.undo();
-      ASSERT_EQ(place_of(arrangement), before);
+      ASSERT_EQ(snapshot_of(arrangement), before);
     }
     expect_equal_times(timing, arrangement);
     const Schedule now = arrangement.schedule();
@@ -124,7 +124,7 @@ TEST(Timing, ReorderingTheSequenceChangesNoTime) {
     const Graph graph = test::random_graph(30, 0.1, style, random);
     const Platform platform = test::devices(3, 3);
     const CostModel costs = CostModel::from_graph(graph, platform);
-    const Problem problem(costs);
+    const SearchProblem problem(costs);
     StagePricer pricer(problem);
     Arrangement arrangement(problem, pricer, test::random_schedule(graph, platform, random));
     Timing timing(arrangement);

@@ -134,10 +134,10 @@ struct Whole {
   Whole(const Graph& graph, const CostModel& costs)
       : shares(graph, costs, std::vector<bool>(graph.size(), false)),
         places(graph, costs),
-        problem(Parts(graph, shares, places).whole()) {}
+        bound_graph(GraphParts(graph, shares, places).whole()) {}
   Shares shares;
   Places places;
-  Problem problem;
+  BoundGraph bound_graph;
 };
 
 // Fewer ancestors and less contention never raise a head.
@@ -151,8 +151,8 @@ TEST(Heads, RiseWithWhatIsLookedAt) {
     const Whole whole(graph, costs);
     std::vector<double> before(graph.size(), 0);
     for (std::size_t ancestors : {1, 2, 4, 8, 30}) {
-      const auto now = heads(whole.problem, Contention::kOneDevice, ancestors);
-      const auto filled = heads(whole.problem, Contention::kAllDevices, ancestors);
+      const auto now = heads(whole.bound_graph, Contention::kOneDevice, ancestors);
+      const auto filled = heads(whole.bound_graph, Contention::kAllDevices, ancestors);
       for (std::size_t v = 0; v < graph.size(); ++v) {
         EXPECT_GE(now[v], before[v]);
         EXPECT_GE(filled[v], now[v]);
@@ -167,17 +167,17 @@ TEST(Heads, OfOneDeviceAreTheWorkOfAllAncestors) {
   const Platform platform = test::devices(1, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Whole whole(graph, costs);
-  EXPECT_EQ(heads(whole.problem, Contention::kOneDevice, 9), (std::vector<double>{0, 1, 1, 6}));
-  const Windows both = windows(whole.problem, Contention::kOneDevice, 9);
+  EXPECT_EQ(heads(whole.bound_graph, Contention::kOneDevice, 9), (std::vector<double>{0, 1, 1, 6}));
+  const Windows both = windows(whole.bound_graph, Contention::kOneDevice, 9);
   EXPECT_EQ(both.tail, (std::vector<double>{9, 4, 4, 0}));
 }
 
 /// Whether every path from an operator without inputs to v comes through s.
-bool dominates(const Problem& problem, std::size_t s, std::size_t v) {
-  std::vector<bool> around(problem.size(), false);  // reached without s
+bool dominates(const BoundGraph& graph, std::size_t s, std::size_t v) {
+  std::vector<bool> around(graph.size(), false);  // reached without s
   for (std::size_t x = 0; x <= v; ++x) {
     if (x == s) continue;
-    const auto inputs = problem.inputs_of(x);
+    const auto inputs = graph.edges.inputs(x);
     around[x] = inputs.empty() || std::any_of(inputs.begin(), inputs.end(),
                                               [&](const Arc& arc) { return around[arc.other]; });
   }
@@ -192,11 +192,11 @@ TEST(Dominators, AreTheLastOnEveryPath) {
     const Platform platform = test::devices(2, 1);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const Whole whole(graph, costs);
-    const auto found = immediate_dominators(whole.problem, 100);
+    const auto found = immediate_dominators(whole.bound_graph, 100);
     for (std::size_t v = 0; v < graph.size(); ++v) {
       std::size_t last = kNoDominator;
       for (std::size_t s = 0; s < v; ++s) {
-        if (dominates(whole.problem, s, v)) last = s;
+        if (dominates(whole.bound_graph, s, v)) last = s;
       }
       EXPECT_EQ(found[v], last);
     }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace hios::scheduler::best {
+namespace hios::scheduler {
 
 /// Calls `work` for 0 … count − 1, each once, begun in this order, from up to `threads` threads of
 /// which the caller's is one. Returns when all are done; then rethrows what one threw, the first by
@@ -40,4 +40,4 @@ void run_all(std::size_t count, std::size_t threads, Work work) {
   }
 }
 
-}  // namespace hios::scheduler::best
+}  // namespace hios::scheduler

@@ -7,6 +7,7 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/structures/flat_graph.h"
 
 namespace hios::scheduler::best {
 
@@ -14,9 +15,9 @@ namespace hios::scheduler::best {
 /// who must share a device. Immutable; all islands of a search share one. Keeps a copy of the costs
 /// that reports no unmeasured stages, since islands ask from several threads. The graph and
 /// platform of `costs` must outlive it.
-class Problem {
+class SearchProblem {
  public:
-  explicit Problem(const CostModel& costs);
+  explicit SearchProblem(const CostModel& costs);
 
   /// One end of an edge: the operator at the other end, and the edge.
   struct Link {
@@ -30,14 +31,8 @@ class Problem {
   std::size_t operators() const { return rank_.size(); }
   std::size_t devices() const { return platform().size(); }
 
-  std::span<const Link> inputs(OpId op) const {
-    return {inputs_.data() + inputs_begin_[op.index()],
-            inputs_.data() + inputs_begin_[op.index() + 1]};
-  }
-  std::span<const Link> outputs(OpId op) const {
-    return {outputs_.data() + outputs_begin_[op.index()],
-            outputs_.data() + outputs_begin_[op.index() + 1]};
-  }
+  std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
+  std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
   /// The operator's position in the graph's topological order.
   std::uint32_t rank(OpId op) const { return rank_[op.index()]; }
   /// All operators with the same `colocate` label, the operator itself too; of one operator without
@@ -48,12 +43,10 @@ class Problem {
   Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
 
  private:
-  void link_edges();
   void gather_companions();
 
   CostModel costs_;
-  std::vector<Link> inputs_, outputs_;
-  std::vector<std::size_t> inputs_begin_, outputs_begin_;  // operators() + 1 each
+  FlatGraph<Link> edges_;
   std::vector<std::uint32_t> rank_;
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
