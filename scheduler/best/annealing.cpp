@@ -12,9 +12,9 @@
 // lets Timing::update() give a bad move up early.
 //
 // The sequence of an arrangement says more than the schedule does: stages of different devices that
-// could stand either way limit each other's windows. So it is put into another order now and then,
-// by the earliest ends or by the latest starts. (Both grow along edges and devices in floating
-// point too, since rounding is monotone; an earliest start as end − cost would not.)
+// could stand in either order limit each other's ranges. So it is put into another order now and
+// then, by the earliest ends or by the latest starts. (Both grow along edges and devices in
+// floating point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
 // Tests: best_test.
 
@@ -31,7 +31,8 @@ constexpr double kCold = 0.003;
 constexpr double kWork = 0.3;  ///< share of the work in the energy
 constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
-constexpr std::int64_t kWorkToStop = 100'000;  ///< moves · operators between two looks at the clock
+constexpr std::int64_t kWorkToStop =
+    100'000;  ///< moves · operators between two checks of the clock
 
 /// −ln of a uniform number in (0, 1], by arithmetic alone, so that it is the same on any machine:
 /// u = m·2^−k with m in [1, 2), and ln m = 2·artanh((m − 1)/(m + 1)) as a series.

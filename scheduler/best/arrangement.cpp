@@ -9,7 +9,7 @@
 // a stage gets another price. undo() applies the inverses in reverse order, so an arrangement that
 // was undone is bit for bit what it was.
 //
-// Windows are read off direct edges alone. That suffices: let an operator v stand at a position p
+// Ranges are read off direct edges alone. That suffices: let an operator v stand at a position p
 // with all its inputs at p or before and all its readers at p or after. A path from v to another
 // operator of the same stage through operators outside it would have to go on to a position after p
 // and could not come back, since no edge leads backwards.

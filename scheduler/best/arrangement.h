@@ -24,8 +24,8 @@ struct PositionRange {
 
 /// A schedule in the making. All stages of all devices stand in one sequence, which is a
 /// topological order of the stages: no edge leads backwards. The order of stages on a device is
-/// theirs in the sequence, so a cyclic wait cannot arise, and operators that come to share a stage
-/// within their windows have no path between them that leaves it.
+/// theirs in the sequence, so a cyclic wait cannot arise, and operators that join one stage
+/// within their ranges have no path between them that leaves it.
 ///
 /// Changes are noted until keep() forgets or undo() takes them back. Not thread-safe.
 class Arrangement {

@@ -23,9 +23,9 @@
 // the number of threads nor their speed shows. Only out_of_time cuts a round short.
 //
 // `ios` may take longer than all the rest, and has a chance only where one device is as good as
-// many. So it comes after a second or so of annealing (before it, where a cycle takes longer than
+// many. So it runs after a second or so of annealing (before it, where a cycle takes longer than
 // that), and only where a bound for its one device is below what there is by then. Out of time, it
-// comes all the same and ends early by itself, as it would have alone.
+// still runs and ends early by itself, as it would have alone.
 //
 // Tests: best_test, and oracle_test for all algorithms.
 

@@ -6,10 +6,10 @@
 // somewhere, and companions change their device together. Two more are shortcuts through worse
 // ones: two operators exchange their places, and a stage moves as a whole.
 //
-// Memory is looked at when a change is complete, so that two operators may change places where
+// Memory is checked when a change is complete, so that two operators may change places where
 // there is no room for both.
 //
-// Operators on long ways are picked more often, since only their moves can shorten the schedule:
+// Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the greater through_ms() of two drawn ones.
 //
 // Tests: timing_test (every move leaves a valid schedule), best_test (constraints).
@@ -21,7 +21,7 @@ constexpr double kExchange = 0.25;   ///< share of moves
 constexpr double kMoveStage = 0.1;   ///< share of moves
 constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a stage pays
 constexpr double kCritical = 0.5;    ///< share of operators picked as the more critical of two
-/// The farthest that an operator looks for another place in the sequence. Windows are wider in
+/// The farthest that an operator looks for another place in the sequence. Ranges are wider in
 /// large graphs only, where most places are as good as hopeless.
 constexpr std::int64_t kReach = 256;
 

@@ -13,8 +13,8 @@ class Moves {
   /// All outlive the moves.
   Moves(Arrangement& arrangement, const Timing& timing, Random& random);
 
-  /// Applies one. False where the dice found none: the arrangement may then have noted changes,
-  /// which must be undone.
+  /// Applies one. False where the random choice found none: the arrangement may then have noted
+  /// changes, which must be undone.
   bool propose();
 
  private:

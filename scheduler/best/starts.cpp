@@ -59,7 +59,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   const auto grouped = [&](const TimedSchedule& mapped) {
     return parallelize(graph, costs, mapped.schedule, kWindow, out_of_time).schedule;
   };
-  // Cheap ones first: with few threads, the dear ones get the time that is left.
+  // Cheap ones first: with few threads, the expensive ones get the remaining time.
   const std::vector<std::pair<const char*, std::function<Schedule()>>> algorithms = {
       {"sequential",
        [&] {

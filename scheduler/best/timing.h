@@ -8,7 +8,7 @@
 namespace hios::scheduler::best {
 
 /// When the stages of an arrangement end, as simulate() has it, and the tail of each: the longest
-/// way from its end to the end of the schedule. Both follow changes without starting anew.
+/// path from its end to the end of the schedule. Both follow changes without a new computation.
 class Timing {
  public:
   /// `arrangement` outlives the timing and has no changes noted.
@@ -17,7 +17,7 @@ class Timing {
   double latency_ms() const { return latency_ms_; }
   double end_ms(Slot slot) const { return end_ms_[slot]; }
   double tail_ms(Slot slot) const { return tail_ms_[slot]; }
-  /// The longest way through the stage: the latency where it is critical.
+  /// The longest path through the stage: the latency where it is critical.
   double through_ms(Slot slot) const { return end_ms_[slot] + tail_ms_[slot]; }
 
   /// Times what the arrangement notes as changed. True if the latency is now at most `limit_ms`;
@@ -27,7 +27,7 @@ class Timing {
   void keep();
   void undo();
 
-  /// All anew.
+  /// Computes everything from scratch.
   void recompute();
 
  private:

@@ -21,7 +21,7 @@ struct Arc {
 /// What bounds ask of a graph, or of a part of it: operators 0, 1, … in topological order.
 struct BoundGraph {
   std::vector<OpId> ops;            ///< by number
-  std::vector<double> path_ms;      ///< the least share over all devices that it can come to
+  std::vector<double> path_ms;      ///< the least share over all devices that it can be placed on
   std::vector<double> window_ms;    ///< likewise
   std::vector<std::uint32_t> home;  ///< operators of equal home share a device for certain
   std::size_t devices = 1;          ///< that can run at least one of them
@@ -46,7 +46,7 @@ class GraphParts {
   std::vector<std::uint32_t> number_;  // by OpId: in the part at work
 };
 
-/// The same graph with time turned round: the last operator is number 0. A schedule run backwards
+/// The same graph with time reversed: the last operator is number 0. A schedule run backwards
 /// is a schedule of the reversed graph, with heads and tails exchanged.
 BoundGraph reversed(const BoundGraph& graph);
 

@@ -16,7 +16,7 @@
 /// says stop.
 namespace hios::scheduler {
 
-/// What bounds that look at single devices start from.
+/// What bounds on single devices start from.
 struct BoundContext {
   const Graph& graph;
   const CostModel& costs;

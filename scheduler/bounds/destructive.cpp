@@ -22,7 +22,7 @@
 // then close in on the last. Conclusions only become fewer with a larger T; but no use is made of
 // that: whatever T is refuted is a bound.
 //
-// Every round finds all heads anew, so only graphs of up to kMostOperators are tried, in as many
+// Every round recomputes all heads, so only graphs of up to kMostOperators are tried, in as many
 // rounds as their size permits; a latency that has not been refuted by then counts as possible.
 
 namespace hios::scheduler {

@@ -41,7 +41,7 @@
 // devices: in any window [a, σ(v) − b], M devices offer M times its length.
 //
 // Taking only some ancestors, with the edges among them and v, gives up some of the maxima and so
-// leaves a lower bound. Tails are the heads of the reversed graph: turned round in time, stages
+// leaves a lower bound. Tails are the heads of the reversed graph: with time reversed, stages
 // still wait for all of their inputs, and σ and τ change places.
 
 namespace hios::scheduler {

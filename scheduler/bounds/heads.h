@@ -15,7 +15,7 @@ enum class Contention {
 };
 
 /// By operator of the graph: the earliest time at which it can begin in any schedule (proof in
-/// heads.cpp). At most `ancestors` of an operator, the last in topological order, are looked at.
+/// heads.cpp). At most `ancestors` of an operator, the last in topological order, are considered.
 /// Those not reached when `stop` (may be empty) becomes true keep 0.
 std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                           const std::function<bool()>& stop = {});
@@ -27,8 +27,8 @@ struct Windows {
 Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                 const std::function<bool()>& stop = {});
 
-/// How many ancestors are worth looking at in a graph of this size: all in small ones, few in large
-/// ones, so that the time stays about linear.
+/// How many ancestors are worth considering in a graph of this size: all in small ones, few in
+/// large ones, so that the time stays about linear.
 std::size_t ancestor_limit(std::size_t operators, std::size_t edges);
 
 }  // namespace hios::scheduler

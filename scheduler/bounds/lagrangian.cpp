@@ -119,7 +119,7 @@ class LagrangianDual {
     return std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& k) { return k.capacity > 0; });
   }
 
-  /// The bound at these prices; leaves at each kind what comes to it.
+  /// The bound at these prices; records at each kind the work and bytes that fall to it.
   double round_ms() {
     double sum = 0;
     for (Kind& kind : kinds_) {

@@ -11,8 +11,8 @@
 
 namespace hios::scheduler {
 
-/// What is known of where operators can come to: times by device, `allowed`, `colocate` and what a
-/// device's memory can hold of them at all.
+/// What is known of where operators can be placed: times by device, `allowed`, `colocate` and what
+/// a device's memory can hold of them at all.
 class Places {
  public:
   Places(const Graph& graph, const CostModel& costs);
@@ -35,7 +35,7 @@ class Places {
     if (home_[op.index()] == kNoHome) return std::nullopt;
     return home_[op.index()];
   }
-  /// The least that the edge can cost between two different devices that its ends can come to.
+  /// The least that the edge can cost between two different devices that its ends can be placed on.
   /// REQUIRES: !must_share(its ends).
   double transfer_ms(EdgeId edge);
 

@@ -59,7 +59,7 @@ class FlatGraph {
     }
   }
 
-  /// Every edge turned round, and the operators with it: the last is number 0.
+  /// Every edge in the other direction, and the operators in reverse order: the last is number 0.
   FlatGraph reversed() const {
     const std::size_t last = operators() - 1;  // of none, none is asked
     return FlatGraph(operators(), [&](std::size_t op, auto add) {

@@ -39,7 +39,7 @@ class HistoryTree {
     jump_row_[row] = equal_steps ? jump_row_[jump] : above;
   }
 
-  /// Replaces what was there. `parent` is not looked at in row 0.
+  /// Replaces what was there. `parent` is ignored in row 0.
   void set(std::size_t row, DeviceId device, double finish_ms, DeviceId parent) {
     Entry& entry = entries_[row * devices_ + device.index()];
     entry.finish_ms = finish_ms;

@@ -8,7 +8,7 @@
 
 namespace hios::scheduler {
 
-/// A number a position, −infinity at first, and the greatest of any range that reaches the end.
+/// One number per position, −infinity at first, and the greatest of any range that reaches the end.
 /// A binary tree over the positions: O(log n) for all but greatest().
 class MaxTree {
  public:

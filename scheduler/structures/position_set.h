@@ -9,8 +9,9 @@
 namespace hios::scheduler {
 
 /// A set of positions 0 … n−1 that answers "the next one from here on" and "the last one before":
-/// a bit a position, and a bit for each word of those that is not empty, so that a step over a gap
-/// of 4096 positions costs one word. As a worklist it gives positions in order however they come.
+/// one bit per position, and one for each word of them that is not empty, so that a step over a gap
+/// of 4096 positions costs one word. As a worklist it gives positions in order, in whichever order
+/// they are inserted.
 class PositionSet {
  public:
   explicit PositionSet(std::size_t positions = 0)

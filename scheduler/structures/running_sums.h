@@ -5,8 +5,8 @@
 
 namespace hios::scheduler {
 
-/// A number a position, 0 at first, and the sum of those before any place: a Fenwick tree, O(log n)
-/// each. Sums are rounded as they come.
+/// One number per position, 0 at first, and the sum of those before any place: a Fenwick tree,
+/// O(log n) each. Sums are rounded as they come.
 class RunningSums {
  public:
   explicit RunningSums(std::size_t positions = 0) : sums_(positions == 0 ? 0 : positions + 1, 0) {}
