@@ -145,19 +145,5 @@ TEST(Timing, ReorderingTheSequenceChangesNoTime) {
   }
 }
 
-TEST(PositionSet, GivesPositionsInOrderFromEitherEnd) {
-  PositionSet set(200);
-  for (std::size_t p : {0, 5, 63, 64, 199}) set.insert(p);
-  EXPECT_EQ(set.take_next(1), 5u);
-  EXPECT_EQ(set.take_next(6), 63u);
-  EXPECT_EQ(set.take_previous(198), 64u);
-  EXPECT_EQ(set.take_previous(199), 199u);
-  EXPECT_EQ(set.take_previous(199), 0u);
-  EXPECT_EQ(set.take_previous(199), PositionSet::kNone);
-  set.insert(70);
-  set.clear_from(64);
-  EXPECT_EQ(set.take_next(0), PositionSet::kNone);
-}
-
 }  // namespace
 }  // namespace hios::scheduler::best

@@ -8,7 +8,7 @@
 #include "scheduler/bounds/dominators.h"
 #include "scheduler/bounds/heads.h"
 #include "scheduler/bounds/preemptive.h"
-#include "scheduler/bounds/problem.h"
+#include "scheduler/bounds/bound_graph.h"
 #include "scheduler/bounds/shares.h"
 #include "support/dag_generator.h"
 #include "support/small_graph.h"
