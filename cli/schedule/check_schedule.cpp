@@ -28,10 +28,10 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
 }
 
 /// What the file's own prediction would be here and now.
-Prediction price(const ScheduleFile& file, Problem& problem) {
-  const Timeline timeline = simulate(problem.graph(), file.schedule, problem.costs());
+Prediction price(const ScheduleFile& file, ScheduleInputs& inputs) {
+  const Timeline timeline = simulate(inputs.graph(), file.schedule, inputs.costs());
   const scheduler::LowerBound bound = scheduler::beside(
-      scheduler::lower_bound(problem.graph(), problem.costs()), timeline.latency_ms);
+      scheduler::lower_bound(inputs.graph(), inputs.costs()), timeline.latency_ms);
   return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name};
 }
 
@@ -62,9 +62,9 @@ int check_schedule(const Flags& flags, const Common& common) {
   const JsonView root(json, name);
   const Platform own(schedule_head(root).devices);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
-  Problem problem(flags, common, work, own);
-  const ScheduleFile file = schedule_from_json(root, problem.graph());
-  const auto findings = validate(problem.graph(), Platform(file.devices), file.schedule);
+  ScheduleInputs inputs(flags, common, work, own);
+  const ScheduleFile file = schedule_from_json(root, inputs.graph());
+  const auto findings = validate(inputs.graph(), Platform(file.devices), file.schedule);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
     show(finding_line(name, finding) + "\n");
@@ -72,7 +72,7 @@ int check_schedule(const Flags& flags, const Common& common) {
   }
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
   if (findings.empty()) {
-    const Prediction priced = price(file, problem);
+    const Prediction priced = price(file, inputs);
     show(priced_text(name, file, priced));
     result["latency_ms"] = priced.latency_ms;
     result["estimated_stages"] = priced.estimated_stages;
@@ -80,7 +80,7 @@ int check_schedule(const Flags& flags, const Common& common) {
     result["bound"] = priced.bound;
     result["gap"] = priced.gap();
     if (const auto trace = flags.optional_text("timeline")) {
-      write_json(*trace, planned_trace(problem.graph(), file.schedule, problem.costs()).json(),
+      write_json(*trace, planned_trace(inputs.graph(), file.schedule, inputs.costs()).json(),
                  common.existing);
     }
   }

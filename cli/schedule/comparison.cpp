@@ -1,5 +1,6 @@
 #include "cli/schedule/comparison.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -99,6 +100,37 @@ std::string comparison_text(const std::vector<ScheduleRun>& runs) {
     if (!run.refusal.empty()) refusals += run.algorithm + " refused: " + run.refusal + "\n";
   }
   return table.text() + refusals;
+}
+
+namespace {
+
+/// Nothing where every device has several streams.
+std::string streams_note(const Platform& platform) {
+  const auto devices = platform.devices();
+  const auto single = std::count_if(devices.begin(), devices.end(),
+                                    [](const Device& device) { return device.streams == 1; });
+  if (single == 0) return {};
+  const std::string which = platform.size() == 1 ? "the device has one stream"
+                            : static_cast<std::size_t>(single) == platform.size()
+                                ? "devices have one stream"
+                                : std::to_string(single) + " of " +
+                                      std::to_string(platform.size()) + " devices have one stream";
+  return which +
+         ": no operators run at the same time there, and ios plans as sequential, hios-lp as "
+         "inter-lp, hios-mr as inter-mr (--streams, or a platform's streams, allows more)\n";
+}
+
+std::string ranks_note(const ScheduleInputs& inputs) {
+  if (!inputs.extrapolated_from()) return {};
+  return "costs were measured with " + std::to_string(*inputs.extrapolated_from()) +
+         " ranks and stand in for those of " + std::to_string(inputs.platform().size()) +
+         ": a transfer between any two devices is the median of the measured pairs\n";
+}
+
+}  // namespace
+
+std::string notes_text(const ScheduleInputs& inputs) {
+  return streams_note(inputs.platform()) + ranks_note(inputs);
 }
 
 Table comparison_csv(const std::vector<ScheduleRun>& runs) {

@@ -96,14 +96,14 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
   return asked;
 }
 
-void write_results(const std::vector<ScheduleRun>& runs, const Problem& problem,
+void write_results(const std::vector<ScheduleRun>& runs, const ScheduleInputs& inputs,
                    const Common& common) {
-  show(comparison_text(runs));
+  show(comparison_text(runs) + notes_text(inputs));
   if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
   for (const ScheduleRun& run : runs) {
-    if (run.refusal.empty()) schedules.push_back(to_json(run.file, problem.graph()));
+    if (run.refusal.empty()) schedules.push_back(to_json(run.file, inputs.graph()));
   }
   write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
              common.existing);
@@ -138,31 +138,31 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>&
   return work;
 }
 
-void write_exports(const Flags& flags, const Common& common, Problem& problem) {
+void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inputs) {
   if (const auto file = flags.optional_text("export-graph")) {
     const bool priced = flags.given("profile");
-    write_json(*file, to_json(priced ? priced_graph(problem.costs()) : problem.graph()),
+    write_json(*file, to_json(priced ? priced_graph(inputs.costs()) : inputs.graph()),
                common.existing);
   }
   if (const auto file = flags.optional_text("export-model")) {
-    write_json(*file, to_json(problem.network()->model), common.existing);
+    write_json(*file, to_json(inputs.network()->model), common.existing);
   }
 }
 
 int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
-             const Lent& lent, Problem& problem) {
-  const std::vector<ScheduleRun> runs = run_algorithms(asked, problem, lent);
+             const Lent& lent, ScheduleInputs& inputs) {
+  const std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
   const bool all_done = runs.size() == asked.size();
-  write_exports(flags, common, problem);  // not before: an algorithm may refuse the problem
+  write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
-    write_json(*file, to_json(runs.front().file, problem.graph()), common.existing);
+    write_json(*file, to_json(runs.front().file, inputs.graph()), common.existing);
   }
   if (const auto file = flags.optional_text("timeline")) {
     const Schedule& schedule = runs.front().file.schedule;
-    write_json(*file, planned_trace(problem.graph(), schedule, problem.costs()).json(),
+    write_json(*file, planned_trace(inputs.graph(), schedule, inputs.costs()).json(),
                common.existing);
   }
-  write_results(runs, problem, common);
+  write_results(runs, inputs, common);
   if (!Interrupt::asked()) return 0;
   log::info("interrupted: the best so far was kept" +
             (all_done ? std::string()
@@ -173,7 +173,7 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
 
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
   Flags flags("hios-schedule", "plan a network's operators over devices and streams");
-  flags.add(model_flags()).add(problem_flags()).add(schedule_flags()).add(common_flags());
+  flags.add(model_flags()).add(input_flags()).add(schedule_flags()).add(common_flags());
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   const Common common = read_common(flags, false);
@@ -187,9 +187,9 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Asked> asked = read_asked(flags, registry);
   const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};
-  Problem problem(flags, common, work_of(flags, common, asked));
-  if (!asked.empty()) return schedule(flags, common, asked, lent, problem);
-  write_exports(flags, common, problem);
+  ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
+  if (!asked.empty()) return schedule(flags, common, asked, lent, inputs);
+  write_exports(flags, common, inputs);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "hios/base/error.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
+#include "hios/profile/extrapolate.h"
 
 namespace hios::cli {
 
@@ -20,7 +21,12 @@ RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
   return parameters;
 }
 
-Platform read_platform(const Flags& flags, const ReadLimits& limits) {
+/// L of the papers' simulations: the streams of a device where nobody says how many and the graph
+/// says what operators cost that run at the same time. With one, ios would be sequential and
+/// hios-lp inter-lp, and nobody would know why.
+constexpr std::int64_t kStreamsForStageCosts = 8;
+
+Platform read_platform(const Flags& flags, const ReadLimits& limits, std::int64_t streams) {
   const auto file = flags.optional_text("platform");
   if (!file) {
     const auto devices = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
@@ -29,7 +35,7 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits) {
     return Platform::homogeneous(
         devices, kind,
         static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),
-        static_cast<int>(flags.integer("streams", 1, 65536)),
+        static_cast<int>(flags.optional_integer("streams", 1, 65536).value_or(streams)),
         parse_precision(flags.optional_text("math").value_or("fp32")));
   }
   for (const char* flag : {"devices", "kind", "threads", "streams", "math"}) {
@@ -55,37 +61,55 @@ void require_one_source(const Flags& flags) {
   }
 }
 
-Problem::Problem(const Flags& flags, const Common& common, const Work& work,
-                 const std::optional<Platform>& devices) {
-  platform_ = devices && !flags.given("platform") ? *devices : read_platform(flags, common.limits);
+ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
+                               const std::optional<Platform>& devices) {
+  const bool named = flags.given("platform") || !devices;
+  platform_ = named ? read_platform(flags, common.limits, 1) : *devices;
   if (devices && devices->element_bytes() != platform_.element_bytes()) {
     throw InputError(
         "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
   }
+  read_graph(flags, common, work);
+  if (!devices && !flags.given("platform") &&
+      graph().stage_cost().kind == StageCostRule::Kind::kOverlap) {
+    platform_ = read_platform(flags, common.limits, kStreamsForStageCosts);
+  }
+  read_profile(flags, common.limits);
+}
+
+void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const Work& work) {
   if (flags.given("random")) {
     const RandomDag parameters = random_parameters(flags, common.seed);
     require_memory({parameters.operators, parameters.edges_at_most(), platform_.size()}, work, 0);
     graph_ = random_dag(parameters);
+    return;
+  }
+  if (flags.given("model")) {
+    network_ = load_network(flags, common.limits, platform_.element_bytes());
   } else {
-    if (flags.given("model")) {
-      network_ = load_network(flags, common.limits, platform_.element_bytes());
-    } else {
-      const std::string file = flags.text("graph");
-      const Json json = read_input(file, common.limits);
-      graph_ = graph_from_json(JsonView(json, file));
-    }
-    const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};
-    require_memory(size, work, graph_bytes(size));
+    const std::string file = flags.text("graph");
+    const Json json = read_input(file, common.limits);
+    graph_ = graph_from_json(JsonView(json, file));
   }
-  if (const auto file = flags.optional_text("profile")) {
-    const Json json = read_input(*file, common.limits);
-    profile_ = profile_from_json(JsonView(json, *file));
-    profile_->file = *file;
-    platform_ = identified_by(*profile_, platform_);
-  }
+  const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};
+  require_memory(size, work, graph_bytes(size));
 }
 
-const CostModel& Problem::costs() {
+void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) {
+  const auto file = flags.optional_text("profile");
+  if (!file) {
+    if (!flags.given("extrapolate-ranks")) return;
+    throw InputError("--extrapolate-ranks takes the measurements of a --profile: give one");
+  }
+  const Json json = read_input(*file, limits);
+  profile_ = profile_from_json(JsonView(json, *file));
+  profile_->file = *file;
+  if (flags.given("extrapolate-ranks")) extrapolated_from_ = other_ranks(*profile_, platform_);
+  if (extrapolated_from_) profile_ = extrapolated(*profile_, platform_, *extrapolated_from_);
+  platform_ = identified_by(*profile_, platform_);
+}
+
+const CostModel& ScheduleInputs::costs() {
   if (!costs_ && network_ && !profile_) {
     throw InputError(
         "a --model has no costs of its own: give --profile FILE, made by hios-profile");
@@ -95,14 +119,24 @@ const CostModel& Problem::costs() {
                    "a time for each of " + std::to_string(graph().size()) + " operators on " +
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");
-    const auto priced = [&] { return CostModel::from_profile(graph(), platform_, *profile_); };
-    costs_ = profile_ ? with_remedies(network_->flags, priced)
-                      : CostModel::from_graph(graph(), platform_);
+    costs_ = profile_ ? priced_by_profile() : CostModel::from_graph(graph(), platform_);
   }
   return *costs_;
 }
 
-ScheduleFile Problem::blank_file() const {
+CostModel ScheduleInputs::priced_by_profile() const {
+  try {
+    return with_remedies(network_->flags,
+                         [&] { return CostModel::from_profile(graph(), platform_, *profile_); });
+  } catch (const InputError& error) {
+    const auto ranks = other_ranks(*profile_, platform_);
+    if (!ranks) throw;
+    throw InputError(std::string(error.what()) + ", or plan with what was measured with " +
+                     std::to_string(*ranks) + " ranks: --extrapolate-ranks");
+  }
+}
+
+ScheduleFile ScheduleInputs::blank_file() const {
   ScheduleFile file;
   file.graph_name = graph().name();
   file.graph_digest = graph().digest();
@@ -112,12 +146,21 @@ ScheduleFile Problem::blank_file() const {
     file.width = network_->model.width();
   }
   file.devices.assign(platform_.devices().begin(), platform_.devices().end());
+  if (extrapolated_from_) {
+    file.extra["measured_ranks"] = *extrapolated_from_;
+    file.extra["transfers"] = "taken from a profile of " + std::to_string(*extrapolated_from_) +
+                              " ranks: between any two devices the median of its pairs";
+  }
   return file;
 }
 
-po::options_description problem_flags() {
+po::options_description input_flags() {
   po::options_description group("Graph and machine", 100, 45);
   group.add_options()("profile", value("FILE"), "measured costs of the model's operators");
+  group.add_options()("extrapolate-ranks",
+                      "plan for more or fewer devices than the --profile has ranks: operators and "
+                      "stages as measured with the nearest number of ranks, a transfer between any "
+                      "two devices as the median of the measured pairs; the schedule says so");
   group.add_options()("graph", value("FILE"),
                       "a hios-graph file: operators, edges and their costs");
   group.add_options()(
@@ -126,8 +169,9 @@ po::options_description problem_flags() {
   group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
   group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
   group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
-  group.add_options()("streams", value("S")->default_value("1"),
-                      "the most groups of operators at once on a device");
+  group.add_options()("streams", value("S"),
+                      "the most groups of operators at once on a device; 8 for a graph whose "
+                      "stage_cost is overlap, as that of random ones, else 1");
   group.add_options()("math", value("NAME"),
                       "arithmetic of the devices: fp32 (default), tf32 or fp16");
   group.add_options()("platform", value("FILE"), "a hios-platform file instead of the five above");

@@ -21,15 +21,15 @@ void require_one_source(const Flags& flags);
 
 /// What hios-schedule plans for: a graph, a platform and its costs, from whatever flags named them.
 /// Not movable: the costs refer to the rest.
-class Problem {
+class ScheduleInputs {
  public:
   /// REQUIRES: require_one_source(). `work`: what will be done with it; an InputError refuses what
   /// memory does not hold, before the graph is made where its size is known by then. `devices`:
   /// those of a schedule that is to be checked, unless --platform names others.
-  Problem(const Flags& flags, const Common& common, const Work& work,
-          const std::optional<Platform>& devices = {});
-  Problem(const Problem&) = delete;
-  Problem& operator=(const Problem&) = delete;
+  ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
+                 const std::optional<Platform>& devices = {});
+  ScheduleInputs(const ScheduleInputs&) = delete;
+  ScheduleInputs& operator=(const ScheduleInputs&) = delete;
 
   const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
   const Platform& platform() const { return platform_; }
@@ -37,18 +37,27 @@ class Problem {
   const Network* network() const { return network_ ? &*network_ : nullptr; }
   /// Throws InputError where costs are missing.
   const CostModel& costs();
+  /// The number of ranks that the --profile was measured with, where they stand in for another
+  /// number of devices (--extrapolate-ranks).
+  std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }
   /// A schedule file's head, ready to be filled with a schedule.
   ScheduleFile blank_file() const;
 
  private:
+  void read_graph(const Flags& flags, const Common& common, const Work& work);
+  void read_profile(const Flags& flags, const ReadLimits& limits);
+  CostModel priced_by_profile() const;
+
   std::optional<Network> network_;
   Graph graph_;
   Platform platform_;
   std::optional<Profile> profile_;
+  std::optional<std::size_t> extrapolated_from_;
   std::optional<CostModel> costs_;
 };
 
-/// --graph --random --profile and --devices --kind --threads --streams --platform.
-boost::program_options::options_description problem_flags();
+/// --graph --random --profile --extrapolate-ranks and --devices --kind --threads --streams --math
+/// --platform.
+boost::program_options::options_description input_flags();
 
 }  // namespace hios::cli

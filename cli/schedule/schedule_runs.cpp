@@ -31,10 +31,10 @@ void describe(const Timeline& timeline, ScheduleRun& run) {
   if (whole_ms > 0) run.waiting_share = std::max(0.0, 1 - busy_ms / whole_ms);
 }
 
-ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler::LowerBound& bound,
-                          const Lent& lent) {
+ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
+                          const scheduler::LowerBound& bound, const Lent& lent) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
-  const CostModel& costs = problem.costs();
+  const CostModel& costs = inputs.costs();
   const Stopwatch stopwatch;
   log::Progress progress(algorithm.name);
   scheduler::Context context;
@@ -46,21 +46,22 @@ ScheduleRun run_algorithm(const Asked& asked, Problem& problem, const scheduler:
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   scheduler::ScheduleResult result =
-      algorithm.run(problem.graph(), costs, problem.platform(), asked.options, context);
-  ScheduleRun run{.algorithm = algorithm.name, .file = problem.blank_file()};
+      algorithm.run(inputs.graph(), costs, inputs.platform(), asked.options, context);
+  ScheduleRun run{.algorithm = algorithm.name, .file = inputs.blank_file()};
   run.file.seconds = stopwatch.seconds();
   run.file.algorithm = algorithm.name;
   run.file.options = result.options.non_defaults();
   run.file.outcome = result.outcome;
-  run.file.extra = {{"seed", lent.seed}, {"time_limit_s", lent.time_limit_s}};
+  run.file.extra["seed"] = lent.seed;
+  run.file.extra["time_limit_s"] = lent.time_limit_s;
   run.file.schedule = std::move(result.schedule);
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound};
-  const auto findings = validate(problem.graph(), problem.platform(), run.file.schedule);
+  const auto findings = validate(inputs.graph(), inputs.platform(), run.file.schedule);
   if (!findings.empty()) {
     throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);
   }
-  describe(simulate(problem.graph(), run.file.schedule, costs), run);
+  describe(simulate(inputs.graph(), run.file.schedule, costs), run);
   return run;
 }
 
@@ -72,19 +73,19 @@ std::size_t devices_used(const Schedule& schedule) {
   return used;
 }
 
-std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
+std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent) {
-  problem.costs();  // what is missing is missing for all
+  inputs.costs();  // what is missing is missing for all
   const Interrupt interrupt;
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const scheduler::LowerBound bound =
-      scheduler::lower_bound(problem.graph(), problem.costs(), Interrupt::asked);
+      scheduler::lower_bound(inputs.graph(), inputs.costs(), Interrupt::asked);
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
     if (Interrupt::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
-      runs.push_back(run_algorithm(each, problem, bound, lent));
+      runs.push_back(run_algorithm(each, inputs, bound, lent));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
       runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});

@@ -44,7 +44,7 @@ struct Lent {
 /// time at all, so that there is a schedule. Of several, one may refuse the problem
 /// (ScheduleRun::refusal); throws its InputError where none takes it, and RunError if a schedule
 /// breaks a rule.
-std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Problem& problem,
+std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent);
 
 std::size_t devices_used(const Schedule& schedule);

@@ -7,7 +7,10 @@
 
 #include "hios/base/error.h"
 #include "hios/base/json_io.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
 #include "scheduler/algorithms/sequential.h"
+#include "support/made_up_profile.h"
 #include "support/temporary_folder.h"
 
 // A program with a scheduler of its own has all of hios-schedule for it.
@@ -104,6 +107,86 @@ TEST(ScheduleProgram, SaysInOneLineWhatIsWrong) {
       run(with_own(), {"--random", kNetwork, "--algorithm", "on-one", "--option", "device=7"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.err, "error: on-one: there is no such device\n");
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// What a schedule says of itself, planned with these words.
+Json planned(std::vector<const char*> words, std::string* out = nullptr) {
+  test::TemporaryFolder folder;
+  const std::string file = (folder / "s.json").string();
+  words.insert(words.end(), {"--output", file.c_str()});
+  const Ended ended = run(scheduler::built_in(), words);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  if (out) *out = ended.out;
+  return ended.status == 0 ? read_json(file) : Json();
+}
+
+TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsUnlessToldOtherwise) {
+  std::string out;
+  const Json schedule = planned({"--random", kNetwork, "--algorithm", "hios-lp"}, &out);
+  for (const Json& device : schedule["devices"]) EXPECT_EQ(device["streams"], 8);
+  EXPECT_FALSE(holds(out, "one stream")) << out;
+  const Json told =
+      planned({"--random", kNetwork, "--algorithm", "hios-lp", "--streams", "1"}, &out);
+  for (const Json& device : told["devices"]) EXPECT_EQ(device["streams"], 1);
+  EXPECT_TRUE(holds(out, "\ndevices have one stream: ")) << out;
+  EXPECT_TRUE(holds(out, "hios-lp as inter-lp")) << out;
+}
+
+TEST(ScheduleProgram, AGraphFileWithoutStageCostsHasOneStreamAndTheTableSaysSo) {
+  test::TemporaryFolder folder;
+  const std::string graph = (folder / "g.json").string();
+  Json written = {{"format", "hios-graph"},
+                  {"version", 1},
+                  {"name", "two"},
+                  {"operators", {{{"name", "a"}, {"time_ms", 1}}, {{"name", "b"}, {"time_ms", 1}}}},
+                  {"edges", Json::array()}};
+  write_json(graph, written, Existing::kReplace);
+  std::string out;
+  Json schedule = planned({"--graph", graph.c_str(), "--algorithm", "ios"}, &out);
+  EXPECT_EQ(schedule["devices"][0]["streams"], 1);
+  EXPECT_TRUE(holds(out, "\ndevices have one stream: ")) << out;
+  planned({"--graph", graph.c_str(), "--algorithm", "ios", "--devices", "1"}, &out);
+  EXPECT_TRUE(holds(out, "\nthe device has one stream: ")) << out;
+  written["stage_cost"] = {{"kind", "overlap"}, {"weight", 0.5}};
+  write_json(graph, written, Existing::kReplace);
+  schedule = planned({"--graph", graph.c_str(), "--algorithm", "ios"}, &out);
+  EXPECT_EQ(schedule["devices"][0]["streams"], 8);
+  EXPECT_FALSE(holds(out, "one stream")) << out;
+}
+
+TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFourWhenAsked) {
+  test::TemporaryFolder folder;
+  const std::string profile = (folder / "p.json").string();
+  const CoarseGraph coarse = coarsen(models::find("squeezenet")->build(1, 48, 48));
+  write_json(profile, to_json(test::made_up_profile(coarse.graph, 2)), Existing::kReplace);
+  const std::vector<const char*> words = {"--model",     "squeezenet",    "--height",  "48",
+                                          "--profile",   profile.c_str(), "--devices", "4",
+                                          "--algorithm", "hios-lp"};
+  const Ended refused = run(scheduler::built_in(), words);
+  EXPECT_EQ(refused.status, 2);
+  for (const char* part : {"no configuration for cpu0", "hios-profile", "--extrapolate-ranks"}) {
+    EXPECT_TRUE(holds(refused.err, part)) << part << " in " << refused.err;
+  }
+  std::vector<const char*> asked = words;
+  asked.push_back("--extrapolate-ranks");
+  std::string out;
+  const Json schedule = planned(asked, &out);
+  EXPECT_EQ(schedule["devices"].size(), 4u);
+  EXPECT_EQ(schedule["extra"]["measured_ranks"], 2);
+  EXPECT_TRUE(holds(schedule["extra"]["transfers"], "taken from a profile of 2 ranks"));
+  EXPECT_EQ(schedule["extra"]["seed"], 0);
+  EXPECT_TRUE(holds(out, "\ncosts were measured with 2 ranks")) << out;
+  asked[7] = "2";  // as measured: nothing to say
+  EXPECT_FALSE(planned(asked, &out)["extra"].contains("measured_ranks"));
+  EXPECT_FALSE(holds(out, "stand in")) << out;
+  const Ended alone = run(scheduler::built_in(),
+                          {"--random", kNetwork, "--algorithm", "hios-lp", "--extrapolate-ranks"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_TRUE(holds(alone.err, "--profile")) << alone.err;
 }
 
 }  // namespace

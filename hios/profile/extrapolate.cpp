@@ -1,0 +1,89 @@
+#include "hios/profile/extrapolate.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/base/statistics.h"
+
+namespace hios {
+namespace {
+
+/// So many devices like the platform's first.
+Platform as_many(std::size_t ranks, const Platform& platform) {
+  std::vector<Device> devices(ranks, platform.device(DeviceId(0)));
+  for (std::size_t r = 0; r < ranks; ++r) devices[r].name += "-" + std::to_string(r);
+  return Platform(std::move(devices));
+}
+
+/// What was measured among so many such devices; nullptr where that does not price the platform.
+const Configuration* measured_with(std::size_t ranks, const Profile& profile,
+                                   const Platform& platform) {
+  const Configuration* found = profile.find(as_many(ranks, platform), DeviceId(0));
+  const bool transfers_missing =
+      platform.size() > 1 && found &&
+      std::none_of(found->transfers.begin(), found->transfers.end(),
+                   [](const TransferCurve& curve) { return !curve.points.empty(); });
+  return transfers_missing ? nullptr : found;
+}
+
+std::size_t apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
+
+/// At every size that any pair was measured at, the median over all pairs.
+std::vector<std::pair<Bytes, double>> median_points(const std::vector<TransferCurve>& curves) {
+  std::set<Bytes> sizes;
+  for (const TransferCurve& curve : curves) {
+    for (const auto& [bytes, ms] : curve.points) sizes.insert(bytes);
+  }
+  std::vector<std::pair<Bytes, double>> points;
+  for (const Bytes bytes : sizes) {
+    std::vector<double> of_pairs;
+    for (const TransferCurve& curve : curves) {
+      if (!curve.points.empty()) of_pairs.push_back(curve.transfer_ms(bytes));
+    }
+    points.emplace_back(bytes, summarize(of_pairs).median);
+  }
+  return points;
+}
+
+}  // namespace
+
+std::optional<std::size_t> other_ranks(const Profile& profile, const Platform& platform) {
+  const std::size_t wanted = platform.size();
+  if (wanted == 0 || !platform.alike() || profile.find(platform, DeviceId(0))) return std::nullopt;
+  std::set<std::size_t> measured;
+  for (const Configuration& configuration : profile.configurations) {
+    if (configuration.devices.empty()) measured.insert(configuration.ranks);
+  }
+  std::optional<std::size_t> nearest;
+  for (const std::size_t ranks : measured) {  // rising, so that the larger of two as near is last
+    if (!measured_with(ranks, profile, platform)) continue;
+    if (!nearest || apart(ranks, wanted) <= apart(*nearest, wanted)) nearest = ranks;
+  }
+  return nearest;
+}
+
+Profile extrapolated(const Profile& profile, const Platform& platform, std::size_t ranks) {
+  if (platform.size() > kMostExtrapolatedRanks) {
+    throw InputError(profile.file + ": measured with " + std::to_string(ranks) +
+                     " ranks, which stand in for " + std::to_string(kMostExtrapolatedRanks) +
+                     " devices at most, not for " + std::to_string(platform.size()));
+  }
+  Configuration configuration = *measured_with(ranks, profile, platform);
+  const auto points = median_points(configuration.transfers);
+  configuration.ranks = platform.size();
+  configuration.transfers.clear();
+  for (std::size_t from = 0; from < platform.size() && !points.empty(); ++from) {
+    for (std::size_t to = 0; to < platform.size(); ++to) {
+      if (from != to) configuration.transfers.push_back({from, to, points});
+    }
+  }
+  Profile result = profile;
+  result.configurations.push_back(std::move(configuration));
+  return result;
+}
+
+}  // namespace hios
