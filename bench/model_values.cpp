@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/backend/tensor_source.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
 #include "hios/graph/coarsen.h"
@@ -59,8 +59,8 @@ void write_values(const Model& model, const fs::path& folder) {
 
   const CoarseGraph coarse = coarsen(model);
   const auto backend = reference::make_backend({});
-  const OneRankRun run(coarse, model, *backend, std::vector<int>(coarse.graph.size(), 1), source,
-                       "");
+  const job::OneRankRun run(coarse, model, *backend, std::vector<int>(coarse.graph.size(), 1),
+                            source, "");
   Values outputs(folder / "outputs.bin");
   for (const TensorId id : model.outputs()) outputs.add(run.output(*coarse.producer(id)));
 }

@@ -94,7 +94,7 @@ po::typed_value<std::string>* value(const char* name) {
 
 po::options_description common_flags() {
   po::options_description group("Common", 100, 45);
-  group.add_options()("help", "print this and end")("version", "print the version and end");
+  group.add_options()("help,h", "print this and end")("version", "print the version and end");
   group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
   group.add_options()("json", value("FILE"), "write the results as JSON");
   group.add_options()("csv", value("FILE"), "write the results as CSV");

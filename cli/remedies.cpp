@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "cli/flags.h"
 #include "hios/platform/platform.h"
 
 namespace hios::cli {
@@ -61,6 +62,33 @@ std::string replacement(const Given&) { return " or replace it with --force"; }
 
 std::string device_name(const Given&) { return ": name it as \"gpu\" in a --platform"; }
 
+std::string ranks(const Asked& asked) {
+  return ": start it with mpirun -np " + asked.detail("ranks");
+}
+
+std::string check(const Asked&) { return "; hios-schedule --check lists them"; }
+
+std::string device_kind(const Asked& asked) {
+  return ": choose another --backend, or schedule for --kind " + asked.detail("kind");
+}
+
+std::string device_precision(const Asked&) {
+  return ": choose another --backend, or schedule again with another --math";
+}
+
+std::string precision(const Asked& asked) {
+  std::string words = ": choose --math " + asked.detail("has");
+  if (asked.detail("backends").empty()) return words;
+  for (const std::string& name : split(asked.detail("backends"), ','))
+    words += " or --backend " + name.substr(name.find_first_not_of(' '));
+  return words;
+}
+
+std::string named_devices(const Asked&) {
+  return ": start the job where GPUs and libraries are alike, or schedule for a --platform whose "
+         "devices name theirs as \"gpu\"";
+}
+
 /// A kind of Need, and what follows the text of an error that has it.
 struct Remedy {
   std::string_view kind;
@@ -68,9 +96,15 @@ struct Remedy {
 };
 
 constexpr std::array kRemedies = {
+    Remedy{"check", check},
+    Remedy{"device-kind", device_kind},
     Remedy{"device-name", device_name},
+    Remedy{"device-precision", device_precision},
     Remedy{"larger-input", larger_input},
     Remedy{"measurement", measurement},
+    Remedy{"named-devices", named_devices},
+    Remedy{"precision", precision},
+    Remedy{"ranks", ranks},
     Remedy{"replacement", replacement},
 };
 

@@ -43,9 +43,9 @@ constexpr std::array kBackends = {
                  kPrecisions},
 };
 
-std::string known_names() {
+std::string known_names(std::span<const BackendEntry> table) {
   std::string names(kAuto);
-  for (const BackendEntry& entry : kBackends) names += ", " + std::string(entry.name);
+  for (const BackendEntry& entry : table) names += ", " + std::string(entry.name);
   return names;
 }
 
@@ -53,15 +53,15 @@ std::string known_names() {
 
 std::span<const BackendEntry> backends() { return kBackends; }
 
-const BackendEntry& find_backend(std::string_view name) {
-  for (const BackendEntry& entry : kBackends) {
+const BackendEntry& find_backend(std::string_view name, std::span<const BackendEntry> table) {
+  for (const BackendEntry& entry : table) {
     if (name == kAuto && entry.make != nullptr) return entry;
     if (name != entry.name) continue;
     if (entry.make != nullptr) return entry;
     throw InputError("backend '" + std::string(name) +
                      "' is not in this build: " + std::string(entry.missing));
   }
-  throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names());
+  throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table));
 }
 
 }  // namespace hios

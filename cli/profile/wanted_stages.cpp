@@ -58,47 +58,4 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
   return wanted.take();
 }
 
-namespace {
-
-Json to_json(const Stage& stage) {
-  Json groups = Json::array();
-  for (const Group& group : stage.groups) {
-    Json ops = Json::array();
-    for (const OpId op : group) ops.push_back(op.index());
-    groups.push_back(std::move(ops));
-  }
-  return groups;
-}
-
-Stage stage_of(const Json& groups) {
-  Stage stage;
-  for (const Json& ops : groups) {
-    Group group;
-    for (const Json& op : ops) group.emplace_back(op.get<std::size_t>());
-    stage.groups.push_back(std::move(group));
-  }
-  return stage;
-}
-
-}  // namespace
-
-std::string stages_to_text(const std::vector<std::vector<Stage>>& stages) {
-  Json lists = Json::array();
-  for (const std::vector<Stage>& of_one : stages) {
-    Json list = Json::array();
-    for (const Stage& stage : of_one) list.push_back(to_json(stage));
-    lists.push_back(std::move(list));
-  }
-  return lists.dump();
-}
-
-std::vector<std::vector<Stage>> stages_from_text(const std::string& text) {
-  std::vector<std::vector<Stage>> stages;
-  for (const Json& list : parse_json(text, "stages from rank 0", {.max_bytes = text.size()})) {
-    std::vector<Stage>& of_one = stages.emplace_back();
-    for (const Json& groups : list) of_one.push_back(stage_of(groups));
-  }
-  return stages;
-}
-
 }  // namespace hios::cli

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "engine/job/profile_job.h"
 #include "hios/graph/coarsen.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
@@ -12,8 +12,7 @@
 
 namespace hios::cli {
 
-/// By the configuration of the profile that lacks them.
-using WantedStages = std::map<const Configuration*, std::vector<Stage>>;
+using job::WantedStages;
 
 /// The stages of several groups that the registry's schedulers of these names ask for on this
 /// platform and that the profile does not have yet, each once, in the order in which they were
@@ -26,9 +25,5 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
 /// The same for a schedule that exists.
 WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
                            const Schedule& schedule);
-
-/// Stages of several configurations as text and back, to tell them to other ranks.
-std::string stages_to_text(const std::vector<std::vector<Stage>>& stages);
-std::vector<std::vector<Stage>> stages_from_text(const std::string& text);
 
 }  // namespace hios::cli

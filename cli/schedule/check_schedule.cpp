@@ -1,6 +1,5 @@
 #include "cli/schedule/check_schedule.h"
 
-#include "cli/finding_line.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"

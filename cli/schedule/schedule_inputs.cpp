@@ -86,6 +86,7 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
   }
   if (flags.given("model")) {
     network_ = load_network(flags, common.limits, platform_.element_bytes());
+    model_words_ = model_words(flags, *network_);
   } else {
     const std::string file = flags.text("graph");
     const Json json = read_input(file, common.limits);
@@ -126,7 +127,7 @@ const CostModel& ScheduleInputs::costs() {
 
 CostModel ScheduleInputs::priced_by_profile() const {
   try {
-    return with_remedies(network_->flags,
+    return with_remedies(model_words_,
                          [&] { return CostModel::from_profile(graph(), platform_, *profile_); });
   } catch (const InputError& error) {
     const auto ranks = other_ranks(*profile_, platform_);

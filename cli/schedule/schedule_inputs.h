@@ -6,7 +6,7 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "cli/network.h"
+#include "cli/model_flags.h"
 #include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
@@ -49,6 +49,7 @@ class ScheduleInputs {
   CostModel priced_by_profile() const;
 
   std::optional<Network> network_;
+  std::string model_words_;  ///< for the commands that remedies name
   Graph graph_;
   Platform platform_;
   std::optional<Profile> profile_;

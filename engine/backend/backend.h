@@ -188,7 +188,9 @@ struct BackendEntry {
 
 /// In order of preference for "auto" (the first that this build has).
 std::span<const BackendEntry> backends();
-/// Throws InputError: unknown name (lists them), or not in this build (why).
-const BackendEntry& find_backend(std::string_view name);
+/// By name, "auto" included. Throws InputError: unknown name (lists them), or not in this build
+/// (why). `table`: those of this build, or a table of one's own.
+const BackendEntry& find_backend(std::string_view name,
+                                 std::span<const BackendEntry> table = backends());
 
 }  // namespace hios

@@ -8,7 +8,7 @@
 #include "hios/platform/device_identity.h"
 #include "mpi/exchange.h"
 
-namespace hios {
+namespace hios::job {
 namespace {
 
 Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
@@ -42,4 +42,4 @@ Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const Coar
   return algorithms;
 }
 
-}  // namespace hios
+}  // namespace hios::job

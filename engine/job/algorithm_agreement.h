@@ -4,7 +4,7 @@
 #include "hios/graph/coarsen.h"
 #include "mpi/transport.h"
 
-namespace hios {
+namespace hios::job {
 
 /// Lets all ranks with the same backend and arithmetic, on the same kind of GPU, compute by the
 /// same algorithms, so that N of them give the bits of one: the first of them chooses for all
@@ -14,4 +14,4 @@ namespace hios {
 Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                          const Model& model, const Json& known);
 
-}  // namespace hios
+}  // namespace hios::job

@@ -8,7 +8,7 @@
 #include "hios/base/error.h"
 #include "mpi/exchange.h"
 
-namespace hios::cli {
+namespace hios::job {
 namespace {
 
 /// What a rank computes with.
@@ -66,8 +66,8 @@ void refuse_two_backends(const std::vector<Configuration>& likes) {
       return one.kind == like.kind && one.backend != like.backend;
     });
     if (other == likes.end()) continue;
-    throw InputError("--backend: " + like.backend + " and " + other->backend +
-                     " both compute on devices of kind " + like.kind +
+    throw InputError(like.backend + " and " + other->backend + " both compute on devices of kind " +
+                     like.kind +
                      ", and no schedule could tell which is which: measure one at a time, into "
                      "files of their own");
   }
@@ -156,4 +156,4 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
   return found;
 }
 
-}  // namespace hios::cli
+}  // namespace hios::job

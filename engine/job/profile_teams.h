@@ -12,7 +12,7 @@
 
 /// Which ranks of a profiling job are alike, and which configuration of the profile each of them
 /// fills.
-namespace hios::cli {
+namespace hios::job {
 
 /// Ranks with a common configuration; the configurations hold no times yet.
 struct Teams {
@@ -35,4 +35,4 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
                                               const std::string& processor,
                                               const std::string& path);
 
-}  // namespace hios::cli
+}  // namespace hios::job

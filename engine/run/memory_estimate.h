@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include "engine/backend/backend.h"
 #include "engine/run/plan.h"
@@ -13,6 +14,8 @@ struct MemoryEstimate {
   Bytes input = 0;
   Bytes parameters = 0;  ///< once; a library's own layouts and workspaces come on top
   Bytes total() const { return tensors + input + parameters; }
+  /// For ranks that tell each other.
+  static auto fields(auto& self) { return std::tie(self.tensors, self.input, self.parameters); }
 };
 MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model, const RankPlan& plan);
 

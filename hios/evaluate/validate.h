@@ -37,4 +37,7 @@ struct Finding {
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
                               const Schedule& schedule);
 
+/// "schedule.json: $.devices[1].stages[4]: …": a broken rule and where it stands in its file.
+std::string finding_line(const std::string& file, const Finding& finding);
+
 }  // namespace hios

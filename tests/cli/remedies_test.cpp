@@ -51,6 +51,20 @@ TEST(Remedies, OfAMixedPlatformAllBackendsAreNamed) {
   }
 }
 
+TEST(Remedies, OfJobsNameTheirFlags) {
+  const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
+  EXPECT_EQ(line({"ranks", {{"ranks", "2"}}}), "no: start it with mpirun -np 2");
+  EXPECT_EQ(line({"check", {}}), "no; hios-schedule --check lists them");
+  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}}}),
+            "no: choose another --backend, or schedule for --kind cpu");
+  EXPECT_EQ(line({"device-precision", {}}),
+            "no: choose another --backend, or schedule again with another --math");
+  EXPECT_EQ(line({"precision", {{"has", "fp32, tf32"}, {"backends", "reference, cuda"}}}),
+            "no: choose --math fp32, tf32 or --backend reference or --backend cuda");
+  EXPECT_EQ(line({"precision", {{"has", "fp32"}, {"backends", ""}}}), "no: choose --math fp32");
+  EXPECT_NE(line({"named-devices", {}}).find("--platform"), std::string::npos);
+}
+
 TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
   EXPECT_EQ(error_line(InputError("no")), "no");
   EXPECT_EQ(error_line(RunError("no")), "no");

@@ -7,7 +7,7 @@
 
 #include "engine/backend/half.h"
 #include "engine/backend/host_copies.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/measure/stage_batch.h"
 #include "engine/run/executor.h"
 #include "engine/run/memory_estimate.h"
@@ -44,8 +44,8 @@ TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
     const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, seed);
     const auto alone = reference_in(precision);
     SeededSource source(seed);
-    const OneRankRun expected(network.coarse, network.model, *alone,
-                              std::vector<int>(network.coarse.graph.size(), 1), source, "");
+    const job::OneRankRun expected(network.coarse, network.model, *alone,
+                                   std::vector<int>(network.coarse.graph.size(), 1), source, "");
     test::run_ranks(ranks, [&](mpi::Transport& transport) {
       const RankPlan plan =
           plan_rank(network.coarse, schedule, transport.rank(), {.keep_all = true});
@@ -53,7 +53,7 @@ TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
       Executor executor(network.coarse, network.model, plan, *backend, transport, source);
       executor.run_once();
       for (const Slot& slot : plan.slots) {
-        EXPECT_TRUE(compare(executor.output(slot.op), expected.output(slot.op), {}).bitwise);
+        EXPECT_TRUE(job::compare(executor.output(slot.op), expected.output(slot.op), {}).bitwise);
       }
     });
   }
@@ -65,12 +65,12 @@ TEST_P(Arithmetic, StaysWithinItsToleranceOfFp32AndIsNotFp32) {
   const std::vector<int> threads(coarse.graph.size(), 1);
   SeededSource source(5);
   const auto rough = reference_in(precision), exact = reference_in(Precision::kFp32);
-  const OneRankRun run(coarse, model, *rough, threads, source, ""),
+  const job::OneRankRun run(coarse, model, *rough, threads, source, ""),
       expected(fp32, model, *exact, threads, source, "");
   bool same = true;
   for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
-    const Comparison found =
-        compare(run.output(OpId(i)), expected.output(OpId(i)), default_tolerance(precision));
+    const job::Comparison found = job::compare(run.output(OpId(i)), expected.output(OpId(i)),
+                                               job::default_tolerance(precision));
     EXPECT_EQ(found.outside, 0u) << coarse.graph.op(OpId(i)).name << ": " << found.max_abs;
     same = same && found.bitwise;
   }

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
@@ -48,9 +48,9 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
   void expect_as_one_rank(const Schedule& schedule, int threads) {
     const auto alone = find_backend(backend_name()).make({threads, {}});
     SeededSource source(7);
-    const OneRankRun expected(coarse, model, *alone,
-                              threads_of_operators(coarse.graph, file_of(schedule, threads)),
-                              source, "");
+    const job::OneRankRun expected(
+        coarse, model, *alone, job::threads_of_operators(coarse.graph, file_of(schedule, threads)),
+        source, "");
     test::run_ranks(schedule.devices.size(), [&](mpi::Transport& transport) {
       run_rank(schedule, threads, transport, expected, {.keep_all = true});
       run_rank(schedule, threads, transport, expected, {});

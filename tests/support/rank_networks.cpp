@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/job/algorithm_agreement.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
@@ -64,12 +64,12 @@ std::vector<std::vector<float>> outputs_of_one_rank(const Problem& problem, Back
   const auto alone = mpi::make_serial_transport();
   Run run(problem, problem.sequential(), Rank(0), backend, *alone, /*keep_all=*/true);
   run.executor.run_once();
-  const OneRankRun operators(problem.coarse, problem.model, backend,
-                             std::vector<int>(problem.coarse.graph.size(), 1), run.source, "");
+  const job::OneRankRun operators(problem.coarse, problem.model, backend,
+                                  std::vector<int>(problem.coarse.graph.size(), 1), run.source, "");
   std::vector<std::vector<float>> outputs;
   for (std::size_t i = 0; i < problem.coarse.graph.size(); ++i) {
     outputs.push_back(run.executor.output(OpId(i)));
-    EXPECT_TRUE(compare(outputs.back(), operators.output(OpId(i)), {}).bitwise)
+    EXPECT_TRUE(job::compare(outputs.back(), operators.output(OpId(i)), {}).bitwise)
         << problem.coarse.graph.op(OpId(i)).name << " on one rank is not what it is alone";
   }
   run.executor.close();
@@ -79,10 +79,10 @@ std::vector<std::vector<float>> outputs_of_one_rank(const Problem& problem, Back
 void expect_right(const Problem& problem, const std::vector<std::vector<float>>& outputs,
                   Backend& reference) {
   SeededSource source(kSeed);
-  const OneRankRun expected(problem.coarse, problem.model, reference,
-                            std::vector<int>(problem.coarse.graph.size(), 1), source, "");
+  const job::OneRankRun expected(problem.coarse, problem.model, reference,
+                                 std::vector<int>(problem.coarse.graph.size(), 1), source, "");
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Comparison comparison = compare(outputs[i], expected.output(OpId(i)), {});
+    const job::Comparison comparison = job::compare(outputs[i], expected.output(OpId(i)), {});
     EXPECT_EQ(comparison.outside, 0u)
         << problem.coarse.graph.op(OpId(i)).name << ", largest difference " << comparison.max_abs;
   }
@@ -103,7 +103,7 @@ void expect_outputs(const Problem& problem, const Run& run, bool keep_all,
                     const std::vector<std::vector<float>>& expected, const std::string& where) {
   for (const Slot& slot : run.plan.slots) {
     if (!keep_all && !problem.coarse.graph.out_edges(slot.op).empty()) continue;
-    EXPECT_TRUE(compare(run.executor.output(slot.op), expected[slot.op.index()], {}).bitwise)
+    EXPECT_TRUE(job::compare(run.executor.output(slot.op), expected[slot.op.index()], {}).bitwise)
         << problem.coarse.graph.op(slot.op).name << where;
   }
 }
@@ -124,8 +124,8 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
   std::vector<std::vector<float>> expected;
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, algorithms);
-    algorithms =
-        agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, algorithms);
+    algorithms = job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
+                                          algorithms);
     if (expected.empty()) {
       expected = outputs_of_one_rank(problem, *backend);
       expect_right(problem, expected, *job.make_reference());
@@ -160,7 +160,8 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
       random_schedule(problem.coarse.graph, job.transport.size(), kStreams, kSeed);
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, Json::object());
-    agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, Json::object());
+    job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
+                             Json::object());
     const auto transport = device_transport(job, *backend);
     Run run(problem, schedule, job.transport.rank(), *backend, *transport, /*keep_all=*/false);
     const auto repeat = [&](int times) {

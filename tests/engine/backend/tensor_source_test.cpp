@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/digest.h"
 #include "hios/model/networks/networks.h"
@@ -253,8 +253,8 @@ class Networks : public testing::TestWithParam<Network> {
   CoarseGraph coarse_ = coarsen(model_);
   std::unique_ptr<Backend> backend_ = reference::make_backend({});
   FourImages source_{kSeed};
-  OneRankRun run_{coarse_, model_, *backend_, std::vector<int>(coarse_.graph.size(), 1),
-                  source_, ""};
+  job::OneRankRun run_{coarse_, model_, *backend_, std::vector<int>(coarse_.graph.size(), 1),
+                       source_, ""};
 };
 
 /// How much two images differ, over the scale of the first.

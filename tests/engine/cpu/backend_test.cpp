@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
 #include "support/operations.h"
@@ -59,7 +59,7 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
     for (const int threads : {1, 2, 3}) {
       SCOPED_TRACE(threads);
       const auto values = test::run_operation(*cpu_backend(threads), c, threads, kSeed);
-      EXPECT_EQ(compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
+      EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
     }
   }
 }
@@ -125,7 +125,7 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndBesideOthers) {
       for (std::size_t i = 0; i < bound.size(); ++i) {
         const int own = shares[i / cases.size()].threads;
         const auto alone = test::run_operation(*cpu_backend(own), *of[i], own, kSeed);
-        ASSERT_TRUE(compare(bound[i]->values(), alone, {}).bitwise)
+        ASSERT_TRUE(job::compare(bound[i]->values(), alone, {}).bitwise)
             << of[i]->name << " in group " << i / cases.size() << ", round " << round;
         if (round > 0) break;  // the first round compares all, the others one
       }
@@ -173,7 +173,7 @@ TEST(CpuBackend, WeightsOfAnotherSourceAreItsOwn) {
   Bound a(*backend, cases[0], share, one), b(*backend, cases[0], share, two);
   a.op->run();
   b.op->run();
-  EXPECT_FALSE(compare(a.values(), b.values(), {}).bitwise);
+  EXPECT_FALSE(job::compare(a.values(), b.values(), {}).bitwise);
 }
 
 TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
@@ -188,7 +188,7 @@ TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
   Bound second(*backend, large[0], share, source);  // the shared scratch moves
   second.op->run();
   first.op->run();
-  EXPECT_TRUE(compare(first.values(), before, {}).bitwise);
+  EXPECT_TRUE(job::compare(first.values(), before, {}).bitwise);
 }
 
 TEST(CpuBackend, SaysWhatItIs) {

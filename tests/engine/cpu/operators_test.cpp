@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cpu/backend.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "support/operations.h"
 
@@ -27,7 +27,7 @@ TEST_P(CpuOperator, AgreesWithTheReference) {
     SCOPED_TRACE(threads);
     const auto backend = cpu_backend(threads);
     const auto values = test::run_operation(*backend, *GetParam(), threads, kSeed);
-    const Comparison comparison = compare(values, expected, {.atol = 1e-4, .rtol = 1e-4});
+    const job::Comparison comparison = job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4});
     EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
   }
 }
@@ -38,9 +38,9 @@ TEST_P(CpuOperator, GivesTheSameBitsAgain) {
     const auto first = cpu_backend(threads), second = cpu_backend(threads);
     const auto values = test::run_operation(*first, *GetParam(), threads, kSeed);
     EXPECT_TRUE(
-        compare(test::run_operation(*first, *GetParam(), threads, kSeed), values, {}).bitwise);
-    EXPECT_TRUE(
-        compare(test::run_operation(*second, *GetParam(), threads, kSeed), values, {}).bitwise);
+        job::compare(test::run_operation(*first, *GetParam(), threads, kSeed), values, {}).bitwise);
+    EXPECT_TRUE(job::compare(test::run_operation(*second, *GetParam(), threads, kSeed), values, {})
+                    .bitwise);
   }
 }
 

@@ -7,7 +7,7 @@
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/operators/convolution.h"
 #include "engine/cuda/operators/operators.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "support/operations.h"
 
@@ -27,9 +27,9 @@ void expect_as_reference(Backend& backend, const test::OperationCase& operation_
   const bool halves = backend.precision() == Precision::kFp16;
   const auto expected = test::run_operation(
       *reference::make_backend(options_in(backend.precision())), operation_case, 1, kSeed);
-  const Comparison comparison =
-      compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
-              halves ? Tolerance{2e-2, 2e-2} : Tolerance{2e-4, 2e-4});
+  const job::Comparison comparison =
+      job::compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
+                   halves ? job::Tolerance{2e-2, 2e-2} : job::Tolerance{2e-4, 2e-4});
   EXPECT_EQ(comparison.outside, 0u)
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
@@ -138,7 +138,7 @@ TEST_P(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
   const auto from_few = test::run_operation(*backend, few, 1, first_image, source);
   auto from_many = test::run_operation(*backend, many, 1, inputs, source);
   from_many.resize(from_few.size());
-  EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
+  EXPECT_TRUE(job::compare(from_many, from_few, {}).bitwise);
 }
 
 INSTANTIATE_TEST_SUITE_P(In, Depthwise, testing::Values(Precision::kFp32, Precision::kFp16),

@@ -6,7 +6,7 @@
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/bound_network.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
@@ -64,8 +64,8 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Precis
 TEST_P(GpuNetwork, AgreesWithTheReferenceOnEveryOperator) {
   const auto reference = reference::make_backend({});
   const auto gpu = cuda::make_backend(options());
-  const Comparison comparison = compare(outputs(*gpu, 1), outputs(*reference, 1, coarsen(model)),
-                                        default_tolerance(precision));
+  const job::Comparison comparison = job::compare(
+      outputs(*gpu, 1), outputs(*reference, 1, coarsen(model)), job::default_tolerance(precision));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
   RecordProperty("largest_difference", std::to_string(comparison.max_abs));
 }
@@ -73,13 +73,14 @@ TEST_P(GpuNetwork, AgreesWithTheReferenceOnEveryOperator) {
 TEST_P(GpuNetwork, GivesTheSameBitsOnAnyStreamsRecordedOrNot) {
   const auto first = cuda::make_backend(options());
   const std::vector<float> expected = outputs(*first, 1);
-  EXPECT_TRUE(compare(outputs(*first, 8), expected, {}).bitwise) << "eight streams";
+  EXPECT_TRUE(job::compare(outputs(*first, 8), expected, {}).bitwise) << "eight streams";
   BackendOptions without_graphs = options();
   without_graphs.graphs = false;
   without_graphs.algorithms = choices(*first);
   const auto queued = cuda::make_backend(without_graphs);
-  EXPECT_TRUE(compare(outputs(*queued, 1), expected, {}).bitwise) << "without graphs";
-  EXPECT_TRUE(compare(outputs(*queued, 3), expected, {}).bitwise) << "without graphs, 3 streams";
+  EXPECT_TRUE(job::compare(outputs(*queued, 1), expected, {}).bitwise) << "without graphs";
+  EXPECT_TRUE(job::compare(outputs(*queued, 3), expected, {}).bitwise)
+      << "without graphs, 3 streams";
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, GpuNetwork,
@@ -109,7 +110,7 @@ TEST(GpuMemory, DoesNotGrowInAThousandIterations) {
     const Bytes free_before = *backend->free_memory();
     network.run(1000);
     EXPECT_EQ(*backend->free_memory(), free_before);
-    EXPECT_TRUE(compare(network.outputs(), before, {}).bitwise);
+    EXPECT_TRUE(job::compare(network.outputs(), before, {}).bitwise);
   }
 }
 

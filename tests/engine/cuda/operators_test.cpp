@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "engine/cuda/backend.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "support/operations.h"
 
@@ -20,8 +20,8 @@ using Operator = const test::OperationCase*;
 /// inputs and weights have 10 bits of mantissa, by rounding or by truncation. fp16, against fp16:
 /// the inputs are the same halves, but a kernel may round to halves inside an operator where the
 /// reference does at its end.
-Tolerance tolerance(Precision precision) {
-  return precision == Precision::kFp32 ? Tolerance{1e-4, 1e-4} : Tolerance{2e-2, 2e-2};
+job::Tolerance tolerance(Precision precision) {
+  return precision == Precision::kFp32 ? job::Tolerance{1e-4, 1e-4} : job::Tolerance{2e-2, 2e-2};
 }
 
 class GpuOperator : public testing::TestWithParam<std::tuple<Operator, Precision>> {
@@ -44,18 +44,19 @@ TEST_P(GpuOperator, AgreesWithTheReference) {
   exact.precision = precision == Precision::kFp16 ? Precision::kFp16 : Precision::kFp32;
   const auto backend = cuda::make_backend(options()), expected = reference::make_backend(exact);
   ASSERT_FALSE(backend->unsupported(operation_case.operation()).has_value());
-  const Comparison comparison = compare(run(*backend), run(*expected), tolerance(precision));
+  const job::Comparison comparison =
+      job::compare(run(*backend), run(*expected), tolerance(precision));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
 }
 
 TEST_P(GpuOperator, GivesTheSameBitsAgain) {
   const auto first = cuda::make_backend(options());
   const auto values = run(*first);
-  EXPECT_TRUE(compare(run(*first), values, {}).bitwise);
+  EXPECT_TRUE(job::compare(run(*first), values, {}).bitwise);
   BackendOptions same = options();
   same.algorithms = first->algorithms(operation_case.operation());
   const auto second = cuda::make_backend(same);
-  EXPECT_TRUE(compare(run(*second), values, {}).bitwise);
+  EXPECT_TRUE(job::compare(run(*second), values, {}).bitwise);
   EXPECT_EQ(second->algorithms(operation_case.operation()), same.algorithms);
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cuda/backend.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "support/expect_error.h"
 #include "support/operations.h"
 

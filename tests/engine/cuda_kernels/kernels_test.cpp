@@ -4,7 +4,7 @@
 
 #include "engine/backend/half.h"
 #include "engine/cuda/bound_network.h"
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
@@ -26,15 +26,16 @@ std::unique_ptr<Backend> reference_in(Precision precision) {
 
 /// fp32: the order of sums. fp16: a half is one in 2^11 off at most; the kernels round a few times
 /// inside an operator where the reference does once, and values reach some 16.
-Tolerance tolerance(Precision precision) {
-  return precision == Precision::kFp16 ? Tolerance{8e-3, 4e-3} : Tolerance{2e-4, 2e-4};
+job::Tolerance tolerance(Precision precision) {
+  return precision == Precision::kFp16 ? job::Tolerance{8e-3, 4e-3} : job::Tolerance{2e-4, 2e-4};
 }
 
 void expect_as_reference(Backend& backend, const OperationCase& operation_case) {
   const auto expected =
       test::run_operation(*reference_in(backend.precision()), operation_case, 1, kSeed);
-  const Comparison comparison = compare(test::run_operation(backend, operation_case, 1, kSeed),
-                                        expected, tolerance(backend.precision()));
+  const job::Comparison comparison =
+      job::compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
+                   tolerance(backend.precision()));
   EXPECT_EQ(comparison.outside, 0u)
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
@@ -101,7 +102,7 @@ TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
   const auto from_few = test::run_operation(backend, few, 1, first_image, source);
   auto from_many = test::run_operation(backend, many, 1, inputs, source);
   from_many.resize(from_few.size());
-  EXPECT_TRUE(compare(from_many, from_few, {}).bitwise);
+  EXPECT_TRUE(job::compare(from_many, from_few, {}).bitwise);
 }
 
 TEST_P(Kernels, ComputeAWholeNetwork) {
@@ -114,8 +115,8 @@ TEST_P(Kernels, ComputeAWholeNetwork) {
   test::BoundNetwork reference_network(coarse, model, *expected, source, 1);
   network.run();
   reference_network.run();
-  const Comparison comparison =
-      compare(network.outputs(), reference_network.outputs(), default_tolerance(GetParam()));
+  const job::Comparison comparison = job::compare(network.outputs(), reference_network.outputs(),
+                                                  job::default_tolerance(GetParam()));
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
 }
 

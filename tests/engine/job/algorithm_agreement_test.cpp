@@ -6,7 +6,7 @@
 #include "support/random_network.h"
 #include "support/thread_transport.h"
 
-namespace hios {
+namespace hios::job {
 namespace {
 
 /// Chooses its own rank for each operator, unless it was told otherwise.
@@ -69,4 +69,4 @@ TEST(Choices, ABackendWithoutAChoiceHasNone) {
 }
 
 }  // namespace
-}  // namespace hios
+}  // namespace hios::job

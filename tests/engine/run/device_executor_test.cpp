@@ -2,7 +2,7 @@
 // events allow: the same bits as one operator at a time, through every path between ranks.
 #include <gtest/gtest.h>
 
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "engine/run/executor.h"
 #include "engine/run/segments.h"
 #include "engine/run/step_text.h"
@@ -31,7 +31,7 @@ using test::Ways;
 // `expected`: a tensor of the graph, whose elements may be halves.
 bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
            const CoarseGraph& coarse) {
-  return compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
+  return job::compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
 }
 
 std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool records) {
@@ -429,8 +429,8 @@ TEST(DeviceOneRankRun, ComputesWhatTheHostComputes) {
   const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
   FakeAccelerator device;
   FakeAsyncBackend backend(device);
-  const OneRankRun run(network.coarse, network.model, backend,
-                       std::vector<int>(network.coarse.graph.size(), 1), source, "");
+  const job::OneRankRun run(network.coarse, network.model, backend,
+                            std::vector<int>(network.coarse.graph.size(), 1), source, "");
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_TRUE(equal(run.output(OpId(i)), expected[i], network.coarse))
         << network.coarse.graph.op(OpId(i)).name;

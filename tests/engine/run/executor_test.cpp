@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 #include "hios/base/error.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
@@ -35,7 +35,7 @@ test::ThreadOptions delays(std::uint64_t seed, double max_delay_ms) {
 // `expected`: a tensor of the graph, whose elements may be halves.
 bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
            const CoarseGraph& coarse) {
-  return compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
+  return job::compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
 }
 
 // Runs a schedule on ranks as threads and compares what is there at the end, in every iteration,

@@ -5,10 +5,14 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
-#include "hios/graph/coarsen.h"
+#include "engine/run/executor.h"
+#include "engine/run/plan.h"
+#include "hios/graph/network.h"
 #include "hios/schedule/schedule.h"
+#include "mpi/transport.h"
 
-namespace hios {
+/// Whether a run computed what it should.
+namespace hios::job {
 
 /// |value − expected| ≤ atol + rtol · |expected|, for every element.
 struct Tolerance {
@@ -51,7 +55,47 @@ class OneRankRun {
 };
 
 /// The cores that each operator gets under a schedule, by OpId: a stage of k groups divides its
-/// device's cores as `core shares` does. REQUIRES: validate() finds nothing.
+/// device's cores as core_shares() does. REQUIRES: validate() finds nothing.
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule);
 
-}  // namespace hios
+/// What a run's results are compared with the reference backend's for.
+enum class Verify { kNo, kOutputs, kOperators };
+
+struct VerifyOptions {
+  Verify what = Verify::kOutputs;  ///< the graph's outputs, or every operator
+  Tolerance tolerance = {};
+  /// Whether all ranks compute in one way (backend, device, arithmetic), so that one rank's bits
+  /// can be asked of all.
+  bool alike = true;
+};
+
+/// What was found, over all ranks.
+struct Verified {
+  Comparison worst;            ///< of all values compared with the reference backend
+  std::string worst_operator;  ///< where the largest absolute error stands
+  std::string first_outside;   ///< the first operator beyond the tolerance, in topological order
+  std::string first_unequal;   ///< the first whose bits are not those of one rank
+  bool compared_bits = true;   ///< VerifyOptions::alike
+  std::size_t operators = 0;   ///< compared
+  bool passed() const { return worst.outside == 0; }
+  bool bitwise() const { return first_unequal.empty(); }
+};
+
+/// A run that has ended, on this rank.
+struct EndedRun {
+  mpi::Transport& transport;  ///< of the tensors
+  const Network& network;
+  const ScheduleFile& schedule;
+  const RankPlan& plan;
+  Backend& backend;
+  TensorSource& source;
+  const Executor& executor;  ///< not closed yet; holds the graph's outputs
+};
+
+/// Compares what a run computed with the reference backend (within the tolerance) and with one rank
+/// that gives each operator the same number of threads (bit by bit, where all ranks are alike): the
+/// graph's outputs as the executor left them, or, with Verify::kOperators, every operator of a
+/// further run that keeps all tensors. Collective; every rank gets the same answer.
+Verified verify_run(const EndedRun& run, const VerifyOptions& options);
+
+}  // namespace hios::job

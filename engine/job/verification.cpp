@@ -1,16 +1,21 @@
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "hios/base/log.h"
+#include "mpi/exchange.h"
 
-namespace hios {
+namespace hios::job {
+
 namespace {
 
 /// Infinite where one of the two is NaN, or an infinity that the other is not.
@@ -120,4 +125,105 @@ std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& sc
   return result;
 }
 
-}  // namespace hios
+namespace {
+
+struct OperatorCheck {
+  std::size_t position = 0;  ///< in topological order
+  std::string name;
+  Comparison reference;
+  bool bitwise = true;
+
+  static auto fields(auto& self) {
+    auto& reference = self.reference;
+    return std::tie(self.position, self.name, reference.max_abs, reference.max_rel,
+                    reference.outside, self.bitwise);
+  }
+};
+
+/// The operators whose outputs this rank must answer for.
+std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
+  if (verify == Verify::kOutputs) return plan.outputs;
+  std::vector<OpId> computed;
+  for (const Slot& slot : plan.slots) {
+    if (!slot.received) computed.push_back(slot.op);
+  }
+  return computed;
+}
+
+std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
+                                        const Executor& executor) {
+  const CoarseGraph& coarse = run.network.coarse;
+  const Graph& graph = coarse.graph;
+  const std::vector<OpId> ops = to_compare(run.plan, options.what);
+  if (ops.empty()) return {};
+  const auto reference = find_backend("reference").make({});
+  const OneRankRun expected(coarse, run.network.model, *reference,
+                            std::vector<int>(graph.size(), 1), run.source,
+                            "computing the reference");
+  std::optional<OneRankRun> alone;
+  if (options.alike) {
+    alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
+                  run.source, "computing on one rank");
+  }
+  std::vector<std::size_t> position(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
+  std::vector<OperatorCheck> checks;
+  for (const OpId op : ops) {
+    const auto values = executor.output(op);
+    checks.push_back({position[op.index()], graph.op(op).name,
+                      compare(values, expected.output(op), options.tolerance),
+                      !alone || compare(values, alone->output(op), options.tolerance).bitwise});
+  }
+  return checks;
+}
+
+/// Of all ranks, in topological order.
+std::vector<OperatorCheck> gather_checks(mpi::Transport& transport,
+                                         const std::vector<OperatorCheck>& mine) {
+  std::vector<OperatorCheck> all;
+  for (std::vector<OperatorCheck>& of_rank : mpi::gather(transport, mine))
+    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(all));
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.position < b.position; });
+  return all;
+}
+
+Verified combine(const std::vector<OperatorCheck>& checks) {
+  Verified verified;
+  verified.operators = checks.size();
+  for (const OperatorCheck& check : checks) {
+    if (verified.worst_operator.empty() || check.reference.max_abs > verified.worst.max_abs) {
+      verified.worst_operator = check.name;
+    }
+    verified.worst.max_abs = std::max(verified.worst.max_abs, check.reference.max_abs);
+    verified.worst.max_rel = std::max(verified.worst.max_rel, check.reference.max_rel);
+    verified.worst.outside += check.reference.outside;
+    if (check.reference.outside && verified.first_outside.empty())
+      verified.first_outside = check.name;
+    if (!check.bitwise && verified.first_unequal.empty()) verified.first_unequal = check.name;
+  }
+  return verified;
+}
+
+}  // namespace
+
+Verified verify_run(const EndedRun& run, const VerifyOptions& options) {
+  std::vector<OperatorCheck> mine;
+  if (options.what == Verify::kOperators) {
+    const RankPlan whole_plan = plan_rank(run.network.coarse, run.schedule.schedule,
+                                          run.transport.rank(), {.keep_all = true});
+    Executor whole(run.network.coarse, run.network.model, whole_plan, run.backend, run.transport,
+                   run.source);
+    run.transport.barrier();
+    whole.run_once();
+    mine = compare_here(run, options, whole);
+    whole.close();
+  } else {
+    mine = compare_here(run, options, run.executor);
+  }
+  Verified verified = combine(gather_checks(run.transport, mine));
+  verified.compared_bits = options.alike;
+  return verified;
+}
+
+}  // namespace hios::job

@@ -1,4 +1,4 @@
-#include "engine/job/verify.h"
+#include "engine/job/verification.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "engine/reference/backend.h"
 #include "support/naive_nchw.h"
 
-namespace hios {
+namespace hios::job {
 namespace {
 
 using Floats = std::vector<float>;
@@ -188,4 +188,4 @@ TEST(ThreadsOfOperators, AStageDividesItsDevicesCores) {
 }
 
 }  // namespace
-}  // namespace hios
+}  // namespace hios::job

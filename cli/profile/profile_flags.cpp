@@ -1,0 +1,125 @@
+#include "cli/profile/profile_flags.h"
+
+#include <algorithm>
+
+#include "cli/model_flags.h"
+#include "cli/rank_flags.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/registry.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+po::options_description profile_flags() {
+  po::options_description group("Profile", 100, 45);
+  group.add_options()("streams", value("S")->default_value("1"),
+                      "the most groups of operators at once on a rank");
+  group.add_options()("output", value("FILE"), "the profile to write");
+  group.add_options()("update", "add to the profile that exists; measure nothing twice");
+  group.add_options()("stages", value("NAME[,NAME...]|SCHEDULE|none"),
+                      "measure the stages that these schedulers ask for, or those of a schedule "
+                      "(with several streams: ios,hios-lp,hios-mr)");
+  group.add_options()("largest-message", value("BYTES")->default_value("16777216"),
+                      "transfers are measured from 1 KB up to this size");
+  group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
+  return group;
+}
+
+namespace {
+
+bool on_cores(const job::RankDevice& device) { return device.backend->kind != job::kDeviceKind; }
+
+/// Throws InputError where the schedule's devices are not those that are measured.
+void check_devices(const std::string& file, const std::vector<Device>& devices,
+                   const std::vector<job::RankDevice>& measured, int streams) {
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const Device& device = devices[d];
+    if (devices.size() == measured.size() && device.kind == measured[d].backend->kind &&
+        device.threads == (on_cores(measured[d]) ? measured[d].cores : 0) &&
+        device.streams <= streams && device.precision == measured[d].precision)
+      continue;
+    throw InputError(
+        file + ": $.devices: made for " + std::to_string(devices.size()) + " ranks, the one of " +
+        device.name + " with " + std::to_string(device.threads) + " threads x " +
+        std::to_string(device.streams) + " streams, " + std::string(to_string(device.precision)) +
+        ": measure its stages with the same -np, --backend, --threads, --streams "
+        "and --math");
+  }
+}
+
+/// The schedule whose stages are to be measured.
+Schedule read_stages_of(const std::string& name, const ProfileCommand& command,
+                        const std::vector<job::RankDevice>& measured) {
+  const Json json = read_json(name, command.common.limits);
+  const JsonView root(json, name);
+  check_devices(name, schedule_head(root).devices, measured, command.options.streams);
+  const ScheduleFile file = schedule_from_json(root, command.network.coarse.graph);
+  const auto findings =
+      validate(command.network.coarse.graph, Platform(file.devices), file.schedule);
+  if (!findings.empty()) throw InputError(finding_line(name, findings.front()));
+  return file.schedule;
+}
+
+void read_stages(const Flags& flags, ProfileCommand& command,
+                 const std::vector<job::RankDevice>& measured) {
+  const std::string text = flags.given("stages")         ? flags.text("stages")
+                           : command.options.streams > 1 ? "ios,hios-lp,hios-mr"
+                                                         : "none";
+  if (text == "none") return;
+  if (text.find_first_of("./") != std::string::npos) {
+    command.schedule = read_stages_of(text, command, measured);
+    return;
+  }
+  for (const std::string& name : split(text, ','))
+    command.algorithms.emplace_back(scheduler::built_in().find(name).name);
+}
+
+job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precision precision,
+                                 std::uint64_t seed) {
+  job::ProfileOptions options;
+  options.protocol = read_protocol(flags);
+  options.ranks = read_rank_options(flags, ranks);
+  options.route = read_route(flags);
+  options.threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
+  options.precision = precision;
+  options.streams = static_cast<int>(flags.integer("streams", 1, 4096));
+  options.seed = seed;
+  options.largest_message = static_cast<Bytes>(flags.integer("largest-message", 1024, 1 << 30));
+  options.stages_limit_s = flags.number("time-limit", 0, 1e6);
+  return options;
+}
+
+void refuse_threads_without_cores(const Flags& flags, const std::vector<job::RankDevice>& devices) {
+  if (!flags.given("threads") || std::any_of(devices.begin(), devices.end(), on_cores)) return;
+  throw InputError("--threads counts cores, and the " + std::string(devices.front().backend->name) +
+                   " backend computes on none: leave it out");
+}
+
+}  // namespace
+
+ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport) {
+  const bool first = transport.rank() == Rank(0);
+  const Common common = read_common(flags, !first);
+  const Precision precision = read_math(flags).value_or(Precision::kFp32);
+  ProfileCommand command(common, load_network(flags, common.limits, element_bytes(precision)));
+  check_distinct_files(flags);
+  command.output = flags.text("output");
+  command.options = read_options(flags, transport.size(), precision, common.seed);
+  const auto devices = job::devices_of_ranks(command.options, transport.size());
+  refuse_threads_without_cores(flags, devices);
+  command.timeout_s = read_timeout(flags);
+  const bool grows = flags.given("update") && std::filesystem::exists(command.output);
+  command.existing_output = flags.given("update") ? Existing::kReplace : common.existing;
+  check_writable(command.output, grows ? Existing::kReplace : common.existing);
+  if (grows) {
+    const Json json = read_json(command.output, common.limits);
+    command.known = profile_from_json(JsonView(json, command.output));
+    command.known.file = command.output;
+  }
+  read_stages(flags, command, devices);
+  return command;
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "cli/flags.h"
+#include "engine/job/profile_job.h"
+
+namespace hios::cli {
+
+/// All that hios-profile was told, read and checked on every rank before anything is measured.
+struct ProfileCommand {
+  ProfileCommand(Common the_common, Network the_network)
+      : common(std::move(the_common)), network(std::move(the_network)) {}
+
+  Common common;
+  Network network;
+  job::ProfileOptions options;
+  double timeout_s = 60;
+  std::filesystem::path output;
+  Existing existing_output = Existing::kRefuse;
+  Profile known;  ///< with --update: what the output holds already
+  // --stages: those that these schedulers ask for, or those of a schedule.
+  std::vector<std::string> algorithms;
+  std::optional<Schedule> schedule;
+};
+
+boost::program_options::options_description profile_flags();
+
+/// Throws InputError: whatever is wrong with flags and files.
+ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport);
+
+}  // namespace hios::cli

@@ -1,0 +1,147 @@
+#include "cli/rank_flags.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/version.h"
+#include "hios/base/error.h"
+#include "mpi/session/session.h"
+#ifdef HIOS_HAVE_CPU
+#include "engine/cpu/streams.h"
+#endif
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+po::options_description rank_flags() {
+  po::options_description group("Ranks and measuring", 100, 45);
+  group.add_options()("backend", value("NAME[,NAME...]")->default_value("auto"),
+                      "auto, reference, cpu or cuda; one for all ranks, or one a rank");
+  group.add_options()("threads", value("N"), "cores a rank (profile: 1; run: the schedule's)");
+  group.add_options()("oversubscribe", "let ranks share cores where there are too few");
+  group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring");
+  group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
+  group.add_options()("timeout", value("SECONDS")->default_value("60"),
+                      "end the job where a rank stands still that long");
+  group.add_options()("duration", value("SECONDS")->default_value("0"), "measured time, at least");
+  return group;
+}
+
+po::options_description device_flags() {
+  po::options_description group("GPUs", 100, 45);
+  group.add_options()("transport", value("NAME"),
+                      "tensors between GPUs by: auto (default), ipc, cuda-aware or staged");
+  group.add_options()("math", value("NAME"),
+                      "arithmetic: fp32, tf32 or fp16 (profile: fp32; run: the schedule's)");
+  group.add_options()("cuda-graphs", value("on|off"),
+                      "record what runs between transfers as CUDA graphs (on)");
+  group.add_options()("devices-per-node", value("N"),
+                      "GPUs to share among the ranks of a host (one for each rank)");
+  group.add_options()("allow-nondeterministic",
+                      "also algorithms that give other bits each time they run");
+  return group;
+}
+
+bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {
+  mpi::agreed(transport, [&] { flags.parse(argc, argv); });
+  std::string words = std::filesystem::path(argv[0]).filename();
+  for (int i = 1; i < argc; ++i) words += std::string(" ") + argv[i];
+  mpi::agree_on_facts(transport, {{"the command line", words}, {"the build", build_id()}});
+  return !answered(flags, transport.rank() == Rank(0));
+}
+
+namespace {
+
+/// The flags that no backend on the CPU has a use for.
+constexpr const char* kDeviceFlags[] = {"transport", "cuda-graphs", "devices-per-node",
+                                        "allow-nondeterministic", "blocking"};
+
+bool read_switch(const Flags& flags, const std::string& flag, bool otherwise) {
+  const auto word = flags.optional_text(flag);
+  if (!word) return otherwise;
+  if (*word != "on" && *word != "off") {
+    throw InputError("--" + flag + " takes on or off, not '" + *word + "'");
+  }
+  return *word == "on";
+}
+
+/// What the OpenMP library was told, as far as it matters.
+Json openmp_environment() {
+  Json told = Json::object();
+  for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND"}) {
+    if (const char* said = std::getenv(name)) told[name] = said;
+  }
+  return told;
+}
+
+void refuse_device_flags(const Flags& flags) {
+  for (const char* flag : kDeviceFlags) {
+    if (!flags.given(flag)) continue;
+    throw InputError(std::string("--") + flag +
+                     " is about GPUs, and no rank computes on one: leave it out, or choose "
+                     "--backend cuda");
+  }
+}
+
+}  // namespace
+
+job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks) {
+  job::RankOptions options;
+  options.backends = flags.list("backend");
+  if (options.backends.size() != 1 && options.backends.size() != ranks) {
+    throw InputError("--backend names " + std::to_string(options.backends.size()) +
+                     " backends for " + std::to_string(ranks) +
+                     " ranks: give one for all, or one a rank");
+  }
+  const auto backends = job::backends_of_ranks(options, ranks);
+  if (std::none_of(backends.begin(), backends.end(),
+                   [](const BackendEntry* backend) { return backend->kind == job::kDeviceKind; })) {
+    refuse_device_flags(flags);
+  }
+  options.share_cores = flags.given("oversubscribe");
+  options.recordings = read_switch(flags, "cuda-graphs", options.recordings);
+  if (const auto count = flags.optional_integer("devices-per-node", 0, 1024)) {
+    options.devices_per_host = static_cast<std::size_t>(*count);
+  }
+  options.deterministic = !flags.given("allow-nondeterministic");
+  options.environment = openmp_environment();
+  return options;
+}
+
+std::optional<mpi::Route> read_route(const Flags& flags) {
+  const auto route = flags.optional_text("transport");
+  return route ? mpi::parse_route(*route) : std::nullopt;
+}
+
+std::optional<Precision> read_math(const Flags& flags) {
+  const auto name = flags.optional_text("math");
+  return name ? std::optional(parse_precision(*name)) : std::nullopt;
+}
+
+Protocol read_protocol(const Flags& flags) {
+  Protocol protocol;
+  protocol.warmup = static_cast<int>(flags.integer("warmup", 0, 1'000'000));
+  protocol.iterations = static_cast<int>(flags.integer("iterations", 1, 100'000'000));
+  protocol.duration_s = flags.number("duration", 0, 1e6);
+  return protocol;
+}
+
+double read_timeout(const Flags& flags) { return flags.number("timeout", 0.1, 1e6); }
+
+void ensure_openmp_environment([[maybe_unused]] char** argv) {
+#ifdef HIOS_HAVE_CPU
+  bool changed = false;
+  for (const auto& [name, value] : cpu::recommended_openmp_environment()) {
+    if (std::getenv(std::string(name).c_str())) continue;  // what the user has set counts
+    setenv(std::string(name).c_str(), std::string(value).c_str(), 0);
+    changed = true;
+  }
+  // Where it cannot start itself again, it runs on: slower between stages, never wrong.
+  if (changed) execv("/proc/self/exe", argv);
+#endif
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "cli/flags.h"
+#include "engine/job/ranks.h"
+#include "engine/run/timing.h"
+#include "mpi/device/device_transport.h"
+
+/// The flags of hios-profile and hios-run: what ranks compute with, and how they measure.
+namespace hios::cli {
+
+/// --backend --threads --oversubscribe --warmup --iterations --duration --timeout.
+boost::program_options::options_description rank_flags();
+
+/// --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic.
+boost::program_options::options_description device_flags();
+
+/// Parses the command line on every rank, answers --help and --version, and makes sure that all
+/// ranks have the same arguments and the same build. Returns false if that was all.
+bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport);
+
+/// Throws InputError: a value that is none, a backend that is none, or a flag that means nothing to
+/// any of the backends.
+job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks);
+
+/// --transport: none for the best that works.
+std::optional<mpi::Route> read_route(const Flags& flags);
+/// --math; none: the schedule's, or fp32.
+std::optional<Precision> read_math(const Flags& flags);
+Protocol read_protocol(const Flags& flags);
+/// --timeout, in seconds.
+double read_timeout(const Flags& flags);
+
+/// Makes sure that this process runs with the OpenMP settings that the cpu backend wants: libgomp
+/// reads them before main, so the program starts itself again with them where they are not set.
+void ensure_openmp_environment(char** argv);
+
+}  // namespace hios::cli

@@ -1,0 +1,129 @@
+#include "cli/run/run_flags.h"
+
+#include "cli/model_flags.h"
+#include "cli/rank_flags.h"
+#include "hios/base/error.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+po::options_description run_flags() {
+  po::options_description group("Run", 100, 45);
+  group.add_options()("schedule", value("FILE"), "the schedule; rank r is its device r");
+  group.add_options()("profile", value("FILE"), "predict by these costs, stage by stage");
+  group.add_options()("percentiles", value("P[,P...]"),
+                      "further percentiles of the latency: 50,90,99.9");
+  group.add_options()("verify", value("operators")->implicit_value("outputs"),
+                      "compare with the reference backend, and bit by bit with one rank; "
+                      "=operators: every operator");
+  group.add_options()("atol", value("X"),
+                      "|value - reference| allowed, in the values' own unit (fp32: 1e-3, else by "
+                      "the arithmetic) ...");
+  group.add_options()("rtol", value("X"), "... plus this share of the expected value (the same)");
+  group.add_options()("max-error", value("PERCENT"),
+                      "fail (exit 1) where the prediction is further off");
+  group.add_options()("trace", value("FILE"),
+                      "write a Chrome trace (Perfetto): planned and measured");
+  group.add_options()("blocking",
+                      "GPUs: wait after every operator, to learn which one fails; times are not "
+                      "comparable");
+  group.add_options()("dry-run", "plan and print, run nothing");
+  return group;
+}
+
+namespace {
+
+job::Verify read_verify(const Flags& flags) {
+  const auto word = flags.optional_text("verify");
+  if (!word) return job::Verify::kNo;
+  if (*word == "outputs") return job::Verify::kOutputs;
+  if (*word == "operators") return job::Verify::kOperators;
+  throw InputError("--verify takes nothing or =operators, not '" + *word + "'");
+}
+
+std::vector<double> read_percentiles(const Flags& flags) {
+  std::vector<double> percentiles;
+  if (!flags.given("percentiles")) return percentiles;
+  for (const std::string& word : flags.list("percentiles")) {
+    percentiles.push_back(parse_number("percentiles", word, 0, 100));
+  }
+  return percentiles;
+}
+
+/// --threads and --math may be said again, but a run's are the schedule's.
+void check_repeated_words(const Flags& flags, const job::RunInputs& inputs) {
+  const auto threads = flags.optional_integer("threads", 1, 4096);
+  const auto precision = read_math(flags);
+  for (std::size_t r = 0; r < inputs.schedule.devices.size(); ++r) {
+    const Device& device = inputs.schedule.devices[r];
+    const std::string where = inputs.schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
+    if (threads && *threads != device.threads) {
+      throw InputError(where + "made for " + std::to_string(device.threads) +
+                       " threads a rank, and --threads says " + std::to_string(*threads) +
+                       ": leave the flag out, or schedule again");
+    }
+    if (precision && *precision != device.precision) {
+      const std::string asked(to_string(*precision));
+      throw InputError(where + "made for " + std::string(to_string(device.precision)) +
+                       ", and --math says " + asked +
+                       ": leave the flag out, or schedule again with --math " + asked);
+    }
+  }
+}
+
+job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_t seed) {
+  job::RunOptions options;
+  options.ranks = read_rank_options(flags, ranks);
+  options.route = read_route(flags);
+  options.protocol = read_protocol(flags);
+  options.seed = seed;
+  options.verify = read_verify(flags);
+  if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);
+  if (flags.given("rtol")) options.rtol = flags.number("rtol", 0, 1e30);
+  options.blocking = flags.given("blocking");
+  return options;
+}
+
+/// What the flags ask of each other.
+void check_together(const Flags& flags, const RunCommand& command) {
+  const job::RunInputs& inputs = command.inputs;
+  if (command.max_error && !inputs.profile && !inputs.schedule.has_prediction) {
+    throw InputError("--max-error judges a prediction, and " + inputs.schedule_name +
+                     " has none: give --profile FILE");
+  }
+  if (command.max_error && command.options.blocking) {
+    throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
+  }
+  for (const char* output : {"json", "csv", "trace"}) {
+    if (command.dry_run && flags.given(output)) {
+      throw InputError(std::string("--dry-run measures nothing that --") + output + " could hold");
+    }
+  }
+}
+
+}  // namespace
+
+RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport) {
+  const bool first = transport.rank() == Rank(0);
+  const Common common = read_common(flags, !first);
+  const std::string schedule = flags.text("schedule");
+  check_distinct_files(flags);
+  RunCommand command(common,
+                     job::read_run_inputs(flags.text("model"), read_input_size(flags), schedule,
+                                          flags.optional_text("profile"), common.limits));
+  command.options = read_options(flags, transport.size(), common.seed);
+  check_repeated_words(flags, command.inputs);
+  command.percentiles = read_percentiles(flags);
+  if (flags.given("max-error")) command.max_error = flags.number("max-error", 0, 1e6);
+  command.timeout_s = read_timeout(flags);
+  command.dry_run = flags.given("dry-run");
+  check_together(flags, command);
+  if (const auto trace = flags.optional_text("trace")) {
+    command.trace = *trace;
+    if (first) check_writable(*command.trace, common.existing);
+  }
+  return command;
+}
+
+}  // namespace hios::cli

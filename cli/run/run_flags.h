@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "cli/flags.h"
+#include "engine/job/run_job.h"
+
+namespace hios::cli {
+
+/// All that hios-run was told, read and checked on every rank before anything runs.
+struct RunCommand {
+  RunCommand(Common the_common, job::RunInputs the_inputs)
+      : common(std::move(the_common)), inputs(std::move(the_inputs)) {}
+
+  Common common;
+  job::RunInputs inputs;
+  job::RunOptions options;
+  std::vector<double> percentiles;
+  std::optional<double> max_error;  ///< of the prediction, in percent
+  double timeout_s = 60;
+  std::optional<std::filesystem::path> trace;
+  bool dry_run = false;
+};
+
+boost::program_options::options_description run_flags();
+
+/// Throws InputError: whatever is wrong with flags and files.
+RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport);
+
+}  // namespace hios::cli

@@ -1,0 +1,86 @@
+#include "engine/job/device_agreement.h"
+
+#include "engine/run/memory_estimate.h"
+#include "hios/base/error.h"
+#include "hios/platform/device_identity.h"
+#include "mpi/exchange.h"
+#include "mpi/session/session.h"
+
+namespace hios::job {
+
+DeviceSharers gather_sharers(mpi::Transport& transport, Backend& backend) {
+  mpi::Accelerator* const device = backend.accelerator();
+  const auto identities = mpi::gather(transport, device ? device->identity() : std::string());
+  DeviceSharers ranks;
+  for (std::size_t r = 0; r < identities.size(); ++r) {
+    if (!identities[r].empty()) ranks[identities[r]].push_back(r);
+  }
+  return ranks;
+}
+
+std::string listed(const std::vector<std::size_t>& ranks) {
+  std::string text;
+  for (const std::size_t rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return text;
+}
+
+std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const Backend& backend) {
+  return mpi::gather(transport, DeviceIdentity::of(backend.describe()));
+}
+
+void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
+                        const std::string& schedule_name) {
+  const auto place = [&](std::size_t r) {
+    return schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
+  };
+  const auto named = [&](std::size_t r) -> const DeviceIdentity& {
+    return devices.device(DeviceId(r)).identity;
+  };
+  for (std::size_t r = 0; r < gpus.size(); ++r) {
+    if (gpus[r].matches(named(r))) continue;
+    throw InputError(place(r) + "made for " + named(r).text() + ", and rank " + std::to_string(r) +
+                     " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()) +
+                     ": run it where that GPU is, or profile and schedule again here");
+  }
+  for (std::size_t r = 0; r < gpus.size(); ++r) {
+    if (gpus[r].empty() || !named(r).empty()) continue;
+    for (std::size_t other = 0; other < gpus.size(); ++other) {
+      if (gpus[other].empty() || gpus[other] == gpus[r]) continue;
+      throw InputError(place(r) + "rank " + std::to_string(r) + " has " + gpus[r].text() +
+                           " and rank " + std::to_string(other) + " has " + gpus[other].text() +
+                           ", and the schedule does not say so",
+                       Need{"named-devices", {}});
+    }
+  }
+}
+
+bool same_gpus(const std::vector<DeviceIdentity>& gpus) {
+  DeviceIdentity first;
+  for (const DeviceIdentity& gpu : gpus) {
+    if (gpu.empty()) continue;
+    if (!first.empty() && gpu != first) return false;
+    first = gpu;
+  }
+  return true;
+}
+
+void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
+                     const RankPlan& plan) {
+  const DeviceSharers sharers = gather_sharers(transport, backend);
+  const std::vector<MemoryEstimate> needs =
+      mpi::gather(transport, estimate_memory(network.coarse, network.model, plan));
+  mpi::agreed(transport, [&] {
+    const auto free = backend.free_memory();
+    if (!backend.accelerator() || !free) return;
+    const auto& ranks = sharers.at(backend.accelerator()->identity());
+    MemoryEstimate sum;
+    for (const std::size_t rank : ranks) {
+      sum.tensors += needs[rank].tensors;
+      sum.input += needs[rank].input;
+      sum.parameters += needs[rank].parameters;
+    }
+    require_device_memory(sum, *free, (ranks.size() == 1 ? "rank " : "ranks ") + listed(ranks));
+  });
+}
+
+}  // namespace hios::job

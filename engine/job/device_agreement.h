@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/run/plan.h"
+#include "hios/graph/network.h"
+#include "hios/platform/device_identity.h"
+#include "hios/platform/platform.h"
+#include "mpi/transport.h"
+
+/// What ranks must agree on about the devices that they compute on, before anything runs. All is
+/// collective; bad input ends in the same InputError on all ranks.
+namespace hios::job {
+
+/// The ranks that compute on each device, by the device's identity; ranks on cores are left out.
+using DeviceSharers = std::map<std::string, std::vector<std::size_t>>;
+DeviceSharers gather_sharers(mpi::Transport& transport, Backend& backend);
+/// "2, 3": ranks for messages.
+std::string listed(const std::vector<std::size_t>& ranks);
+
+/// Which GPU each rank computes on, by rank; empty for ranks that compute on none.
+std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const Backend& backend);
+
+/// Throws InputError where ranks with these GPUs must not run this schedule. A device that names a
+/// GPU must have it. Where two ranks have different ones, both must be named: else the schedule was
+/// made for GPUs that are all alike.
+void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
+                        const std::string& schedule_name);
+
+/// Whether all ranks that compute on a GPU have the same.
+bool same_gpus(const std::vector<DeviceIdentity>& gpus);
+
+/// Refuses what will not fit into the memory of a device, before anything is allocated; ranks that
+/// share a device need the sum.
+void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
+                     const RankPlan& plan);
+
+}  // namespace hios::job

@@ -1,0 +1,171 @@
+#include "engine/job/profile_job.h"
+
+#include <algorithm>
+
+#include "engine/host/machine.h"
+#include "engine/job/algorithm_agreement.h"
+#include "engine/job/profile_teams.h"
+#include "engine/job/tensor_transport.h"
+#include "hios/base/error.h"
+#include "mpi/exchange.h"
+#include "mpi/session/session.h"
+
+namespace hios::job {
+
+std::vector<RankDevice> devices_of_ranks(const ProfileOptions& options, std::size_t ranks) {
+  const Precision plain = Precision::kFp32, asked = options.precision;
+  std::vector<RankDevice> devices;
+  bool any_asked = false;
+  for (const BackendEntry* const backend : backends_of_ranks(options.ranks, ranks)) {
+    const bool has = backend->has(asked);
+    if (element_bytes(asked) != element_bytes(plain))
+      require_precision(*backend, asked, options.ranks.table);
+    any_asked = any_asked || has;
+    const bool on_cores = backend->kind != kDeviceKind;
+    devices.push_back({backend, on_cores ? options.threads : 1, has ? asked : plain});
+  }
+  if (!any_asked) require_precision(*devices.front().backend, asked, options.ranks.table);
+  return devices;
+}
+
+/// What a rank has once it is set up.
+struct ProfileJob::State {
+  State(Watch& the_watch, const Network& the_network, Profile known,
+        const ProfileOptions& the_options)
+      : watch(the_watch),
+        network(the_network),
+        options(the_options),
+        profile(std::move(known)),
+        source(the_options.seed) {}
+
+  mpi::Transport& transport() const { return watch.transport(); }
+
+  void agree();
+  void set_up();
+  std::vector<std::vector<Stage>> wanted(const AskStages& ask, double time_limit_s) const;
+  bool measure_stages(const AskStages& ask);
+  void add_provenance();
+
+  Watch& watch;
+  const Network& network;
+  const ProfileOptions options;
+  Profile profile;
+  SeededSource source;
+  ProfileSetup setup;
+  RankBackend mine;
+  std::unique_ptr<TensorTransport> tensors;
+  Teams teams;
+  std::vector<Configuration*> into;  ///< of `profile`, by team
+  std::unique_ptr<Profiler> profiler;
+  Json algorithms;
+};
+
+void ProfileJob::State::agree() {
+  mpi::agreed(transport(), [&] { setup.devices = devices_of_ranks(options, transport().size()); });
+  mpi::agree_on_facts(
+      transport(), {{"the model", network.digest()}, {"the profile to update", profile.digest()}});
+}
+
+void ProfileJob::State::set_up() {
+  const CoarseGraph& coarse = network.coarse;
+  mine = make_rank_backend(transport(), options.ranks, setup.devices);
+  teams =
+      gather_teams(transport(), *mine.backend, setup.devices[transport().rank().index()].precision);
+  tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+  setup.transfer_path = tensors->get().path();
+  setup.routes = tensors->table();
+  mpi::agreed(transport(), [&] {
+    into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
+  });
+  mpi::agreed(transport(), [&] {
+    profiler = std::make_unique<Profiler>(coarse, network.model, *mine.backend, tensors->get(),
+                                          source, options.protocol, teams.ranks);
+  });
+  algorithms = agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
+                                   into[teams.mine]->machine.value("algorithms", Json::object()));
+}
+
+/// By team; asked on rank 0 for all.
+std::vector<std::vector<Stage>> ProfileJob::State::wanted(const AskStages& ask,
+                                                          double time_limit_s) const {
+  std::vector<std::vector<std::vector<Group>>> by_team;
+  if (transport().rank() == Rank(0)) {
+    const WantedStages all = ask(platform_of(teams, options.streams), profile, time_limit_s);
+    for (const Configuration* const lacks : into) {
+      auto& stages = by_team.emplace_back();
+      const auto found = all.find(lacks);
+      if (found == all.end()) continue;
+      for (const Stage& stage : found->second) stages.push_back(stage.groups);
+    }
+  }
+  std::vector<std::vector<Stage>> result;
+  for (auto& stages : mpi::broadcast(transport(), by_team)) {
+    auto& of_team = result.emplace_back();
+    for (auto& groups : stages) of_team.push_back(Stage{std::move(groups)});
+  }
+  return result;
+}
+
+/// Asks on rank 0, tells all, measures on all, until nothing is wanted or the time is up.
+bool ProfileJob::State::measure_stages(const AskStages& ask) {
+  const Stopwatch stopwatch;
+  for (;;) {
+    double left_s = options.stages_limit_s - stopwatch.seconds();
+    transport().all_reduce_max({&left_s, 1});
+    const auto stages = wanted(ask, std::max(left_s, 1.0));
+    if (std::all_of(stages.begin(), stages.end(), [](const auto& of) { return of.empty(); }))
+      return true;
+    if (left_s <= 0) return false;
+    std::size_t measured = 0;
+    for (std::size_t team = 0; team < into.size(); ++team) {
+      // What is left is shared by the teams to come.
+      const double share = left_s / static_cast<double>(into.size());
+      measured += profiler->measure_stages(stages[team], *into[team], share, team).done;
+    }
+    if (measured == 0) return false;
+  }
+}
+
+/// What runs need to compute by the same algorithms, and how tensors went.
+void ProfileJob::State::add_provenance() {
+  const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
+  const auto paths = tensors->json();
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const Json& of_team = chosen[teams.ranks[team].front().index()];
+    if (!of_team.empty()) into[team]->machine["algorithms"] = of_team;
+    if (paths) into[team]->machine["transfer_paths"] = *paths;
+  }
+}
+
+ProfileJob::ProfileJob(Watch& watch, const Network& network, Profile known,
+                       const ProfileOptions& options)
+    : state_(std::make_unique<State>(watch, network, std::move(known), options)) {
+  watch.phase("measuring");
+  state_->agree();
+  state_->set_up();
+}
+
+ProfileJob::~ProfileJob() = default;
+
+const ProfileSetup& ProfileJob::setup() const { return state_->setup; }
+
+bool ProfileJob::measure(const AskStages& ask) {
+  State& job = *state_;
+  job.profiler->measure_operators(job.into);
+  if (job.transport().size() > 1)
+    job.profiler->measure_transfers(job.into, job.options.largest_message);
+  bool complete = true;
+  if (ask) {
+    // Rank 0 may be asked for the whole time limit while the others wait for its answer.
+    job.watch.phase("measuring stages", job.options.stages_limit_s);
+    complete = job.measure_stages(ask);
+  }
+  job.add_provenance();
+  return complete;
+}
+
+const Profile& ProfileJob::profile() const { return state_->profile; }
+
+const std::vector<Configuration*>& ProfileJob::configurations() const { return state_->into; }
+
+}  // namespace hios::job

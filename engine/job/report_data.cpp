@@ -1,0 +1,160 @@
+#include "engine/job/report_data.h"
+
+#include <iterator>
+#include <tuple>
+#include <variant>
+
+#include "engine/job/run_job.h"
+#include "hios/schedule/assignment.h"
+#include "mpi/exchange.h"
+
+namespace hios::job {
+
+namespace {
+
+/// ReportRank as ranks tell it to each other.
+struct RankFacts {
+  ReportRank rank;
+  static auto fields(auto& self) {
+    auto& rank = self.rank;
+    return std::tie(rank.host, rank.cores, rank.threads, rank.backend, rank.arena_bytes,
+                    rank.all_tensors_bytes, rank.sent_bytes);
+  }
+};
+
+/// What one rank knows of an iteration.
+struct RankTimes {
+  std::vector<StageTimes> stages;
+  std::vector<TransferTimes> received;
+  static auto fields(auto& self) { return std::tie(self.stages, self.received); }
+};
+
+std::string message_text(const PlannedMessage& message, const char* direction, const Graph& graph) {
+  return graph.op(message.op).name + " " + direction + " rank " +
+         std::to_string(message.peer.index()) + " (" + std::to_string(message.size_bytes) +
+         " bytes)";
+}
+
+std::string step_text(const Step& step, const RankPlan& plan, const Graph& graph) {
+  if (const auto* s = std::get_if<AwaitReceive>(&step))
+    return "await " + message_text(plan.receives[s->receive], "from", graph);
+  if (const auto* s = std::get_if<AwaitSend>(&step))
+    return "await the end of sending " + message_text(plan.sends[s->send], "to", graph);
+  if (const auto* s = std::get_if<StartSend>(&step))
+    return "send " + message_text(plan.sends[s->send], "to", graph);
+  std::string text = "compute";
+  for (const Group& group : plan.stages[std::get<Compute>(step).stage].groups) {
+    text += " [";
+    for (const OpId op : group) text += (text.back() == '[' ? "" : " ") + graph.op(op).name;
+    text += "]";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
+                                     const RankPlan& plan) {
+  RankFacts facts;
+  facts.rank.host = transport.host();
+  facts.rank.cores = mine.cores;
+  facts.rank.threads = mine.backend->threads();
+  facts.rank.backend = mine.backend->describe();
+  facts.rank.arena_bytes = plan.arena_bytes;
+  facts.rank.all_tensors_bytes = plan.all_tensors_bytes;
+  for (const PlannedMessage& message : plan.sends) facts.rank.sent_bytes += message.size_bytes;
+  std::vector<ReportRank> ranks;
+  for (RankFacts& each : mpi::gather(transport, facts)) ranks.push_back(std::move(each.rank));
+  return ranks;
+}
+
+// A message is taken to leave with the end of its producer's stage and to arrive with the start of
+// the stage that awaits it.
+Timeline gather_timeline(mpi::Transport& transport, const RunInputs& inputs, const RankPlan& plan,
+                         double latency_ms, const std::vector<StageClock>& mine) {
+  RankTimes own;
+  for (const StageClock& clock : mine)
+    own.stages.push_back({clock.awaited_ms, 0, clock.start_ms, clock.end_ms});
+  const Assignment assignment(inputs.network.coarse.graph.size(), inputs.schedule.schedule);
+  const DeviceId here(plan.rank.index());
+  for (const PlannedMessage& message : plan.receives) {
+    own.received.push_back({message.op, assignment[message.op].device, here, 0,
+                            own.stages[message.stage].start_ms, message.size_bytes});
+  }
+  Timeline timeline;
+  timeline.latency_ms = latency_ms;
+  for (RankTimes& of_rank : mpi::gather(transport, own)) {
+    timeline.stages.push_back(std::move(of_rank.stages));
+    std::move(of_rank.received.begin(), of_rank.received.end(),
+              std::back_inserter(timeline.transfers));
+  }
+  for (TransferTimes& transfer : timeline.transfers) {
+    const std::size_t stage = assignment[transfer.producer].stage;
+    transfer.start_ms = timeline.stages[transfer.from.index()][stage].end_ms;
+  }
+  sort_transfers(timeline.transfers);
+  return timeline;
+}
+
+std::string steps_text(const RankPlan& plan, const Graph& graph) {
+  std::string text;
+  for (const Step& step : plan.steps) text += "  " + step_text(step, plan, graph) + "\n";
+  return text;
+}
+
+std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results) {
+  if (results.predicted) return results.predicted->latency_ms;
+  if (inputs.schedule.has_prediction) return inputs.schedule.predicted.latency_ms;
+  return std::nullopt;
+}
+
+namespace {
+
+ReportVerification report_verification(const RunSetup& setup, const Verified& verified) {
+  ReportVerification report;
+  report.reference = "reference";
+  report.operators = verified.operators;
+  report.max_abs = verified.worst.max_abs;
+  report.max_rel = verified.worst.max_rel;
+  report.precision = setup.precision;
+  report.atol = setup.tolerance.atol;
+  report.rtol = setup.tolerance.rtol;
+  report.outside = verified.worst.outside;
+  report.worst_operator = verified.worst_operator;
+  if (verified.compared_bits) report.bitwise = verified.bitwise();
+  report.first_unequal = verified.first_unequal;
+  report.passed = verified.passed();
+  return report;
+}
+
+}  // namespace
+
+Report make_report(const RunInputs& inputs, const RunOptions& options, const RunSetup& setup,
+                   const RunResults& results) {
+  const Model& model = inputs.network.model;
+  Report report;
+  report.ranks = setup.ranks;
+  report.transfer_path = setup.transfer_path;
+  report.transfer_paths = setup.transfer_paths;
+  report.graph_digest = inputs.network.coarse.graph.digest();
+  report.schedule_digest = schedule_digest(inputs);
+  if (inputs.profile) report.profile_digest = inputs.profile->digest();
+  report.model = model.name();
+  report.batch = model.batch();
+  report.height = model.height();
+  report.width = model.width();
+  report.algorithm = inputs.schedule.algorithm;
+  report.seed = options.seed;
+  report.protocol = options.protocol.json();
+  if (options.blocking) report.protocol["blocking"] = true;  // times are not comparable
+  report.iterations_ms = results.iterations_ms;
+  report.predicted_ms = predicted_ms(inputs, results);
+  report.overhead_ms = results.overhead_ms;
+  if (results.verified) report.verified = report_verification(setup, *results.verified);
+  report.schedule = inputs.schedule.schedule;
+  report.predicted = results.predicted;
+  report.measured = results.measured;
+  return report;
+}
+
+}  // namespace hios::job

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/job/ranks.h"
+#include "engine/job/run_inputs.h"
+#include "engine/run/plan.h"
+#include "engine/run/stage_clock.h"
+#include "hios/evaluate/timeline.h"
+#include "hios/report/report.h"
+
+/// What ranks know of themselves, brought together for reports.
+namespace hios::job {
+
+/// Every rank's facts, by rank, on every rank. Collective.
+std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
+                                     const RankPlan& plan);
+
+/// One iteration as a timeline, the same on every rank, from each rank's own clocks. Collective.
+Timeline gather_timeline(mpi::Transport& transport, const RunInputs& inputs, const RankPlan& plan,
+                         double latency_ms, const std::vector<StageClock>& mine);
+
+/// A rank's steps, a line a step: "  send conv_3 to rank 1 (4096 bytes)".
+std::string steps_text(const RankPlan& plan, const Graph& graph);
+
+}  // namespace hios::job

@@ -1,0 +1,85 @@
+#include "engine/job/run_inputs.h"
+
+#include <algorithm>
+
+#include "hios/base/digest.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/validate.h"
+
+namespace hios::job {
+
+RunInputs read_run_inputs(const std::string& model, const InputSize& size,
+                          const std::string& schedule_file,
+                          const std::optional<std::string>& profile_file,
+                          const ReadLimits& limits) {
+  const Json json = read_json(schedule_file, limits);
+  const JsonView root(json, schedule_file);
+  const ScheduleHead head = schedule_head(root);
+  InputSize wanted = size;
+  if (!size.batch && !size.height && !size.width && head.batch > 0)
+    wanted = {head.batch, head.height, head.width};
+  RunInputs inputs{
+      .network = Network(load_model(model, wanted, limits), Platform(head.devices).element_bytes()),
+      .schedule = {}};
+  inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);
+  inputs.schedule_name = schedule_file;
+  inputs.schedule_digest = Digest().add(json.dump()).hex();
+  if (profile_file) {
+    const Json costs = read_json(*profile_file, limits);
+    inputs.profile = profile_from_json(JsonView(costs, *profile_file));
+    inputs.profile->file = *profile_file;
+  }
+  return inputs;
+}
+
+std::string schedule_digest(const RunInputs& inputs) {
+  if (!inputs.schedule_digest.empty()) return inputs.schedule_digest;
+  return Digest().add(to_json(inputs.schedule, inputs.network.coarse.graph).dump()).hex();
+}
+
+namespace {
+
+void check_schedule(const RunInputs& inputs, const Platform& platform, std::size_t ranks) {
+  if (platform.size() != ranks) {
+    const std::string devices = std::to_string(platform.size());
+    throw InputError(inputs.schedule_name + ": $.devices: the schedule has " + devices +
+                         " devices and the job " + std::to_string(ranks) + " ranks",
+                     Need{"ranks", {{"ranks", devices}}});
+  }
+  const auto findings = validate(inputs.network.coarse.graph, platform, inputs.schedule.schedule);
+  if (findings.empty()) return;
+  const std::string line = finding_line(inputs.schedule_name, findings.front());
+  if (findings.size() == 1) throw InputError(line);
+  throw InputError(line + " (and " + std::to_string(findings.size() - 1) + " more)",
+                   Need{"check", {}});
+}
+
+}  // namespace
+
+std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
+                                         std::size_t ranks) {
+  const Platform platform(inputs.schedule.devices);
+  check_schedule(inputs, platform, ranks);
+  std::vector<RankDevice> devices;
+  const auto backends = backends_of_ranks(options, platform.size());
+  for (std::size_t r = 0; r < platform.size(); ++r) {
+    const Device& device = platform.device(DeviceId(r));
+    const BackendEntry& backend = *backends[r];
+    const std::string where = inputs.schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
+    if (backend.kind != device.kind) {
+      throw InputError(where + "the schedule wants a device of kind " + device.kind + ", and the " +
+                           std::string(backend.name) + " backend is of kind " +
+                           std::string(backend.kind),
+                       Need{"device-kind", {{"kind", std::string(backend.kind)}}});
+    }
+    if (!backend.has(device.precision)) {
+      throw InputError(where + "made for " + std::string(to_string(device.precision)) +
+                           ", which the " + std::string(backend.name) + " backend has not",
+                       Need{"device-precision", {}});
+    }
+    devices.push_back({&backend, std::max(1, device.threads), device.precision});
+  }
+  return devices;
+}
+
+}  // namespace hios::job

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/job/ranks.h"
+#include "hios/graph/network.h"
+#include "hios/profile/profile.h"
+#include "hios/schedule/schedule.h"
+
+namespace hios::job {
+
+/// What is run. The same on all ranks.
+struct RunInputs {
+  Network network;
+  ScheduleFile schedule;                ///< rank r is its device r
+  std::optional<Profile> profile = {};  ///< predict by these costs, stage by stage
+  /// The schedule's file, for messages.
+  std::string schedule_name = "the schedule";
+  /// Of the schedule's file, for the report; empty: of the schedule as it is here.
+  std::string schedule_digest = {};
+};
+
+/// Reads the files of a run. `model`: see load_model; where `size` says nothing, the model has the
+/// size that the schedule was made for. Throws InputError.
+RunInputs read_run_inputs(const std::string& model, const InputSize& size,
+                          const std::string& schedule_file,
+                          const std::optional<std::string>& profile_file = {},
+                          const ReadLimits& limits = {});
+
+/// See RunInputs::schedule_digest.
+std::string schedule_digest(const RunInputs& inputs);
+
+/// What each rank computes with under the schedule, by rank. Throws InputError where the schedule
+/// is for another number of ranks or breaks a rule (validate()), or where a rank's backend is not
+/// for its device's kind or arithmetic.
+std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
+                                         std::size_t ranks);
+
+}  // namespace hios::job

@@ -1,0 +1,220 @@
+#include "engine/job/run_job.h"
+
+#include <algorithm>
+
+#include "engine/backend/operation.h"
+#include "engine/job/algorithm_agreement.h"
+#include "engine/job/device_agreement.h"
+#include "engine/job/report_data.h"
+#include "engine/job/tensor_transport.h"
+#include "engine/run/executor.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
+#include "hios/base/statistics.h"
+#include "hios/evaluate/simulate.h"
+#include "mpi/exchange.h"
+#include "mpi/session/session.h"
+
+namespace hios::job {
+
+namespace {
+
+// Far more than any build of the reference backend needs, sanitizers included.
+constexpr double kReferenceSecondsPerGflop = 20;
+
+// Few, since they only tell where the time of an iteration goes.
+constexpr int kRecordedRuns = 7;
+
+/// A network that passes through several arithmetics has the errors of the roughest.
+Precision roughest(const std::vector<RankDevice>& devices) {
+  return std::max_element(devices.begin(), devices.end(),
+                          [](const RankDevice& a, const RankDevice& b) {
+                            return default_tolerance(a.precision).atol <
+                                   default_tolerance(b.precision).atol;
+                          })
+      ->precision;
+}
+
+void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
+                     const RankPlan& plan) {
+  for (const Slot& slot : plan.slots) {
+    if (slot.received) continue;
+    const Operation operation = operation_of(coarse, model, slot.op);
+    if (const auto why = backend.unsupported(operation)) {
+      throw InputError("the " + std::string(backend.name()) + " backend cannot run " +
+                       operation.name + ": " + *why);
+    }
+  }
+}
+
+}  // namespace
+
+/// What a rank has once it is set up.
+struct RunJob::State {
+  State(Watch& the_watch, const RunInputs& the_inputs, const RunOptions& the_options)
+      : watch(the_watch), inputs(the_inputs), options(the_options) {}
+
+  mpi::Transport& transport() const { return watch.transport(); }
+  Rank rank() const { return transport().rank(); }
+
+  void agree();
+  void make_backend();
+  void prepare();
+  void describe();
+  void record(Executor& executor, RunResults& results) const;
+  Verified verify(TensorSource& source, const Executor& executor) const;
+
+  Watch& watch;
+  const RunInputs& inputs;
+  const RunOptions options;
+  Platform platform;  ///< its devices have their identities once the backends are made
+  std::vector<RankDevice> devices;         ///< by rank
+  std::vector<DeviceIdentity> identities;  ///< by rank
+  RankBackend mine;
+  RankPlan plan;
+  std::optional<CostModel> costs;
+  std::unique_ptr<TensorTransport> tensors;
+  RunSetup setup;
+};
+
+void RunJob::State::agree() {
+  mpi::agreed(transport(), [&] {
+    devices = devices_of_ranks(inputs, options.ranks, transport().size());
+    platform = Platform(inputs.schedule.devices);
+  });
+  mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},
+                                    {"the schedule", schedule_digest(inputs)},
+                                    {"the profile", inputs.profile ? inputs.profile->digest() : ""},
+                                    {"the seed", std::to_string(options.seed)}});
+}
+
+/// From here on the platform's devices name their GPUs, so that a profile answers for these only.
+void RunJob::State::make_backend() {
+  mine = make_rank_backend(transport(), options.ranks, devices);
+  identities = gather_identities(transport(), *mine.backend);
+  mpi::agreed(transport(), [&] { require_identities(identities, platform, inputs.schedule_name); });
+  platform = platform.with_identities(identities);
+  if (same_gpus(identities) || rank() != Rank(0)) return;
+  log::warning(
+      "ranks compute on different GPUs or libraries, as the schedule says: the last bits are not "
+      "those of one rank, and are not compared with it");
+}
+
+void RunJob::State::prepare() {
+  const CoarseGraph& coarse = inputs.network.coarse;
+  const Model& model = inputs.network.model;
+  mpi::agreed(transport(), [&] {
+    plan = plan_rank(coarse, inputs.schedule.schedule, rank());
+    check_supported(coarse, model, *mine.backend, plan);
+    if (inputs.profile) costs = CostModel::from_profile(coarse.graph, platform, *inputs.profile);
+  });
+  agree_on_memory(transport(), *mine.backend, inputs.network, plan);
+  // The algorithms that the profile was measured with, so that the run computes by the same.
+  const Configuration* const measured =
+      inputs.profile ? inputs.profile->find(platform, DeviceId(rank().index())) : nullptr;
+  agree_on_algorithms(
+      transport(), *mine.backend, coarse, model,
+      measured ? measured->machine.value("algorithms", Json::object()) : Json::object());
+  tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+}
+
+void RunJob::State::describe() {
+  for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
+  setup.ranks = gather_ranks(transport(), mine, plan);
+  setup.transfer_path = tensors->get().path();
+  setup.routes = tensors->table();
+  setup.transfer_paths = tensors->json();
+  setup.precision = roughest(devices);
+  const Tolerance usual = default_tolerance(setup.precision);
+  setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};
+}
+
+/// A few more runs with the stages' clocks on; the quickest of them is the one that is told about.
+void RunJob::State::record(Executor& executor, RunResults& results) const {
+  executor.record_stages(true);
+  double best_ms = 0;
+  std::vector<StageClock> clocks;
+  std::vector<double> overheads;
+  for (int i = 0; i < kRecordedRuns; ++i) {
+    const double latency_ms = measure(transport(), {.warmup = 0, .iterations = 1}, [&] {
+                                return executor.run_once();
+                              }).front();
+    overheads.push_back(executor.overhead_ms());
+    if (best_ms > 0 && latency_ms >= best_ms) continue;
+    best_ms = latency_ms;
+    clocks.assign(executor.stage_clocks().begin(), executor.stage_clocks().end());
+  }
+  executor.record_stages(false);
+  results.overhead_ms = summarize(overheads).median;
+  transport().all_reduce_max({&results.overhead_ms, 1});
+  results.measured = gather_timeline(transport(), inputs, plan, best_ms, clocks);
+}
+
+Verified RunJob::State::verify(TensorSource& source, const Executor& executor) const {
+  // The reference backend's plain loops may keep the others waiting.
+  watch.phase("verifying", kReferenceSecondsPerGflop * inputs.network.model.flop() / 1e9);
+  const bool alike =
+      same_gpus(identities) &&
+      std::all_of(devices.begin(), devices.end(), [&](const RankDevice& one) {
+        return one.backend == devices.front().backend && one.precision == devices.front().precision;
+      });
+  return verify_run({.transport = tensors->get(),
+                     .network = inputs.network,
+                     .schedule = inputs.schedule,
+                     .plan = plan,
+                     .backend = *mine.backend,
+                     .source = source,
+                     .executor = executor},
+                    {.what = options.verify, .tolerance = setup.tolerance, .alike = alike});
+}
+
+RunJob::RunJob(Watch& watch, const RunInputs& inputs, const RunOptions& options)
+    : state_(std::make_unique<State>(watch, inputs, options)) {
+  watch.phase("setting up");
+  state_->agree();
+  state_->make_backend();
+  state_->prepare();
+  state_->describe();
+}
+
+RunJob::~RunJob() = default;
+
+const RunSetup& RunJob::setup() const { return state_->setup; }
+
+const CostModel* RunJob::costs() const { return state_->costs ? &*state_->costs : nullptr; }
+
+std::vector<std::string> RunJob::steps() {
+  return mpi::gather(state_->transport(),
+                     steps_text(state_->plan, state_->inputs.network.coarse.graph));
+}
+
+RunResults RunJob::run() {
+  State& job = *state_;
+  const Network& network = job.inputs.network;
+  SeededSource source(job.options.seed);
+  Executor executor(network.coarse, network.model, job.plan, *job.mine.backend, job.tensors->get(),
+                    source, {.blocking = job.options.blocking});
+  RunResults results;
+  {
+    const auto watching = job.watch.runs(executor);
+    results.iterations_ms =
+        measure(job.transport(), job.options.protocol, [&] { return executor.run_once(); });
+    job.record(executor, results);
+  }
+  job.watch.phase("writing the results");
+  for (const OpId op : job.plan.outputs) results.outputs.emplace_back(op, executor.output(op));
+  if (job.costs)
+    results.predicted = simulate(network.coarse.graph, job.inputs.schedule.schedule, *job.costs);
+  if (job.options.verify != Verify::kNo) results.verified = job.verify(source, executor);
+  job.watch.phase("writing the results");
+  executor.close();
+  return results;
+}
+
+RunResults run(mpi::Transport& transport, const RunInputs& inputs, const RunOptions& options,
+               double timeout_s) {
+  Watch watch(transport, timeout_s);
+  return RunJob(watch, inputs, options).run();
+}
+
+}  // namespace hios::job

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/job/ranks.h"
+#include "engine/job/run_inputs.h"
+#include "engine/job/verification.h"
+#include "engine/job/watch.h"
+#include "engine/run/timing.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/timeline.h"
+#include "hios/report/report.h"
+#include "mpi/device/device_transport.h"
+
+/// A network run by a schedule on the ranks of a job, from plain values: no command line, no files
+/// but those that one asks for, nothing printed to standard output. The program that runs schedules
+/// (cli/run) is this with flags in front and tables behind; one's own calls it inside
+/// mpi::run_session.
+///
+///   read      RunInputs: network, schedule, profile      read_run_inputs, or values made in memory
+///     │       RunOptions: how to run them
+///   agree     every rank holds the same inputs, and they fit the job                    ┐
+///     │                                                                                 │
+///   set up    cores and backend of each rank · which devices these are · plan ·         │ RunJob()
+///     │       memory · algorithms · routes of tensors                                   ┘
+///     │         └─ setup(), steps(): what will run, and where
+///   run       warm-up, measured iterations, a few more with every stage's clock         ┐
+///     │                                                                                 │ run()
+///   verify    against the reference backend, and bit by bit against one rank            ┘
+///     │
+///   report    make_report: everything as data (hios/report/report.h)
+///
+/// Every step is taken by all ranks together. Input that is bad, on whichever rank, ends in the
+/// same InputError on all, before anything runs.
+namespace hios::job {
+
+/// How it is run. The same on all ranks. Cores, streams and arithmetic are the schedule's.
+struct RunOptions {
+  RankOptions ranks = {};
+  std::optional<mpi::Route> route = {};  ///< between devices; none: the best that works
+  Protocol protocol = {};                ///< warm-up runs and measured ones
+  std::uint64_t seed = 0;                ///< of weights and input
+  Verify verify = Verify::kNo;
+  std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
+  std::optional<double> rtol = {};  ///< a share of the expected value; none: the same
+  bool blocking = false;            ///< wait after every operator (ExecutorOptions)
+};
+
+/// What runs where, known before anything runs.
+struct RunSetup {
+  std::vector<std::string> backends;  ///< names, by rank
+  std::vector<ReportRank> ranks;
+  std::string transfer_path;               ///< Transport::path() of the tensors
+  std::string routes;                      ///< a table rank x rank, for people; empty: no devices
+  std::optional<Json> transfer_paths;      ///< the same for reports
+  Precision precision = Precision::kFp32;  ///< the roughest of all devices'
+  Tolerance tolerance;
+};
+
+struct RunResults {
+  std::vector<double> iterations_ms;  ///< the maximum over ranks of each measured iteration
+  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
+  Timeline measured;       ///< of the quickest recorded run
+  std::optional<Timeline> predicted;  ///< by the profile
+  /// The graph's outputs that this rank computed, as the last measured run left them.
+  std::vector<std::pair<OpId, std::vector<float>>> outputs;
+  std::optional<Verified> verified;
+};
+
+/// One job, on each of its ranks. Used by the main thread; all calls are collective. `watch` (which
+/// has the transport) and `inputs` outlive it.
+class RunJob {
+ public:
+  /// Agrees and sets up. Throws InputError, the same on all ranks.
+  RunJob(Watch& watch, const RunInputs& inputs, const RunOptions& options);
+  ~RunJob();
+
+  const RunSetup& setup() const;
+  /// What the profile says; null without one.
+  const CostModel* costs() const;
+  /// What each rank will do, a line a step, by rank, on every rank.
+  std::vector<std::string> steps();
+
+  /// Runs, measures and verifies. Once.
+  RunResults run();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// All of it at once, watched with `timeout_s` (see Watch).
+RunResults run(mpi::Transport& transport, const RunInputs& inputs, const RunOptions& options = {},
+               double timeout_s = Watch::kDefaultTimeoutSeconds);
+
+/// The latency in ms that the run is judged by: the profile's, else the schedule's own; empty where
+/// neither says one.
+std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results);
+
+/// A report of everything but the program: its arguments and versions are the caller's to add.
+Report make_report(const RunInputs& inputs, const RunOptions& options, const RunSetup& setup,
+                   const RunResults& results);
+
+}  // namespace hios::job

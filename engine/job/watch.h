@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/run/executor.h"
+#include "engine/run/watchdog.h"
+#include "mpi/session/heartbeat_transport.h"
+
+namespace hios::job {
+
+/// The transport of a job together with the watchdog over what the job does at the moment: where a
+/// rank stands still for longer than the time-out, it says where, and ends the job. One phase is
+/// watched at a time. Used by the main thread.
+class Watch {
+ public:
+  /// `timeout_s`: of the phases to come; 0: nobody watches. `on_stall` is called on a thread of its
+  /// own after the rank has said where it stands; none: ends the process with exit status 3, upon
+  /// which the launcher ends the other ranks. `transport` outlives this.
+  explicit Watch(mpi::Transport& transport, double timeout_s = kDefaultTimeoutSeconds,
+                 std::function<void()> on_stall = {});
+
+  static constexpr double kDefaultTimeoutSeconds = 60;
+
+  /// The transport to talk by, so that its calls count as progress.
+  mpi::Transport& transport() { return transport_; }
+
+  void set_timeout(double timeout_s) { timeout_s_ = timeout_s; }
+  /// From now on the job does `what` ("setting up"): a rank's last call of the transport must not
+  /// be longer ago than the time-out and `extra_s`.
+  void phase(const std::string& what, double extra_s = 0);
+  /// The job runs the executor, whose steps count, for as long as the answer lives; no phase is
+  /// watched then.
+  [[nodiscard]] std::unique_ptr<Watchdog> runs(const Executor& executor);
+
+ private:
+  std::unique_ptr<Watchdog> watchdog(Watched watched, double extra_s) const;
+
+  mpi::HeartbeatTransport transport_;
+  double timeout_s_;
+  std::function<void()> on_stall_;
+  std::unique_ptr<Watchdog> phase_;
+};
+
+}  // namespace hios::job

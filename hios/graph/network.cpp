@@ -1,0 +1,44 @@
+#include "hios/graph/network.h"
+
+#include "hios/base/digest.h"
+#include "hios/base/error.h"
+#include "hios/model/networks/networks.h"
+
+namespace hios {
+
+namespace {
+
+std::string built_in_names() {
+  std::string names;
+  for (const models::Entry& entry : models::all())
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
+}  // namespace
+
+Network::Network(Model the_model, Bytes element_bytes)
+    : model(std::move(the_model)), coarse(coarsen(model, element_bytes)) {}
+
+std::string Network::digest() const {
+  return Digest().add(coarse.graph.digest()).add(to_json(model).dump()).hex();
+}
+
+std::string Network::description() const {
+  return model.name() + " " + model.tensor(model.input()).shape.to_string();
+}
+
+Model load_model(const std::string& name_or_file, const InputSize& size, const ReadLimits& limits) {
+  if (const models::Entry* entry = models::find(name_or_file)) {
+    const std::int64_t height = size.height.value_or(size.width.value_or(entry->default_size));
+    return entry->build(size.batch.value_or(1), height, size.width.value_or(height));
+  }
+  if (name_or_file.find_first_of("./") == std::string::npos) {
+    throw InputError("model " + name_or_file + ": no built-in of that name (" + built_in_names() +
+                     "), and no file (a file's name has a '.' or a '/')");
+  }
+  const Json json = read_json(name_or_file, limits);
+  return model_from_json(JsonView(json, name_or_file), size.batch, size.height, size.width);
+}
+
+}  // namespace hios

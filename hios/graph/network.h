@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hios/base/json_io.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/model.h"
+
+namespace hios {
+
+/// A model and its operators as one value, kept together because the operators name the model's
+/// layers: what a job runs and measures, and what schedulers plan (`coarse.graph`).
+struct Network {
+  /// Coarsens the model. `element_bytes`: of a tensor's element on the devices that it is for.
+  explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32));
+  /// With operators of one's own. REQUIRES: they are made of the model's layers.
+  Network(Model the_model, CoarseGraph the_coarse)
+      : model(std::move(the_model)), coarse(std::move(the_coarse)) {}
+
+  Model model;
+  CoarseGraph coarse;
+  /// Covers layers, shapes and operators, so that ranks can tell whether they have the same.
+  std::string digest() const;
+  /// "inception_v3 1x3x299x299".
+  std::string description() const;
+};
+
+/// How large a model's input is to be; what is empty is the model's own.
+struct InputSize {
+  std::optional<std::int64_t> batch;   ///< of a built-in network: 1
+  std::optional<std::int64_t> height;  ///< in pixels; of a built-in network: the width, if given
+  std::optional<std::int64_t> width;   ///< in pixels; of a built-in network: the height
+};
+
+/// A built-in network (hios/model/networks/networks.h) by its name, else a `hios-model` file.
+/// Throws InputError: no such network, a bad file, or a size that is too small for it.
+Model load_model(const std::string& name_or_file, const InputSize& size = {},
+                 const ReadLimits& limits = {});
+
+}  // namespace hios

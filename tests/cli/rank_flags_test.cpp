@@ -1,0 +1,67 @@
+#include "cli/rank_flags.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/base/error.h"
+#include "support/complaint.h"
+
+namespace hios::cli {
+namespace {
+
+using test::complaint_of;
+using test::expect_complaint;
+
+Flags parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "hios-test");
+  Flags flags("hios-test", "a test");
+  flags.add(rank_flags()).add(device_flags());
+  flags.parse(static_cast<int>(words.size()), words.data());
+  return flags;
+}
+
+TEST(RankFlags, DeviceFlagsMeanNothingWithoutAGpu) {
+  for (const std::vector<const char*>& words : {std::vector<const char*>{"--transport", "ipc"},
+                                                {"--cuda-graphs", "off"},
+                                                {"--devices-per-node", "1"},
+                                                {"--allow-nondeterministic"}}) {
+    std::vector<const char*> all = words;
+    all.insert(all.end(), {"--backend", "reference,reference"});
+    expect_complaint(complaint_of([&] { read_rank_options(parsed(all), 2); }),
+                     std::string(words.front()) + " is about GPUs");
+  }
+  EXPECT_TRUE(read_rank_options(parsed({"--backend", "reference"}), 2).recordings);
+}
+
+TEST(RankFlags, OneBackendForAllOrOneARank) {
+  EXPECT_EQ(read_rank_options(parsed({"--backend", "reference"}), 3).backends.size(), 1u);
+  EXPECT_EQ(read_rank_options(parsed({"--backend", "reference,auto"}), 2).backends.size(), 2u);
+  expect_complaint(complaint_of([] {
+                     read_rank_options(parsed({"--backend", "auto,reference"}), 3);
+                   }),
+                   "--backend names 2 backends for 3 ranks");
+}
+
+TEST(RankFlags, ArithmeticIsKnownByName) {
+  EXPECT_EQ(read_math(parsed({"--math", "tf32"})), Precision::kTf32);
+  EXPECT_EQ(read_math(parsed({})), std::nullopt);
+  expect_complaint(complaint_of([] {
+                     read_math(parsed({"--math", "fp8"}));
+                   }),
+                   "there are fp32, tf32, fp16");
+}
+
+TEST(RankFlags, AreReadIntoTheJobsOptions) {
+  EXPECT_TRUE(read_rank_options(parsed({"--oversubscribe"}), 1).share_cores);
+  EXPECT_FALSE(read_rank_options(parsed({}), 1).share_cores);
+  const Protocol protocol =
+      read_protocol(parsed({"--warmup", "2", "--iterations", "7", "--duration", "1.5"}));
+  EXPECT_EQ(protocol.warmup, 2);
+  EXPECT_EQ(protocol.iterations, 7);
+  EXPECT_EQ(protocol.duration_s, 1.5);
+  EXPECT_EQ(read_timeout(parsed({"--timeout", "9"})), 9);
+  EXPECT_EQ(read_route(parsed({"--transport", "staged"})), mpi::Route::kStaged);
+  EXPECT_EQ(read_route(parsed({"--transport", "auto"})), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hios::cli

@@ -1,0 +1,110 @@
+#include "engine/job/device_agreement.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/reference/backend.h"
+#include "support/complaint.h"
+#include "support/fake_async_backend.h"
+#include "support/fake_job.h"
+#include "support/random_network.h"
+
+namespace hios::job {
+namespace {
+
+const std::string kH200 = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
+const std::string kOlder = "NVIDIA H200, CUDA 12.6, cuDNN 9.5.0";
+const std::string kA100 = "NVIDIA A100, CUDA 13.0, cuDNN 9.19.0";
+
+using Identities = std::vector<DeviceIdentity>;
+
+Platform gpus_named(const Identities& names) {
+  return Platform::homogeneous(names.size(), "gpu", 0, 1).with_identities(names);
+}
+
+/// Empty where they may run it.
+std::string refusal(const Identities& gpus, const Identities& named) {
+  try {
+    require_identities(gpus, gpus_named(named), "s.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
+}
+
+TEST(GpuRule, LetsRanksRunThatAreAlikeOrAsTheScheduleSays) {
+  EXPECT_EQ(refusal({kH200, kH200}, {"", ""}), "");
+  EXPECT_EQ(refusal({kH200, kH200}, {kH200, ""}), "");
+  EXPECT_EQ(refusal({kH200, ""}, {"", ""}), "") << "cores beside a GPU";
+  EXPECT_EQ(refusal({kH200, kA100}, {kH200, kA100}), "");
+  EXPECT_EQ(refusal({kH200, kOlder}, {"NVIDIA H200", "NVIDIA H200"}), "");
+  EXPECT_EQ(refusal({"", ""}, {"", ""}), "");
+}
+
+TEST(GpuRule, RefusesADifferenceThatTheScheduleDoesNotName) {
+  expect_words(refusal({kH200, kA100}, {"", ""}), {"s.json: $.devices[0]", "rank 0 has " + kH200,
+                                                   "rank 1 has " + kA100, "does not say so"});
+  expect_words(refusal({kH200, kOlder}, {"", ""}), {"CUDA 13.0", "CUDA 12.6"});
+  expect_words(refusal({kH200, "", kA100}, {kH200, "", ""}), {"$.devices[2]", "rank 0 has"});
+}
+
+TEST(GpuRule, RefusesAnotherGpuThanTheNamedOne) {
+  expect_words(refusal({kH200, kA100}, {kH200, kH200}),
+               {"$.devices[1]: made for " + kH200, "rank 1 has " + kA100, "schedule again"});
+  expect_words(refusal({kOlder}, {kH200}), {"made for " + kH200, kOlder});
+  expect_words(refusal({""}, {kH200}), {"rank 0 has no GPU"});
+}
+
+TEST(GpuRule, KnowsWhetherGpusAreTheSame) {
+  EXPECT_TRUE(same_gpus({}));
+  EXPECT_TRUE(same_gpus({kH200, "", kH200}));
+  EXPECT_FALSE(same_gpus({"", kH200, kA100}));
+}
+
+TEST(GpuRule, ARankOnCoresHasNone) {
+  const auto transport = mpi::make_serial_transport();
+  EXPECT_EQ(gather_identities(*transport, *reference::make_backend({})), Identities{""});
+}
+
+TEST(SameDevice, RanksAreFoundByTheirDevicesIdentity) {
+  test::run_fake_job({.backends = {"fake-device", "fake", "fake-device"}},
+                     [](mpi::Transport& transport) {
+                       const std::size_t rank = transport.rank().index();
+                       const auto backend = test::fake_backends()[rank == 1 ? 0 : 1].make({});
+                       const DeviceSharers sharers = gather_sharers(transport, *backend);
+                       ASSERT_EQ(sharers.size(), 2u);
+                       EXPECT_EQ(sharers.at("FAKE-0"), std::vector<std::size_t>{0});
+                       EXPECT_EQ(sharers.at("FAKE-2"), std::vector<std::size_t>{2});
+                     });
+  EXPECT_EQ(listed({0, 2, 3}), "0, 2, 3");
+}
+
+/// One rank's device has less than its plan needs.
+TEST(AgreeOnMemory, WhatDoesNotFitOnOneRankIsRefusedByAll) {
+  test::RandomNetwork random = test::random_network(12, 4);
+  const Network network(std::move(random.model), std::move(random.coarse));
+  const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 3);
+  const auto complaints = [&](Bytes free_on_1) {
+    return test::complaints_of_ranks(
+        {.backends = {"fake-device", "fake-device"},
+         .on_make =
+             [&](Rank rank, test::FakeBackend& backend) {
+               auto& device = dynamic_cast<test::FakeAsyncBackend&>(backend);
+               device.free_bytes = rank == Rank(0) ? Bytes{1} << 30 : free_on_1;
+             }},
+        [&](mpi::Transport& transport) {
+          const auto backend = test::fake_backends()[1].make({});
+          const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+          agree_on_memory(transport, *backend, network, plan);
+        });
+  };
+  for (const std::string& text : complaints(Bytes{1} << 30)) EXPECT_EQ(text, "");
+  for (const std::string& text : complaints(64)) test::expect_complaint(text, "rank 1");
+}
+
+}  // namespace
+}  // namespace hios::job

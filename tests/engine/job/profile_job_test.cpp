@@ -1,0 +1,292 @@
+// Whole profiles on ranks as threads: a configuration for each kind of rank, transfers between
+// them, the stages that somebody asks for.
+#include "engine/job/profile_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <tuple>
+
+#include "hios/evaluate/cost_model.h"
+#include "support/complaint.h"
+#include "support/expect_error.h"
+#include "support/fake_job.h"
+#include "support/random_network.h"
+#include "support/schema.h"
+
+namespace hios::job {
+namespace {
+
+using test::FakeBackend;
+using test::FakeJob;
+using test::run_fake_job;
+using Names = std::vector<std::string>;
+
+constexpr std::size_t kRanks = 3;
+const Names kMixed = {"fake-device", "fake", "fake-device"};
+
+Network fake_network(std::size_t operators, std::uint64_t seed) {
+  test::RandomNetwork random = test::random_network(operators, seed);
+  return {std::move(random.model), std::move(random.coarse)};
+}
+
+ProfileOptions options_with(const Names& backends,
+                            std::span<const BackendEntry> table = test::fake_backends()) {
+  ProfileOptions options;
+  options.ranks.backends = backends;
+  options.ranks.table = table;
+  options.ranks.share_cores = true;
+  options.protocol = {.warmup = 1, .iterations = 4};
+  options.streams = 2;
+  return options;
+}
+
+/// The stages of several groups of a schedule that the profile lacks.
+AskStages stages_of(const Network& network, const Schedule& schedule) {
+  return [&](const Platform& platform, const Profile& profile, double) {
+    WantedStages wanted;
+    std::set<std::pair<const Configuration*, StageKey>> known;
+    for (std::size_t d = 0; d < platform.size(); ++d) {
+      const Configuration* const lacks = profile.find(platform, DeviceId(d));
+      for (const Stage& stage : schedule.devices[d]) {
+        const StageKey key = stage_key(network.coarse.graph, stage);
+        if (stage.groups.size() < 2 || lacks->stages.contains(key)) continue;
+        if (known.emplace(lacks, key).second) wanted[lacks].push_back(stage);
+      }
+    }
+    return wanted;
+  };
+}
+
+/// The same on every rank, by text; read back as a program would.
+Profile profile_of(const Network& network, const Names& names, const Schedule* schedule) {
+  std::mutex mutex;
+  std::set<std::string> texts;
+  run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    ProfileJob job(watch, network, {}, options_with(names));
+    EXPECT_TRUE(job.measure(schedule ? stages_of(network, *schedule) : AskStages{}));
+    const std::lock_guard lock(mutex);
+    texts.insert(to_json(job.profile()).dump());
+  });
+  EXPECT_EQ(texts.size(), 1u) << "ranks hold different profiles";
+  const Json json = parse_json(*texts.begin(), "p.json");
+  test::expect_meets_schema(json);
+  return profile_from_json(JsonView(json, "p.json"));
+}
+
+Platform both_kinds(int threads_of_cores = 1) {
+  std::vector<Device> devices(kRanks);
+  const char* const names[] = {"gpu0", "cpu0", "gpu1"};
+  for (std::size_t i = 0; i < kRanks; ++i) {
+    devices[i].name = names[i];
+    devices[i].kind = std::string(names[i]).substr(0, 3);
+    devices[i].threads = devices[i].kind == "cpu" ? threads_of_cores : 0;
+    devices[i].streams = 2;
+  }
+  return Platform(std::move(devices));
+}
+
+TEST(ProfileJob, HasAConfigurationForEachKindAndTransfersBetweenThem) {
+  const Network network = fake_network(14, 11);
+  const Schedule schedule = test::random_schedule(network.coarse.graph, kRanks, 2, 5);
+  const Profile profile = profile_of(network, kMixed, &schedule);
+  ASSERT_EQ(profile.configurations.size(), 2u);
+  const Configuration& gpu = profile.configurations[0];
+  const Configuration& cpu = profile.configurations[1];
+  EXPECT_EQ(gpu.kind, "gpu");
+  EXPECT_EQ(gpu.backend, "fake-device");
+  EXPECT_EQ(gpu.threads, 0);
+  EXPECT_EQ(cpu.kind, "cpu");
+  EXPECT_EQ(cpu.backend, "fake");
+  EXPECT_EQ(cpu.threads, 1);
+  for (const Configuration* each : {&gpu, &cpu}) {
+    EXPECT_EQ(each->devices, (Names{"gpu", "cpu", "gpu"}));
+    EXPECT_EQ(each->ranks, kRanks);
+    for (const Operator& op : network.coarse.graph.operators()) {
+      EXPECT_TRUE(each->operators.contains(op.signature)) << op.name;
+    }
+  }
+  // By the fake device's clock an operator takes 1 ms; the cores' is real, and much less.
+  for (const auto& [signature, measurement] : gpu.operators) EXPECT_EQ(measurement.ms, 1);
+  for (const auto& [signature, measurement] : cpu.operators) EXPECT_LT(measurement.min_ms, 1);
+  for (const auto& [key, measurement] : gpu.stages) EXPECT_GE(measurement.ms, 2);
+  const auto samples = [](const Configuration& of, std::size_t ranks) {
+    return std::ranges::all_of(of.operators, [&](const auto& entry) {
+      return entry.second.samples % static_cast<std::int64_t>(ranks) == 0;
+    });
+  };
+  EXPECT_TRUE(samples(gpu, 2)) << "two ranks";
+  EXPECT_TRUE(samples(cpu, 1));
+  ASSERT_EQ(gpu.transfers.size(), 4u) << "0 to 1 and 2, 2 to 0 and 1";
+  ASSERT_EQ(cpu.transfers.size(), 2u);
+  EXPECT_EQ(cpu.transfers[0].from, 1u);
+  EXPECT_EQ(cpu.transfers[0].to, 0u);
+  for (std::size_t d = 0; d < kRanks; ++d) {
+    for (const Stage& stage : schedule.devices[d]) {
+      if (stage.groups.size() < 2) continue;
+      EXPECT_TRUE((d == 1 ? cpu : gpu).stages.contains(stage_key(network.coarse.graph, stage)));
+    }
+  }
+}
+
+TEST(ProfileJob, OneToThreeReferenceRanksFillOneConfiguration) {
+  ModelBuilder b("small", {1, 3, 6, 6});
+  const TensorId stem = b.relu("relu", b.conv("stem", b.input(), {4, {3, 3}, {1, 1}, {1, 1}}));
+  b.concat("concat", {b.conv("left", stem, {4, {1, 1}, {1, 1}, {0, 0}}), stem});
+  const Network network(std::move(b).build());
+  for (std::size_t ranks = 1; ranks <= 3; ++ranks) {
+    std::mutex mutex;
+    std::set<std::string> texts;
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      Watch watch(transport, 0);
+      ProfileJob job(watch, network, {}, options_with({"reference"}, backends()));
+      EXPECT_TRUE(job.measure());
+      ASSERT_EQ(job.configurations().size(), 1u);
+      const Configuration& only = *job.configurations().front();
+      EXPECT_EQ(only.operators.size(), network.coarse.graph.size());
+      EXPECT_EQ(only.transfers.size(), ranks * (ranks - 1));
+      EXPECT_EQ(only.ranks, ranks);
+      EXPECT_EQ(job.setup().devices.size(), ranks);
+      const std::lock_guard lock(mutex);
+      texts.insert(to_json(job.profile()).dump());
+    });
+    EXPECT_EQ(texts.size(), 1u);
+  }
+}
+
+TEST(ProfileJob, MeasuresNothingTwice) {
+  const Network network = fake_network(8, 3);
+  const Schedule schedule = test::random_schedule(network.coarse.graph, kRanks, 2, 5);
+  run_fake_job({.backends = kMixed}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    ProfileJob first(watch, network, {}, options_with(kMixed));
+    EXPECT_TRUE(first.measure(stages_of(network, schedule)));
+    const auto without_seconds = [](Profile profile) {
+      for (Configuration& each : profile.configurations) each.seconds = 0;
+      return to_json(profile).dump();
+    };
+    ProfileJob again(watch, network, first.profile(), options_with(kMixed));
+    EXPECT_TRUE(again.measure(stages_of(network, schedule)));
+    EXPECT_EQ(without_seconds(again.profile()), without_seconds(first.profile()));
+  });
+}
+
+TEST(ProfileJob, PricesAPlatformOfBothKindsAndNoOther) {
+  const Network network = fake_network(10, 5);
+  const Profile profile = profile_of(network, kMixed, nullptr);
+  const Graph& graph = network.coarse.graph;
+  const Platform platform = both_kinds();
+  const CostModel costs = CostModel::from_profile(graph, platform, profile);
+  for (std::size_t e = 0; e < graph.edge_count(); ++e) {
+    for (const auto& [from, to, team] : {std::tuple{0, 1, 0}, {1, 0, 1}, {2, 1, 0}, {0, 2, 0}}) {
+      const auto& curves = profile.configurations[static_cast<std::size_t>(team)].transfers;
+      const auto curve = std::ranges::find_if(curves, [&](const TransferCurve& each) {
+        return each.from == static_cast<std::size_t>(from) &&
+               each.to == static_cast<std::size_t>(to);
+      });
+      ASSERT_NE(curve, curves.end());
+      EXPECT_EQ(costs.transfer_ms(EdgeId(e), DeviceId(static_cast<std::size_t>(from)),
+                                  DeviceId(static_cast<std::size_t>(to))),
+                curve->transfer_ms(graph.edge(EdgeId(e)).size_bytes));
+    }
+  }
+  // Neither three GPUs nor the kinds in another order were measured.
+  test::expect_error<InputError>(
+      [&] { CostModel::from_profile(graph, Platform::homogeneous(3, "gpu", 0, 2), profile); },
+      {"no configuration for gpu0", "among gpu + cpu + gpu"});
+  test::expect_error<InputError>([&] { CostModel::from_profile(graph, both_kinds(2), profile); },
+                                 {"no configuration for cpu0 (cpu, 2 threads"});
+}
+
+TEST(ProfileJob, StopsAskingWhenTheTimeIsUp) {
+  const Network network = fake_network(8, 3);
+  const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 4);
+  const Names names = {"fake", "fake"};
+  run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    ProfileOptions options = options_with(names);
+    options.stages_limit_s = 0;
+    ProfileJob job(watch, network, {}, options);
+    std::size_t asked = 0;
+    EXPECT_FALSE(job.measure([&](const Platform&, const Profile& profile, double) {
+      ++asked;
+      const Stage both{{{OpId(0)}, {OpId(1)}}};
+      return WantedStages{{&profile.configurations.front(), {both}}};
+    }));
+    EXPECT_EQ(asked, transport.rank() == Rank(0) ? 1u : 0u) << "rank 0 is asked for all";
+  });
+}
+
+// ---------------------------------------------------------- bad input, on whichever rank
+
+void expect_refused(const std::vector<std::string>& complaints, const std::string& part) {
+  for (const std::string& text : complaints) {
+    test::expect_complaint(text, part);
+    EXPECT_EQ(text, complaints.front());
+  }
+}
+
+TEST(ProfileJob, WhatOneRankCannotMeasureIsRefusedByAll) {
+  const Network network = fake_network(8, 3);
+  const std::string name = network.coarse.graph.op(OpId(2)).name;
+  const FakeJob ranks{.backends = {"fake", "fake"},
+                      .on_make = [&](Rank rank, FakeBackend& backend) {
+                        if (rank == Rank(1)) backend.refused = name;
+                      }};
+  expect_refused(test::complaints_of_ranks(ranks,
+                                           [&](mpi::Transport& transport) {
+                                             Watch watch(transport, 0);
+                                             ProfileJob(watch, network, {}, options_with({"fake"}));
+                                           }),
+                 name);
+}
+
+TEST(ProfileJob, RanksThatHoldDifferentInputsAreRefused) {
+  const FakeJob ranks{.backends = {"fake", "fake"}};
+  expect_refused(test::complaints_of_ranks(ranks,
+                                           [&](mpi::Transport& transport) {
+                                             const Network network =
+                                                 fake_network(8, transport.rank().index());
+                                             Watch watch(transport, 0);
+                                             ProfileJob(watch, network, {}, options_with({"fake"}));
+                                           }),
+                 "the model differs");
+  const Network network = fake_network(8, 3);
+  expect_refused(test::complaints_of_ranks(ranks,
+                                           [&](mpi::Transport& transport) {
+                                             Profile known;
+                                             if (transport.rank() == Rank(1))
+                                               known.configurations.emplace_back();
+                                             Watch watch(transport, 0);
+                                             ProfileJob(watch, network, known,
+                                                        options_with({"fake"}));
+                                           }),
+                 "the profile to update differs");
+}
+
+/// Has fp32 alone.
+constexpr std::array kOnlyFp32 = {Precision::kFp32};
+
+TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
+  std::vector<BackendEntry> table(test::fake_backends().begin(), test::fake_backends().end());
+  table[0].precisions = kOnlyFp32;
+  ProfileOptions options = options_with({"fake-device", "fake"}, table);
+  options.precision = Precision::kTf32;
+  options.threads = 3;
+  const std::vector<RankDevice> devices = devices_of_ranks(options, 2);
+  EXPECT_EQ(devices[0].precision, Precision::kTf32);
+  EXPECT_EQ(devices[0].cores, 1) << "a device computes on none";
+  EXPECT_EQ(devices[1].precision, Precision::kFp32);
+  EXPECT_EQ(devices[1].cores, 3);
+  options.precision = Precision::kFp16;  // tensors of two sizes
+  test::expect_complaint(test::complaint_of([&] { devices_of_ranks(options, 2); }), "not in fp16");
+  options.precision = Precision::kTf32;
+  options.ranks.backends = {"fake"};  // nobody has it
+  test::expect_complaint(test::complaint_of([&] { devices_of_ranks(options, 2); }), "not in tf32");
+}
+
+}  // namespace
+}  // namespace hios::job

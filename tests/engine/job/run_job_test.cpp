@@ -1,0 +1,315 @@
+// Whole jobs on ranks as threads: set up, run, verified and reported from plain options.
+#include "engine/job/run_job.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "support/complaint.h"
+#include "support/fake_job.h"
+#include "support/made_up_profile.h"
+#include "support/random_network.h"
+
+namespace hios::job {
+namespace {
+
+using test::complaints_of_ranks;
+using test::expect_complaint;
+using test::FakeBackend;
+using test::FakeJob;
+using test::run_fake_job;
+using Names = std::vector<std::string>;
+
+Model small_model() {
+  ModelBuilder b("small", {1, 3, 9, 8});
+  const TensorId stem = b.relu("stem_relu", b.conv("stem", b.input(), {8, {3, 3}, {1, 1}, {1, 1}}));
+  const TensorId left = b.conv("left", stem, {8, {1, 1}, {1, 1}, {0, 0}});
+  const TensorId right = b.pool("right", stem, {Pool::Kind::kAverage, {3, 3}, {1, 1}, {1, 1}});
+  const TensorId other = b.conv("other", b.input(), {8, {1, 1}, {1, 1}, {0, 0}});
+  const TensorId sum = b.sum("sum", {left, right, other});
+  b.concat("concat", {sum, left});
+  return std::move(b).build();
+}
+
+/// A schedule for such kinds of devices, by rank: "cpu" with one thread, "gpu" with none.
+ScheduleFile schedule_for(const Graph& graph, const Names& kinds, std::uint64_t seed) {
+  ScheduleFile file;
+  file.graph_name = graph.name();
+  file.graph_digest = graph.digest();
+  file.algorithm = "random";
+  for (std::size_t r = 0; r < kinds.size(); ++r) {
+    Device device;
+    device.name = kinds[r] + std::to_string(r);
+    device.kind = kinds[r];
+    device.threads = kinds[r] == "cpu" ? 1 : 0;
+    device.streams = 2;
+    file.devices.push_back(device);
+  }
+  file.schedule = test::random_schedule(graph, kinds.size(), 2, seed);
+  file.has_prediction = false;
+  return file;
+}
+
+RunInputs inputs_for(Network network, const Names& kinds, std::uint64_t seed) {
+  ScheduleFile schedule = schedule_for(network.coarse.graph, kinds, seed);
+  return {.network = std::move(network), .schedule = std::move(schedule)};
+}
+
+Network fake_network(std::uint64_t seed) {
+  test::RandomNetwork random = test::random_network(20, seed);
+  return {std::move(random.model), std::move(random.coarse)};
+}
+
+/// Cores are not the subject: ranks share them.
+RunOptions options_with(const Names& backends,
+                        std::span<const BackendEntry> table = hios::backends()) {
+  RunOptions options;
+  options.ranks.backends = backends;
+  options.ranks.table = table;
+  options.ranks.share_cores = true;
+  options.protocol = {.warmup = 1, .iterations = 3};
+  return options;
+}
+
+TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
+  for (std::size_t ranks = 1; ranks <= 3; ++ranks) {
+    SCOPED_TRACE(ranks);
+    const RunInputs inputs = inputs_for(Network(small_model()), Names(ranks, "cpu"), 17 + ranks);
+    std::mutex mutex;
+    std::set<std::string> seen;
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      RunOptions options = options_with({"reference"});
+      options.verify = Verify::kOperators;
+      Watch watch(transport, 0);
+      RunJob job(watch, inputs, options);
+      const RunResults results = job.run();
+      ASSERT_TRUE(results.verified);
+      EXPECT_TRUE(results.verified->compared_bits);
+      EXPECT_TRUE(results.verified->bitwise()) << results.verified->first_unequal;
+      EXPECT_TRUE(results.verified->passed());
+      EXPECT_EQ(results.verified->operators, inputs.network.coarse.graph.size());
+      EXPECT_EQ(results.verified->worst.max_abs, 0) << "the reference is itself";
+      EXPECT_EQ(results.iterations_ms.size(), 3u);
+      const Report report = make_report(inputs, options, job.setup(), results);
+      EXPECT_EQ(report.ranks.size(), ranks);
+      EXPECT_EQ(report.ranks[0].backend, find_backend("reference").make({})->describe());
+      const std::lock_guard lock(mutex);
+      seen.insert(to_json(report).dump());
+    });
+    EXPECT_EQ(seen.size(), 1u) << "every rank has the whole report";
+  }
+}
+
+/// By operator, from all ranks.
+using Outputs = std::map<OpId, std::vector<float>>;
+
+Outputs outputs_of(const RunInputs& inputs, const RunOptions& options, const FakeJob& ranks) {
+  std::mutex mutex;
+  Outputs outputs;
+  run_fake_job(ranks, [&](mpi::Transport& transport) {
+    const RunResults results = run(transport, inputs, options, 0);
+    const std::lock_guard lock(mutex);
+    for (const auto& [op, values] : results.outputs) {
+      EXPECT_TRUE(outputs.emplace(op, values).second) << "computed twice";
+    }
+  });
+  return outputs;
+}
+
+TEST(RunJob, FakeRanksComputeBitForBitWhatOneComputes) {
+  const std::vector<std::pair<Names, Names>> jobs = {
+      {{"cpu"}, {"fake"}},
+      {{"cpu", "cpu", "cpu"}, {"fake", "fake", "fake"}},
+      {{"gpu", "gpu"}, {"fake-device", "fake-device"}},
+      {{"gpu", "cpu", "gpu"}, {"fake-device", "fake", "fake-device"}},
+  };
+  for (const auto& [kinds, names] : jobs) {
+    for (const std::uint64_t seed : {3, 8}) {
+      SCOPED_TRACE(testing::PrintToString(names) + ", seed " + std::to_string(seed));
+      const RunInputs inputs = inputs_for(fake_network(seed), kinds, seed);
+      RunOptions options = options_with(names, test::fake_backends());
+      options.seed = seed;
+      const Outputs outputs = outputs_of(inputs, options, {.backends = names});
+      FakeBackend oracle;
+      SeededSource source(seed);
+      const CoarseGraph& coarse = inputs.network.coarse;
+      const auto expected = test::evaluate_alone(coarse, inputs.network.model, oracle, source);
+      std::size_t graph_outputs = 0;
+      for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
+        if (!coarse.graph.out_edges(OpId(i)).empty()) continue;
+        ++graph_outputs;
+        EXPECT_EQ(outputs.at(OpId(i)), test::as_floats(expected[i], Precision::kFp32));
+      }
+      EXPECT_EQ(outputs.size(), graph_outputs);
+    }
+  }
+}
+
+TEST(RunJob, RanksOfTwoKindsAreNotComparedWithOne) {
+  const Names names = {"fake-device", "fake"};
+  const RunInputs inputs = inputs_for(Network(small_model()), {"gpu", "cpu"}, 5);
+  RunOptions options = options_with(names, test::fake_backends());
+  options.verify = Verify::kOutputs;
+  run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+    const RunResults results = run(transport, inputs, options, 0);
+    ASSERT_TRUE(results.verified);
+    EXPECT_FALSE(results.verified->compared_bits);
+    EXPECT_FALSE(results.verified->passed()) << "a fake computes nothing that means something";
+    EXPECT_EQ(results.verified->operators, 1u);
+  });
+}
+
+TEST(RunJob, SaysWhatWillRunWhere) {
+  const Names names = {"fake-device", "fake"};
+  const RunInputs inputs = inputs_for(fake_network(3), {"gpu", "cpu"}, 4);
+  run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    RunJob job(watch, inputs, options_with(names, test::fake_backends()));
+    const RunSetup& setup = job.setup();
+    EXPECT_EQ(setup.backends, names);
+    ASSERT_EQ(setup.ranks.size(), 2u);
+    EXPECT_GT(setup.ranks[0].arena_bytes, 0u);
+    EXPECT_TRUE(setup.transfer_paths);
+    const std::vector<std::string> steps = job.steps();
+    ASSERT_EQ(steps.size(), 2u);
+    for (const Operator& op : inputs.network.coarse.graph.operators()) {
+      const std::string text = steps[0] + steps[1];
+      EXPECT_NE(text.find(op.name), std::string::npos);
+    }
+    EXPECT_NE(steps[0].find("compute ["), std::string::npos);
+    EXPECT_EQ(job.costs(), nullptr);
+  });
+}
+
+TEST(RunJob, AProfilePredicts) {
+  RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu"}, 9);
+  inputs.profile = test::made_up_profile(inputs.network.coarse.graph, 2);
+  run_fake_job({.backends = {"fake", "fake"}}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    const RunOptions options = options_with({"fake"}, test::fake_backends());
+    RunJob job(watch, inputs, options);
+    const RunResults results = job.run();
+    ASSERT_TRUE(results.predicted);
+    ASSERT_TRUE(predicted_ms(inputs, results));
+    EXPECT_EQ(
+        *predicted_ms(inputs, results),
+        simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *job.costs()).latency_ms);
+    const Report report = make_report(inputs, options, job.setup(), results);
+    EXPECT_EQ(report.predicted_ms, predicted_ms(inputs, results));
+    ASSERT_FALSE(report.stages.empty());
+    for (const ReportStage& stage : report.stages) {
+      EXPECT_TRUE(stage.predicted_end_ms);
+      EXPECT_GE(stage.measured_end_ms, stage.measured_start_ms);
+    }
+  });
+}
+
+// ---------------------------------------------------------- bad input, on whichever rank
+
+/// All ranks refuse in the same words, and these say `part`.
+void expect_refused(const std::vector<std::string>& complaints, const std::string& part) {
+  for (const std::string& text : complaints) {
+    expect_complaint(text, part);
+    EXPECT_EQ(text, complaints.front());
+  }
+}
+
+std::vector<std::string> refusals(const FakeJob& ranks, const RunOptions& options,
+                                  const std::function<void(Rank, RunInputs&)>& spoil,
+                                  const Names& kinds = {"cpu", "cpu"}) {
+  return complaints_of_ranks(ranks, [&](mpi::Transport& transport) {
+    RunInputs inputs = inputs_for(fake_network(6), kinds, 9);
+    spoil(transport.rank(), inputs);
+    run(transport, inputs, options, 0);
+  });
+}
+
+const FakeJob kTwoFakes{.backends = {"fake", "fake"}};
+
+TEST(RunJob, AScheduleThatIsBrokenOnOneRankIsRefusedByAll) {
+  const auto options = options_with({"fake"}, test::fake_backends());
+  expect_refused(refusals(kTwoFakes, options,
+                          [](Rank rank, RunInputs& inputs) {
+                            if (rank == Rank(1)) inputs.schedule.schedule.devices[0].clear();
+                          }),
+                 "rank 1: the schedule: $.devices");
+  expect_refused(refusals(kTwoFakes, options,
+                          [](Rank, RunInputs& inputs) { inputs.schedule.devices.pop_back(); }),
+                 "has 1 devices and the job 2 ranks");
+}
+
+TEST(RunJob, RanksThatHoldDifferentInputsAreRefused) {
+  const auto options = options_with({"fake"}, test::fake_backends());
+  expect_refused(refusals(kTwoFakes, options,
+                          [](Rank rank, RunInputs& inputs) {
+                            if (rank == Rank(1)) inputs.schedule.algorithm = "another";
+                          }),
+                 "the schedule differs");
+  expect_refused(refusals(kTwoFakes, options,
+                          [](Rank rank, RunInputs& inputs) {
+                            if (rank == Rank(1)) inputs.network = fake_network(7);
+                          }),
+                 "rank 1");
+  expect_refused(
+      complaints_of_ranks(kTwoFakes,
+                          [&](mpi::Transport& transport) {
+                            RunOptions own = options;
+                            own.seed = transport.rank().index();
+                            run(transport, inputs_for(fake_network(6), {"cpu", "cpu"}, 9), own, 0);
+                          }),
+      "the seed differs: rank 0 has 0, rank 1 has 1");
+}
+
+TEST(RunJob, AnOperatorThatOneRankCannotRunIsRefusedByAll) {
+  FakeJob ranks = kTwoFakes;
+  const RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu"}, 9);
+  const Stage& first = inputs.schedule.schedule.devices[1].front();
+  const std::string name = inputs.network.coarse.graph.op(first.groups[0][0]).name;
+  ranks.on_make = [&](Rank rank, FakeBackend& backend) {
+    if (rank == Rank(1)) backend.refused = name;
+  };
+  expect_refused(
+      refusals(ranks, options_with({"fake"}, test::fake_backends()), [](Rank, RunInputs&) {}),
+      "rank 1: the fake backend cannot run " + name);
+}
+
+TEST(RunJob, BackendsOfAnotherKindThanTheScheduleAreRefused) {
+  const auto nothing = [](Rank, RunInputs&) {};
+  expect_refused(
+      refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()), nothing, {"cpu", "gpu"}),
+      "$.devices[1]: the schedule wants a device of kind gpu");
+  expect_refused(
+      refusals(kTwoFakes, options_with({"fake", "fake", "fake"}, test::fake_backends()), nothing),
+      "3 backends are named for 2 ranks");
+  expect_refused(refusals(kTwoFakes, options_with({"cpu"}, test::fake_backends()), nothing),
+                 "unknown backend 'cpu'; known are auto, fake, fake-device");
+}
+
+TEST(RunJob, WhatTheProfileLacksIsSaidByAll) {
+  expect_refused(refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()),
+                          [](Rank, RunInputs& inputs) {
+                            inputs.profile = Profile{};
+                            inputs.profile->file = "p.json";
+                          }),
+                 "p.json");
+}
+
+TEST(RunJob, AFailureWhileRunningIsNoBadInput) {
+  FakeJob ranks = kTwoFakes;
+  const RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu"}, 9);
+  const Stage& first = inputs.schedule.schedule.devices[1].front();
+  ranks.on_make = [&](Rank rank, FakeBackend& backend) {
+    if (rank == Rank(1)) backend.failing = inputs.network.coarse.graph.op(first.groups[0][0]).name;
+  };
+  EXPECT_THROW(run_fake_job(ranks,
+                            [&](mpi::Transport& transport) {
+                              run(transport, inputs, options_with({"fake"}, test::fake_backends()),
+                                  0);
+                            }),
+               RunError);
+}
+
+}  // namespace
+}  // namespace hios::job
