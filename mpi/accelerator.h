@@ -74,7 +74,7 @@ class Accelerator {
   virtual std::unique_ptr<DeviceMemory> import_memory(const std::string& exported) = 0;
   virtual std::unique_ptr<DeviceEvent> import_event(const std::string& exported) = 0;
 
-  /// Waits for all queues; for set-up and the choice of paths, never in the timed loop.
+  /// Waits for all queues; for set-up and the choice of routes, never in the timed loop.
   virtual void synchronize() = 0;
   /// Copies that wait, for set-up: between host memory and this device's.
   virtual void write(std::byte* to, const std::byte* from_host, Bytes size_bytes) = 0;

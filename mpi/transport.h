@@ -33,8 +33,8 @@ class Channel {
   virtual void await_receive(std::size_t receive) = 0;
   /// Returns when the buffer may be overwritten.
   virtual void await_send(std::size_t send) = 0;
-  /// Whether the await would return at once, by what poll() and the awaits have seen so far: a
-  /// look, so that many messages can be watched at the cost of one poll().
+  /// Whether the await would return at once, by what poll() and the awaits have seen so far: only
+  /// a field is read, so that many messages can be watched at the cost of one poll().
   virtual bool received(std::size_t receive) = 0;
   virtual bool sent(std::size_t send) = 0;
   /// Lets transfers progress without waiting; cheap when nothing is under way.
@@ -57,6 +57,9 @@ class Transport {
   virtual const std::string& host() const = 0;
   /// How bytes travel, for reports: "Open MPI 4.1.4, shared memory with CMA".
   virtual std::string path() const = 0;
+  /// Whether the library says that messages may lie in the memory of a device. No proof: some say
+  /// so where the support has switched itself off.
+  virtual bool claims_device_memory() const = 0;
 
   virtual void barrier() = 0;
   /// Every rank's text, by rank, on every rank.

@@ -32,8 +32,8 @@ class Executor {
   ~Executor();
 
   /// Ends the requests, and returns when all ranks have: then no peer maps this rank's tensors any
-  /// more, and the executor may be destroyed. Collective; run_once is over for good. Only
-  /// transports between devices need it (mpi/device/device_transport.h).
+  /// more, and the executor may be destroyed. Collective; run_once is over for good. Only jobs with
+  /// devices need it (mpi/device/tensor_transport.h).
   void close();
 
   /// One inference. Returns this rank's time in ms from now to its last output and the end of its

@@ -10,8 +10,8 @@
 // A turn of the loop is one poll of the wrapped channel, then a look at each posted receive (a
 // field each), and a question to the device about the oldest send alone: sends follow one queue, so
 // none behind it can be ready before it, and a question costs a call of the driver. Where a rank
-// sends by two paths at once, one may hold up the other for as long as the device takes for what is
-// queued; never for longer, for what is queued on a device waits for no host.
+// sends by two routes at once, one may hold up the other for as long as the device takes for what
+// is queued; never for longer, for what is queued on a device waits for no host.
 namespace hios::mpi {
 namespace {
 

@@ -11,7 +11,7 @@ class DeviceChannel;
 /// The open channels of one transport.
 using OpenChannels = std::vector<DeviceChannel*>;
 
-/// The channel of a device transport: a endpoint for each message, and the loop that pushes them
+/// The channel of a device transport: an endpoint for each message, and the loop that pushes them
 /// on.
 class DeviceChannel final : public Channel {
  public:
@@ -59,14 +59,5 @@ class DeviceChannel final : public Channel {
   std::shared_ptr<OpenChannels> siblings_;
   std::unique_ptr<InnerMessages> inner_;  // last: its requests go before the memory they use
 };
-
-/// Makes the endpoints of a channel by the path of each message, lets those of the two sides meet,
-/// and opens it. Collective among all ranks where `paths` has IPC: then it throws RunError on all
-/// of them if it fails on one. The other arguments as DeviceChannel's.
-std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
-                                                   const RouteTable& paths, TagBook& tags,
-                                                   std::shared_ptr<OpenChannels> siblings,
-                                                   std::span<const Message> sends,
-                                                   std::span<const Message> receives);
 
 }  // namespace hios::mpi

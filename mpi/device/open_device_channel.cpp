@@ -1,10 +1,11 @@
+#include "mpi/device/open_device_channel.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
 
 #include "hios/base/error.h"
-#include "mpi/device/device_channel.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
@@ -32,22 +33,22 @@ struct Offers {
 
 class Opening {
  public:
-  Opening(Transport& transport, Accelerator* device, const RouteTable& paths, TagBook& tags,
+  Opening(Transport& transport, Accelerator* device, const RouteTable& table, TagBook& tags,
           std::span<const Message> sends, std::span<const Message> receives)
       : transport_(transport),
-        paths_(paths),
+        table_(table),
         sends_(sends),
         receives_(receives),
         parts_{device, *inner_, tags} {}
 
-  void make_legs();
+  void make_endpoints();
   Offers offers();
   void accept(const Offers& of_all);
   std::unique_ptr<DeviceChannel> open(std::shared_ptr<OpenChannels> siblings);
 
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
-  Route path(Rank from, Rank to, Bytes size_bytes) const;
+  const Route& route(Rank from, Rank to, Bytes size_bytes) const;
   Wire wire_to(const Message& send) const {
     return {transport_.rank().index(), send.peer.index(), send.tag};
   }
@@ -58,11 +59,11 @@ class Opening {
                    Bytes size_bytes);
 
   Transport& transport_;
-  const RouteTable& paths_;
+  const RouteTable& table_;
   std::span<const Message> sends_, receives_;
   std::unique_ptr<InnerMessages> inner_ = std::make_unique<InnerMessages>();
   EndpointParts parts_;
-  std::vector<std::unique_ptr<Endpoint>> send_legs_, receive_legs_;
+  std::vector<std::unique_ptr<Endpoint>> send_endpoints_, receive_endpoints_;
 };
 
 std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
@@ -73,62 +74,36 @@ std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
   return order;
 }
 
-/// An empty message has no memory to share or to give to MPI; staging moves no bytes of it.
-Route Opening::path(Rank from, Rank to, Bytes size_bytes) const {
-  const Route path = paths_.at(from, to);
-  return path != Route::kHost && size_bytes == 0 ? Route::kStaged : path;
+const Route& Opening::route(Rank from, Rank to, Bytes size_bytes) const {
+  const Route& chosen = table_.at(from, to);
+  return size_bytes == 0 && !chosen.takes_empty ? fallback_route() : chosen;
 }
 
-void Opening::make_legs() {
-  send_legs_.resize(sends_.size());
-  receive_legs_.resize(receives_.size());
+void Opening::make_endpoints() {
+  send_endpoints_.resize(sends_.size());
+  receive_endpoints_.resize(receives_.size());
   const Rank self = transport_.rank();
   for (const std::size_t i : by_tag(sends_)) {
     const Message& message = sends_[i];
-    switch (path(self, message.peer, message.size_bytes)) {
-      case Route::kHost:
-        send_legs_[i] = make_host_send(parts_, message);
-        break;
-      case Route::kIpc:
-        send_legs_[i] = make_ipc_send(parts_, message);
-        break;
-      case Route::kCudaAware:
-        send_legs_[i] = make_cuda_aware_send(parts_, message);
-        break;
-      case Route::kStaged:
-        send_legs_[i] = make_staged_send(parts_, message);
-        break;
-    }
+    send_endpoints_[i] = route(self, message.peer, message.size_bytes).make_send(parts_, message);
   }
   for (const std::size_t i : by_tag(receives_)) {
     const Message& message = receives_[i];
-    switch (path(message.peer, self, message.size_bytes)) {
-      case Route::kHost:
-        receive_legs_[i] = make_host_receive(parts_, message);
-        break;
-      case Route::kIpc:
-        receive_legs_[i] = make_ipc_receive(parts_, message);
-        break;
-      case Route::kCudaAware:
-        receive_legs_[i] = make_cuda_aware_receive(parts_, message);
-        break;
-      case Route::kStaged:
-        receive_legs_[i] = make_staged_receive(parts_, message);
-        break;
-    }
+    receive_endpoints_[i] =
+        route(message.peer, self, message.size_bytes).make_receive(parts_, message);
   }
 }
 
 Offers Opening::offers() {
   Offers mine;
   for (std::size_t i = 0; i < sends_.size(); ++i) {
-    std::vector<std::string> lines = send_legs_[i]->offer();
+    std::vector<std::string> lines = send_endpoints_[i]->offer();
     if (!lines.empty()) {
       mine.sends[wire_to(sends_[i])] = {sends_[i].size_bytes, std::move(lines)};
     }
   }
   for (std::size_t i = 0; i < receives_.size(); ++i) {
-    std::vector<std::string> lines = receive_legs_[i]->offer();
+    std::vector<std::string> lines = receive_endpoints_[i]->offer();
     if (!lines.empty()) {
       mine.receives[wire_from(receives_[i])] = {receives_[i].size_bytes, std::move(lines)};
     }
@@ -155,20 +130,20 @@ void Opening::accept(const Offers& of_all) {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     const Wire wire = wire_to(sends_[i]);
     if (of_all.sends.contains(wire)) {
-      take(*send_legs_[i], of_all.receives, wire, sends_[i].size_bytes);
+      take(*send_endpoints_[i], of_all.receives, wire, sends_[i].size_bytes);
     }
   }
   for (std::size_t i = 0; i < receives_.size(); ++i) {
     const Wire wire = wire_from(receives_[i]);
     if (of_all.receives.contains(wire)) {
-      take(*receive_legs_[i], of_all.sends, wire, receives_[i].size_bytes);
+      take(*receive_endpoints_[i], of_all.sends, wire, receives_[i].size_bytes);
     }
   }
 }
 
 std::unique_ptr<DeviceChannel> Opening::open(std::shared_ptr<OpenChannels> siblings) {
   inner_->open(transport_);
-  return std::make_unique<DeviceChannel>(std::move(send_legs_), std::move(receive_legs_),
+  return std::make_unique<DeviceChannel>(std::move(send_endpoints_), std::move(receive_endpoints_),
                                          std::move(inner_), std::move(siblings));
 }
 
@@ -191,20 +166,21 @@ void agree(Transport& transport, const std::string& complaint) {
 }  // namespace
 
 std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
-                                                   const RouteTable& paths, TagBook& tags,
+                                                   const RouteTable& table, TagBook& tags,
                                                    std::shared_ptr<OpenChannels> siblings,
                                                    std::span<const Message> sends,
                                                    std::span<const Message> receives) {
-  Opening opening(inner, device, paths, tags, sends, receives);
-  const bool shares =
-      std::find(paths.by_pair.begin(), paths.by_pair.end(), Route::kIpc) != paths.by_pair.end();
-  if (!shares) {
-    opening.make_legs();
+  Opening opening(inner, device, table, tags, sends, receives);
+  const std::vector<const Route*> used = table.used();
+  const bool exchanges_offers = std::any_of(
+      used.begin(), used.end(), [](const Route* route) { return route->exchanges_offers; });
+  if (!exchanges_offers) {
+    opening.make_endpoints();
     return opening.open(std::move(siblings));
   }
   Offers mine, of_all;
   agree(inner, complaint_of([&] {
-          opening.make_legs();
+          opening.make_endpoints();
           mine = opening.offers();
         }));
   for (Offers& of_one : gather(inner, mine)) {

@@ -6,7 +6,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/random.h"
-#include "mpi/device/device_channel.h"
+#include "mpi/device/open_device_channel.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
@@ -19,11 +19,13 @@ namespace hios::mpi {
 namespace {
 
 constexpr Bytes kProbeBytes = 4096;
+// Of a pair, for each route: more than a probe sends.
+constexpr int kTagsOfProbe = 16;
 constexpr int kThere = 1, kBack = 2;
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeLimit{10};
 
-std::vector<std::byte> pattern(Route path, Rank a, Rank b) {
-  Random random(a.index() * 1000 + b.index(), name(path));
+std::vector<std::byte> pattern(const Route& route, Rank a, Rank b) {
+  Random random(a.index() * 1000 + b.index(), route.name);
   std::vector<std::byte> bytes(kProbeBytes);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
   return bytes;
@@ -33,7 +35,7 @@ std::vector<std::byte> pattern(Route path, Rank a, Rank b) {
 class Stretch {
  public:
   explicit Stretch(Accelerator* device) : device_(device), host_(kProbeBytes) {
-    if (device_ != nullptr) memory_ = device_->make_memory(kProbeBytes, "trying paths");
+    if (device_ != nullptr) memory_ = device_->make_memory(kProbeBytes, "trying routes");
   }
   std::byte* data() { return memory_ ? memory_->data() : host_.data(); }
   void write(const std::vector<std::byte>& bytes) {
@@ -51,20 +53,19 @@ class Stretch {
   std::vector<std::byte> host_;
 };
 
-/// All pairs in host memory, but this one.
-RouteTable only(std::size_t ranks, Route path, Rank a, Rank b) {
-  RouteTable paths{ranks, std::vector<Route>(ranks * ranks, Route::kHost), {}};
-  paths.by_pair[a.index() * ranks + b.index()] = path;
-  paths.by_pair[b.index() * ranks + a.index()] = path;
-  return paths;
+/// This route between the two. The other pairs exchange nothing.
+RouteTable only(std::size_t ranks, const Route& route, Rank a, Rank b) {
+  RouteTable table = RouteTable::uniform(ranks, routes().front());
+  table.set(a, b, route);
+  return table;
 }
 
 void push(DeviceChannel& channel, const auto& done) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeLimit;
   while (!done()) {
     channel.poll();
     if (std::chrono::steady_clock::now() > deadline) {
-      throw RunError("nothing came within " + std::to_string(kPatience.count()) + " s");
+      throw RunError("nothing came within " + std::to_string(kTimeLimit.count()) + " s");
     }
     std::this_thread::yield();
   }
@@ -73,16 +74,15 @@ void push(DeviceChannel& channel, const auto& done) {
 /// One rank's side of a probe. Its steps are called by all ranks, one by one.
 class RouteProbe {
  public:
-  RouteProbe(Transport& transport, Accelerator* device, Route path, Rank a, Rank b)
+  RouteProbe(Transport& transport, Accelerator* device, const Route& route, Rank a, Rank b)
       : transport_(transport),
         device_(device),
         first_(transport.rank() == a),
         takes_part_(first_ || transport.rank() == b),
         peer_(first_ ? b : a),
-        paths_(only(transport.size(), path, a, b)),
-        // Trials of one pair follow each other, and one that failed may have left messages behind.
-        tags_(transport.size(), static_cast<int>(path) * (kProbeTags / 4)),
-        expected_(pattern(path, a, b)) {}
+        table_(only(transport.size(), route, a, b)),
+        tags_(transport.size(), kTagsOfProbe * static_cast<int>(index_of(route))),
+        expected_(pattern(route, a, b)) {}
 
   void prepare() {
     if (!takes_part_) return;
@@ -99,7 +99,7 @@ class RouteProbe {
       sends = {{peer_, first_ ? kThere : kBack, from, kProbeBytes}};
       receives = {{peer_, first_ ? kBack : kThere, in_->data(), kProbeBytes}};
     }
-    channel_ = open_device_channel(transport_, device_, paths_, tags_,
+    channel_ = open_device_channel(transport_, device_, table_, tags_,
                                    std::make_shared<OpenChannels>(), sends, receives);
   }
 
@@ -124,7 +124,7 @@ class RouteProbe {
   Accelerator* device_;
   bool first_, takes_part_;
   Rank peer_;
-  RouteTable paths_;
+  RouteTable table_;
   TagBook tags_;
   std::vector<std::byte> expected_;
   std::optional<Stretch> out_, in_;
@@ -145,8 +145,9 @@ std::string joint_failure(Transport& transport, Step&& step) {
 
 }  // namespace
 
-std::string probe_route(Transport& transport, Accelerator* device, Route path, Rank a, Rank b) {
-  RouteProbe probe(transport, device, path, a, b);
+std::string probe_route(Transport& transport, Accelerator* device, const Route& route, Rank a,
+                        Rank b) {
+  RouteProbe probe(transport, device, route, a, b);
   std::string failure = joint_failure(transport, [&] { probe.prepare(); });
   if (failure.empty()) failure = joint_failure(transport, [&] { probe.open(); });
   if (failure.empty()) failure = joint_failure(transport, [&] { probe.exchange(); });
@@ -154,5 +155,7 @@ std::string probe_route(Transport& transport, Accelerator* device, Route path, R
   transport.barrier();  // mapped memory is let go of before its owner frees it
   return failure;
 }
+
+int first_tag_after_probes() { return kTagsOfProbe * static_cast<int>(routes().size()); }
 
 }  // namespace hios::mpi

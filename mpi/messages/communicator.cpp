@@ -83,7 +83,8 @@ MpiTransport::MpiTransport(MPI_Comm parent)
   HIOS_MPI(MPI_Comm_size(host.get(), &host_size));
   local_rank_ = launched_local_rank().value_or(static_cast<std::size_t>(host_rank));
   local_size_ = launched_local_size().value_or(static_cast<std::size_t>(host_size));
-  path_ = describe_path(communicator_.get(), host.get());
+  path_ = describe_mpi_library(communicator_.get(), host.get());
+  cuda_aware_ = mpi_says_cuda_aware();
   host.close();
 }
 

@@ -31,6 +31,7 @@ class MpiTransport final : public Transport {
   std::size_t local_size() const override { return local_size_; }
   const std::string& host() const override { return host_; }
   std::string path() const override { return path_; }
+  bool claims_device_memory() const override { return cuda_aware_; }
 
   void barrier() override;
   std::vector<std::string> all_gather(const std::string& text) override;
@@ -52,6 +53,7 @@ class MpiTransport final : public Transport {
   std::size_t local_size_ = 0;
   std::string host_;
   std::string path_;
+  bool cuda_aware_ = false;
 };
 
 }  // namespace hios::mpi

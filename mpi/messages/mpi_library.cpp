@@ -10,6 +10,10 @@
 
 #include "mpi/messages/communicator.h"
 
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 // On one host Open MPI copies large messages once, straight out of the sender's memory (CMA, the
 // system call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long.
 // Which one is a setting of its component "vader", which MPI's tool interface shows after start-up,
@@ -128,7 +132,7 @@ std::string library_name() {
 
 }  // namespace
 
-std::string describe_path(MPI_Comm communicator, MPI_Comm host) {
+std::string describe_mpi_library(MPI_Comm communicator, MPI_Comm host) {
   int ranks = 0, host_rank = 0, hosts = 0;
   HIOS_MPI(MPI_Comm_size(communicator, &ranks));
   HIOS_MPI(MPI_Comm_rank(host, &host_rank));
@@ -138,13 +142,21 @@ std::string describe_path(MPI_Comm communicator, MPI_Comm host) {
   std::string text = library_name();
   if (ranks == 1) return text + ", one rank";
   if (hosts > 1) text += ", network between " + std::to_string(hosts) + " hosts";
-  std::vector<std::string> ways = all_gather_text(communicator, describe_host(host));
-  std::sort(ways.begin(), ways.end());
-  ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
-  for (const std::string& way : ways) {
-    if (!way.empty()) text += ", " + way;
+  std::vector<std::string> mechanisms = all_gather_text(communicator, describe_host(host));
+  std::sort(mechanisms.begin(), mechanisms.end());
+  mechanisms.erase(std::unique(mechanisms.begin(), mechanisms.end()), mechanisms.end());
+  for (const std::string& mechanism : mechanisms) {
+    if (!mechanism.empty()) text += ", " + mechanism;
   }
   return text;
+}
+
+bool mpi_says_cuda_aware() {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }
 
 }  // namespace hios::mpi

@@ -1,3 +1,4 @@
+// Part of mpi/transport.h: the job of one rank, without MPI.
 #include <unistd.h>
 
 #include <array>
@@ -36,6 +37,7 @@ class SerialTransport final : public Transport {
   std::size_t local_size() const override { return 1; }
   const std::string& host() const override { return host_; }
   std::string path() const override { return "one rank, no transfers"; }
+  bool claims_device_memory() const override { return false; }
 
   void barrier() override {}
   std::vector<std::string> all_gather(const std::string& text) override { return {text}; }

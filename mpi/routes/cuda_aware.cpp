@@ -1,9 +1,11 @@
-#include "mpi/routes/endpoint.h"
-
+// A route of mpi/routes/route.h: MPI is given device addresses.
+//
 // MPI knows no queue of a device, so the sender's host stands between the two: an event behind the
 // work that makes the tensor, and the message, with the tensor's own address, once it is done. What
 // has been received is in the device's memory and visible to whatever is queued later.
 // Tests: device_channel_test.cpp.
+#include "mpi/routes/route.h"
+
 namespace hios::mpi {
 namespace {
 
@@ -51,15 +53,28 @@ class CudaAwareReceive final : public Endpoint {
   std::size_t index_;
 };
 
-}  // namespace
-
-std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<CudaAwareSend>(parts, message);
 }
 
-std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
-                                                  const Message& message) {
+std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
   return std::make_unique<CudaAwareReceive>(parts, message);
+}
+
+std::string unavailable(const Transport& transport) {
+  return transport.claims_device_memory() ? "" : "this MPI is not CUDA-aware";
+}
+
+}  // namespace
+
+Route cuda_aware_route() {
+  return {.name = "cuda-aware",
+          .description = "MPI is given the addresses of device memory",
+          .serves = {.devices = true},
+          .unavailable = unavailable,
+          .takes_empty = false,  // no memory to give to MPI
+          .make_send = make_send,
+          .make_receive = make_receive};
 }
 
 }  // namespace hios::mpi

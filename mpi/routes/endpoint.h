@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "mpi/device/device_transport.h"
+#include "mpi/accelerator.h"
 #include "mpi/routes/inner_messages.h"
 
 namespace hios::mpi {
 
-/// One side of one message of a device channel: what a path does to move it. Queues on the device
+/// One side of one message of a device channel: what a route does to move it. Queues on the device
 /// and messages on the wrapped transport; never waits, and after set-up never allocates. The
 /// channel calls, in every iteration: start(), push() until it says that it is done, settle() once
 /// ready() holds, and then ended() until that holds too.
@@ -18,7 +18,8 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  /// Set-up, of paths that need it: the lines that the other side's accept() is given.
+  /// Set-up, of routes that need it (Route::exchanges_offers): the lines that the other side's
+  /// accept() is given.
   virtual std::vector<std::string> offer() { return {}; }
   virtual void accept(std::span<const std::string> offered) { (void)offered; }
 
@@ -37,26 +38,11 @@ class Endpoint {
   virtual bool ended() { return true; }
 };
 
-/// What a endpoint is made from. `device` is null for a rank that computes in host memory.
+/// What an endpoint is made from. `device` is null for a rank that computes in host memory.
 struct EndpointParts {
   Accelerator* device;
   InnerMessages& inner;
   TagBook& tags;
 };
-
-/// Both ends in host memory: the message as it is.
-std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message);
-std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message);
-
-std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message);
-std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message);
-
-/// REQUIRES, as for IPC: a device.
-std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message);
-std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
-                                                  const Message& message);
-
-std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message);
-std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message);
 
 }  // namespace hios::mpi

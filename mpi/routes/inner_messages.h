@@ -39,9 +39,15 @@ class TagBook {
 class InnerMessages {
  public:
   /// Each gives the index that the opened channel knows it by.
-  std::size_t add_send(const Message& message);
-  std::size_t add_receive(const Message& message);
-  void open(Transport& transport);
+  std::size_t add_send(const Message& message) {
+    sends_.push_back(message);
+    return sends_.size() - 1;
+  }
+  std::size_t add_receive(const Message& message) {
+    receives_.push_back(message);
+    return receives_.size() - 1;
+  }
+  void open(Transport& transport) { channel_ = transport.open_channel(sends_, receives_); }
 
   Channel& channel() { return *channel_; }
 

@@ -1,5 +1,5 @@
-#include "mpi/routes/endpoint.h"
-
+// A route of mpi/routes/route.h: device memory shared between processes.
+//
 // Within a host the consumer maps the producer's tensor and copies it itself, in the order of its
 // own queues. Two empty messages a tensor say what neither device can see: "ready", sent once the
 // producer has recorded its event, and "taken", sent once the consumer has queued the wait for that
@@ -8,6 +8,8 @@
 // device. Each event is recorded once an iteration, and an iteration ends on the producer only with
 // "taken", so a record never overtakes the wait that means the one before.
 // Tests: device_channel_test.cpp.
+#include "mpi/routes/route.h"
+
 namespace hios::mpi {
 namespace {
 
@@ -98,14 +100,25 @@ class IpcReceive final : public Endpoint {
   bool queued_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcSend>(parts, message);
 }
 
-std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcReceive>(parts, message);
+}
+
+}  // namespace
+
+Route ipc_route() {
+  return {.name = "ipc",
+          .description = "the receiver maps the sender's device memory and copies from it",
+          .serves = {.devices = true},
+          .within_host = true,
+          .exchanges_offers = true,
+          .takes_empty = false,  // no memory to share
+          .make_send = make_send,
+          .make_receive = make_receive};
 }
 
 }  // namespace hios::mpi

@@ -1,80 +1,70 @@
+// The table of mpi/routes/route.h.
 #include <algorithm>
-#include <array>
 
 #include "hios/base/error.h"
-#include "mpi/device/device_transport.h"
+#include "mpi/routes/route.h"
 
-// What paths are called, and how people are shown them.
 namespace hios::mpi {
-namespace {
 
-struct Named {
-  Route path;
-  std::string_view name;
-};
-constexpr std::array kNames = {Named{Route::kHost, "host"}, Named{Route::kIpc, "ipc"},
-                               Named{Route::kCudaAware, "cuda-aware"},
-                               Named{Route::kStaged, "staged"}};
+// One declaration a route, each defined in the file of its name.
+Route host_route();
+Route ipc_route();
+Route cuda_aware_route();
+Route staged_route();
 
-std::string padded(std::string_view text, std::size_t width) {
-  std::string cell(text);
-  cell.resize(std::max(width, cell.size()), ' ');
-  return cell;
+const std::vector<Route>& routes() {
+  static const std::vector<Route> table = {host_route(), ipc_route(), cuda_aware_route(),
+                                           staged_route()};
+  return table;
 }
 
-/// "0-1, 1-0": the pairs of each reason, in order of the first.
-std::vector<std::pair<std::string, std::string>> reasons(const RouteTable& paths) {
-  std::vector<std::pair<std::string, std::string>> lines;  // reason, pairs
-  for (std::size_t pair = 0; pair < paths.why_not.size(); ++pair) {
-    const std::string& why = paths.why_not[pair];
-    if (why.empty()) continue;
-    const std::string who =
-        std::to_string(pair / paths.ranks) + "-" + std::to_string(pair % paths.ranks);
-    const auto known = std::find_if(lines.begin(), lines.end(),
-                                    [&](const auto& line) { return line.first == why; });
-    if (known == lines.end()) {
-      lines.emplace_back(why, who);
-    } else {
-      known->second += ", " + who;
-    }
-  }
-  return lines;
+const Route& fallback_route() { return routes().back(); }
+
+std::size_t index_of(const Route& route) {
+  return static_cast<std::size_t>(&route - routes().data());
+}
+
+bool serves(const Route& route, bool one_has_device, bool other_has_device) {
+  if (one_has_device && other_has_device) return route.serves.devices;
+  return one_has_device || other_has_device ? route.serves.device_and_host : route.serves.hosts;
+}
+
+namespace {
+
+const Route* find(std::string_view name) {
+  const auto found = std::find_if(routes().begin(), routes().end(),
+                                  [&](const Route& route) { return route.name == name; });
+  return found == routes().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::string_view name(Route path) {
-  return std::find_if(kNames.begin(), kNames.end(),
-                      [&](const Named& named) { return named.path == path; })
-      ->name;
+const Route& route_named(std::string_view name) {
+  if (const Route* const found = find(name)) return *found;
+  std::string names;
+  for (const Route& route : routes())
+    names += (names.empty() ? "" : ", ") + std::string(route.name);
+  throw InputError("no route for tensors is called " + quote(name) + "; there are " + names);
 }
 
-std::optional<Route> parse_route(std::string_view text) {
-  if (text == "auto") return std::nullopt;
-  for (const Named& named : kNames) {
-    if (named.path != Route::kHost && named.name == text) return named.path;
-  }
-  throw InputError("no transport is called " + quote(text) +
-                   "; there are auto, ipc, cuda-aware and staged");
+const Route* parse_route(std::string_view text) {
+  if (text == "auto") return nullptr;
+  const Route* const found = find(text);
+  if (found != nullptr && found->serves.devices) return found;
+  throw InputError("no transport is called " + quote(text) + "; there are auto, " +
+                   device_route_names("and"));
 }
 
-std::string RouteTable::table() const {
-  constexpr std::size_t kFirst = 9, kWidth = 12;
-  std::string text = padded("from \\ to", kFirst);
-  for (std::size_t to = 0; to < ranks; ++to) text += "  " + padded(std::to_string(to), kWidth);
-  const auto end_line = [&] {
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
-  };
-  end_line();
-  for (std::size_t from = 0; from < ranks; ++from) {
-    text += padded(std::to_string(from), kFirst);
-    for (std::size_t to = 0; to < ranks; ++to) {
-      text += "  " + padded(from == to ? "-" : name(at(Rank(from), Rank(to))), kWidth);
-    }
-    end_line();
+std::string device_route_names(std::string_view last) {
+  std::vector<std::string_view> names;
+  for (const Route& route : routes()) {
+    if (route.serves.devices) names.push_back(route.name);
   }
-  for (const auto& [why, pairs] : reasons(*this)) text += pairs + ": " + why + '\n';
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " " + std::string(last) + " " : ", ";
+    text += names[i];
+  }
   return text;
 }
 

@@ -1,7 +1,12 @@
+#include "mpi/routes/staged.h"
+
 #include <algorithm>
 
-#include "mpi/routes/endpoint.h"
+#include "mpi/routes/host_endpoint.h"
+#include "mpi/routes/route.h"
 
+// A route of mpi/routes/route.h, and the one that carries everything between any two ranks.
+//
 // A tensor that goes through pinned host memory, in chunks, so that three things overlap: the copy
 // out of the sender's device, the message between the ranks, and the copy into the receiver's
 // device. All copies out are queued at once behind the work that makes the tensor; a chunk's
@@ -10,7 +15,7 @@
 // large as the message and its alone, so that no chunk waits for another's place.
 //
 // A rank that computes in host memory sends and receives the same chunks out of and into the tensor
-// itself; where both do, the message is one chunk and keeps its tag.
+// itself.
 // Tests: device_channel_test.cpp.
 namespace hios::mpi {
 namespace {
@@ -22,57 +27,6 @@ constexpr Bytes kChunkAlignment = 4096;
 constexpr Bytes rounded_up(Bytes size_bytes, Bytes unit) {
   return (size_bytes + unit - 1) / unit * unit;
 }
-
-/// The messages that carry a stretch of host memory.
-class Parts {
- public:
-  void add(std::size_t index) { indices_.push_back(index); }
-  std::size_t size() const { return indices_.size(); }
-  std::size_t operator[](std::size_t part) const { return indices_[part]; }
-
-  void restart() { done_ = 0; }
-  /// Whether all have ended, by the look that `ended(index)` takes at each.
-  template <class Ended>
-  bool all(Ended&& ended) {
-    while (done_ < size() && ended(indices_[done_])) ++done_;
-    return done_ == size();
-  }
-
- private:
-  std::vector<std::size_t> indices_;
-  std::size_t done_ = 0;
-};
-
-class HostSend final : public Endpoint {
- public:
-  HostSend(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
-  void start() override {
-    parts_.restart();
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      inner_.channel().start_send(parts_[part]);
-    }
-  }
-  bool ready() override {
-    return parts_.all([&](std::size_t index) { return inner_.channel().sent(index); });
-  }
-
- private:
-  InnerMessages& inner_;
-  Parts parts_;
-};
-
-class HostReceive final : public Endpoint {
- public:
-  HostReceive(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
-  void start() override { parts_.restart(); }
-  bool ready() override {
-    return parts_.all([&](std::size_t index) { return inner_.channel().received(index); });
-  }
-
- private:
-  InnerMessages& inner_;
-  Parts parts_;
-};
 
 /// Pinned memory for a message, and how it is cut.
 struct Staging {
@@ -185,6 +139,24 @@ Parts chunked(const Message& message, Add&& add) {
   return parts;
 }
 
+std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+  if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
+  return std::make_unique<HostSend>(
+      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return parts.inner.add_send(
+            {message.peer, parts.tags.next_to(message.peer), data, size_bytes});
+      }));
+}
+
+std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+  if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
+  return std::make_unique<HostReceive>(
+      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return parts.inner.add_receive(
+            {message.peer, parts.tags.next_from(message.peer), data, size_bytes});
+      }));
+}
+
 }  // namespace
 
 std::vector<Chunk> staging_chunks(Bytes size_bytes) {
@@ -199,34 +171,12 @@ std::vector<Chunk> staging_chunks(Bytes size_bytes) {
   return chunks;
 }
 
-std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message) {
-  Parts one;
-  one.add(parts.inner.add_send(message));
-  return std::make_unique<HostSend>(parts.inner, std::move(one));
-}
-
-std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message) {
-  Parts one;
-  one.add(parts.inner.add_receive(message));
-  return std::make_unique<HostReceive>(parts.inner, std::move(one));
-}
-
-std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message) {
-  if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
-  return std::make_unique<HostSend>(
-      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
-        return parts.inner.add_send(
-            {message.peer, parts.tags.next_to(message.peer), data, size_bytes});
-      }));
-}
-
-std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message) {
-  if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
-  return std::make_unique<HostReceive>(
-      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
-        return parts.inner.add_receive(
-            {message.peer, parts.tags.next_from(message.peer), data, size_bytes});
-      }));
+Route staged_route() {
+  return {.name = "staged",
+          .description = "through pinned host memory, in chunks",
+          .serves = {.hosts = true, .device_and_host = true, .devices = true},
+          .make_send = make_send,
+          .make_receive = make_receive};
 }
 
 }  // namespace hios::mpi

@@ -25,6 +25,7 @@ class HeartbeatTransport final : public Transport {
   std::size_t local_size() const override { return inner_.local_size(); }
   const std::string& host() const override { return inner_.host(); }
   std::string path() const override { return inner_.path(); }
+  bool claims_device_memory() const override { return inner_.claims_device_memory(); }
   void barrier() override;
   std::vector<std::string> all_gather(const std::string& text) override;
   std::string broadcast(const std::string& text) override;

@@ -26,13 +26,22 @@ std::unique_ptr<Backend> make_fake(FakeAccelerator& device, bool records) {
   return backend;
 }
 
-/// The body on two ranks that share a machine of fake devices, by one path.
-void on_fake_devices(Route path, const std::function<void(const RankJob&)>& body,
+/// The routes for devices, each by itself.
+std::vector<const Route*> device_routes() {
+  std::vector<const Route*> found;
+  for (const Route& route : mpi::routes()) {
+    if (route.serves.devices) found.push_back(&route);
+  }
+  return found;
+}
+
+/// The body on two ranks that share a machine of fake devices, by one route.
+void on_fake_devices(const Route* route, const std::function<void(const RankJob&)>& body,
                      const std::function<void(FakeOptions&)>& with = {}) {
   const auto machine = make_fake_machine();
   run_ranks(2, [&](mpi::Transport& plain) {
-    DeviceShy transport(
-        plain, path == Route::kCudaAware ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
+    DeviceShy transport(plain, mpi_takes_devices({"", route}) ? DeviceShy::Device::kTaken
+                                                              : DeviceShy::Device::kRefused);
     FakeOptions options;
     options.seed = plain.rank().index();
     options.identity = "FAKE-" + std::to_string(plain.rank().index());
@@ -42,11 +51,11 @@ void on_fake_devices(Route path, const std::function<void(const RankJob&)>& body
     body({.transport = transport,
           .make_backend = [&](bool graphs, const Json&) { return make_fake(device, graphs); },
           .make_reference = [] { return std::make_unique<FakeBackend>(); },
-          .hints = {.cuda_aware_mpi = path == Route::kCudaAware, .forced = path}});
+          .route = route});
   });
 }
 
-class RankNetworks : public testing::TestWithParam<std::tuple<SmallNetwork, Route>> {};
+class RankNetworks : public testing::TestWithParam<std::tuple<SmallNetwork, const Route*>> {};
 
 TEST_P(RankNetworks, GiveWhatOneRankGives) {
   on_fake_devices(std::get<1>(GetParam()),
@@ -58,17 +67,13 @@ INSTANTIATE_TEST_SUITE_P(Small, RankNetworks,
                                                           SmallNetwork{"nasnet_large", 32},
                                                           SmallNetwork{"squeezenet", 48},
                                                           SmallNetwork{"randwire_large", 32}),
-                                          testing::Values(Route::kIpc, Route::kCudaAware,
-                                                          Route::kStaged)),
+                                          testing::ValuesIn(device_routes())),
                          [](const auto& parameter) {
                            std::string name(std::get<0>(parameter.param).name);
-                           const Route path = std::get<1>(parameter.param);
-                           return name + (path == Route::kIpc         ? "_ipc"
-                                          : path == Route::kCudaAware ? "_cuda_aware"
-                                                                      : "_staged");
+                           return name + "_" + route_case(std::get<1>(parameter.param)->name).name;
                          });
 
-class RankMemory : public testing::TestWithParam<Route> {};
+class RankMemory : public testing::TestWithParam<const Route*> {};
 
 TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   on_fake_devices(GetParam(), [](const RankJob& job) {
@@ -76,19 +81,20 @@ TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(RouteTable, RankMemory,
-                         testing::Values(Route::kIpc, Route::kCudaAware, Route::kStaged),
+INSTANTIATE_TEST_SUITE_P(Routes, RankMemory, testing::ValuesIn(device_routes()),
                          [](const auto& parameter) {
-                           return "path_" + std::to_string(static_cast<int>(parameter.param));
+                           return route_case(parameter.param->name).name;
                          });
 
-TEST(RankNetworksBody, ThrowsWhereThePathIsNotToBeHad) {
-  for (const Route path : {Route::kIpc, Route::kCudaAware}) {
-    const auto body = [&](RankJob job) {
-      job.hints.cuda_aware_mpi = false;
-      EXPECT_THROW(expect_as_one_rank(job, {"squeezenet", 32}), InputError);
+TEST(RankNetworksBody, ThrowsWhereTheRouteIsNotToBeHad) {
+  for (const char* const route : {"ipc", "cuda-aware"}) {
+    const auto body = [&](const RankJob& job) {
+      DeviceShy deaf(job.transport, DeviceShy::Device::kRefused);
+      const RankJob refused{deaf, job.make_backend, job.make_reference, job.route};
+      EXPECT_THROW(expect_as_one_rank(refused, {"squeezenet", 32}), InputError);
     };
-    on_fake_devices(path, body, [](FakeOptions& options) { options.exports = false; });
+    on_fake_devices(mpi::parse_route(route), body,
+                    [](FakeOptions& options) { options.exports = false; });
   }
 }
 
@@ -99,7 +105,7 @@ std::set<std::string> complaints_about_growth(
   {
     testing::ScopedFakeTestPartResultReporter reporter(
         testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
-    on_fake_devices(Route::kIpc, [&](RankJob job) {
+    on_fake_devices(mpi::parse_route("ipc"), [&](RankJob job) {
       job.make_backend = [make = job.make_backend, &on_operator](bool graphs, const Json& known) {
         auto backend = make(graphs, known);
         auto& fake = dynamic_cast<FakeAsyncBackend&>(*backend);

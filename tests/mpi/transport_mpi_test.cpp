@@ -20,29 +20,28 @@ INSTANTIATE_TEST_SUITE_P(Transport, OnMpi,
 
 /// A fake device's memory is the process's, so that any MPI takes it. Sharing it needs processes
 /// that share a machine: only threads do.
-class OnMpiBetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, Ways>> {};
+class OnMpiBetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, RouteCase>> {};
 
 TEST_P(OnMpiBetweenDevices, KeepsTheContract) {
-  const Ways ways = std::get<1>(GetParam());
+  const RouteCase routes = std::get<1>(GetParam());
   FakeOptions options;
   options.seed = job().rank().index();
   FakeAccelerator device(options);
-  FakeAccelerator* const own = has_device(ways, job().rank()) ? &device : nullptr;
-  DeviceShy inner(job(), ways.path == mpi::Route::kCudaAware ? DeviceShy::Device::kTaken
-                                                             : DeviceShy::Device::kRefused);
-  const auto transport = mpi::make_device_transport(inner, own, paths_of(ways, job().size()));
+  FakeAccelerator* const own = has_device(routes, job().rank()) ? &device : nullptr;
+  DeviceShy inner(
+      job(), mpi_takes_devices(routes) ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
+  const auto transport = mpi::make_tensor_transport(inner, own, route_table(routes, job().size()));
   std::get<0>(GetParam()).check(*transport, own);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transport, OnMpiBetweenDevices,
-                         testing::Combine(testing::ValuesIn(transport_contract().begin(),
-                                                            transport_contract().end()),
-                                          testing::Values(Ways{"CudaAware", mpi::Route::kCudaAware},
-                                                          Ways{"Staged", mpi::Route::kStaged})),
-                         [](const auto& c) {
-                           return std::string(std::get<0>(c.param).name) + "_" +
-                                  std::get<1>(c.param).name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Transport, OnMpiBetweenDevices,
+    testing::Combine(testing::ValuesIn(transport_contract().begin(), transport_contract().end()),
+                     testing::Values(route_case("host"), route_case("cuda-aware"),
+                                     route_case("staged"))),
+    [](const auto& c) {
+      return std::string(std::get<0>(c.param).name) + "_" + std::get<1>(c.param).name;
+    });
 
 }  // namespace
 }  // namespace hios::test

@@ -1,12 +1,12 @@
 #include "support/device_ranks.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <utility>
 
 namespace hios::test {
 
 using mpi::Message;
-using mpi::Route;
 using mpi::Transport;
 
 std::unique_ptr<mpi::Channel> DeviceShy::open_channel(std::span<const Message> sends,
@@ -30,44 +30,72 @@ void DeviceShy::abort(int exit_code) {
   std::abort();
 }
 
-bool has_device(const Ways& ways, Rank rank) { return ways.path || rank.index() % 3 != 1; }
+RouteCase route_case(std::string_view route) {
+  RouteCase made{"", &mpi::route_named(route)};
+  bool starts = true;
+  for (const char c : route) {
+    if (c != '-') made.name += starts ? static_cast<char>(std::toupper(c)) : c;
+    starts = c == '-';
+  }
+  return made;
+}
 
-mpi::RouteTable paths_of(const Ways& ways, std::size_t ranks) {
-  constexpr std::array kAll = {Route::kIpc, Route::kCudaAware, Route::kStaged};
-  mpi::RouteTable paths{ranks, {}, {}};
+RouteCase mixed_routes() { return {"Mixed", nullptr}; }
+
+std::vector<RouteCase> device_route_cases() {
+  std::vector<RouteCase> cases;
+  for (const mpi::Route& route : mpi::routes()) {
+    if (route.serves.devices) cases.push_back(route_case(route.name));
+  }
+  cases.push_back(mixed_routes());
+  return cases;
+}
+
+bool has_device(const RouteCase& routes, Rank rank) {
+  return routes.route != nullptr ? routes.route->serves.devices : rank.index() % 3 != 1;
+}
+
+bool mpi_takes_devices(const RouteCase& routes) {
+  return routes.route == nullptr || routes.route->unavailable != nullptr;
+}
+
+mpi::RouteTable route_table(const RouteCase& routes, std::size_t ranks) {
+  mpi::RouteTable table = mpi::RouteTable::uniform(ranks, mpi::routes().front());
   for (std::size_t from = 0; from < ranks; ++from) {
+    table.devices = table.devices || has_device(routes, Rank(from));
     for (std::size_t to = 0; to < ranks; ++to) {
-      const bool sender = has_device(ways, Rank(from)), receiver = has_device(ways, Rank(to));
-      if (!sender && !receiver) {
-        paths.by_pair.push_back(Route::kHost);
-      } else if (!sender || !receiver) {
-        paths.by_pair.push_back(Route::kStaged);
-      } else {
-        paths.by_pair.push_back(ways.path.value_or(kAll[(from * 2 + to) % kAll.size()]));
+      if (from == to) continue;
+      std::vector<const mpi::Route*> able;
+      for (const mpi::Route& route : mpi::routes()) {
+        if (mpi::serves(route, has_device(routes, Rank(from)), has_device(routes, Rank(to)))) {
+          able.push_back(&route);
+        }
       }
+      const bool devices = has_device(routes, Rank(from)) && has_device(routes, Rank(to));
+      const mpi::Route* const in_turn = able[devices ? (from * 2 + to) % able.size() : 0];
+      table.by_pair[from * ranks + to] = routes.route != nullptr ? routes.route : in_turn;
     }
   }
-  return paths;
+  return table;
 }
 
 void run_device_ranks(std::size_t ranks, const DeviceRanks& setting, const DeviceBody& body) {
   const auto machine = make_fake_machine();
-  const bool mpi_takes_devices = setting.ways.path.value_or(Route::kCudaAware) == Route::kCudaAware;
   run_ranks(
       ranks,
       [&](Transport& plain) {
-        DeviceShy inner(
-            plain, mpi_takes_devices ? DeviceShy::Device::kTaken : DeviceShy::Device::kRefused);
+        DeviceShy inner(plain, mpi_takes_devices(setting.routes) ? DeviceShy::Device::kTaken
+                                                                 : DeviceShy::Device::kRefused);
         FakeOptions options;
         options.pace = setting.pace;
         options.seed = setting.seed * 16 + plain.rank().index();
         options.identity = "FAKE-" + std::to_string(plain.rank().index());
         if (setting.with) setting.with(plain.rank(), options);
         std::optional<FakeAccelerator> device;
-        if (has_device(setting.ways, plain.rank())) device.emplace(machine, options);
+        if (has_device(setting.routes, plain.rank())) device.emplace(machine, options);
         FakeAccelerator* const own = device ? &*device : nullptr;
         const auto transport =
-            mpi::make_device_transport(inner, own, paths_of(setting.ways, ranks));
+            mpi::make_tensor_transport(inner, own, route_table(setting.routes, ranks));
         body(*transport, own);
       },
       setting.threads);

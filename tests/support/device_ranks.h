@@ -3,8 +3,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "mpi/device/device_transport.h"
+#include "mpi/device/tensor_transport.h"
 #include "support/fake_accelerator.h"
 #include "support/thread_transport.h"
 
@@ -16,8 +18,13 @@ namespace hios::test {
 class DeviceShy final : public mpi::Transport {
  public:
   enum class Device { kRefused, kTaken, kMangled };
-  DeviceShy(mpi::Transport& inner, Device device, std::string host = {})
-      : inner_(inner), device_(device), host_(host.empty() ? inner.host() : std::move(host)) {}
+  /// `claims`: what it says of itself; else the truth.
+  DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
+            std::optional<bool> claims = {})
+      : inner_(inner),
+        device_(device),
+        host_(host.empty() ? inner.host() : std::move(host)),
+        claims_(claims.value_or(device != Device::kRefused)) {}
 
   Rank rank() const override { return inner_.rank(); }
   std::size_t size() const override { return inner_.size(); }
@@ -25,6 +32,7 @@ class DeviceShy final : public mpi::Transport {
   std::size_t local_size() const override { return inner_.local_size(); }
   const std::string& host() const override { return host_; }
   std::string path() const override { return inner_.path(); }
+  bool claims_device_memory() const override { return claims_; }
   void barrier() override { inner_.barrier(); }
   std::vector<std::string> all_gather(const std::string& text) override {
     return inner_.all_gather(text);
@@ -39,26 +47,35 @@ class DeviceShy final : public mpi::Transport {
   mpi::Transport& inner_;
   const Device device_;
   const std::string host_;
+  const bool claims_;
   std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 16);
 };
 
-/// Which way the messages of a test go.
-struct Ways {
+/// How the messages of a test go.
+struct RouteCase {
   std::string name;
-  /// Of all pairs; none: every third rank has no device, and each ordered pair has a way of its
-  /// own.
-  std::optional<mpi::Route> path;
+  /// Between all pairs: a route for devices, or one for hosts, and then no rank has a device. None:
+  /// every third rank has no device, and the pairs take all routes in turn.
+  const mpi::Route* route = nullptr;
 };
-inline std::ostream& operator<<(std::ostream& out, const Ways& ways) { return out << ways.name; }
+inline std::ostream& operator<<(std::ostream& out, const RouteCase& c) { return out << c.name; }
 
-bool has_device(const Ways& ways, Rank rank);
-mpi::RouteTable paths_of(const Ways& ways, std::size_t ranks);
+/// The case of the route of that name: "ipc" makes "Ipc"; "cuda-aware" makes "CudaAware".
+RouteCase route_case(std::string_view route);
+RouteCase mixed_routes();
+/// One for each route for devices in the table, and the mixed ones.
+std::vector<RouteCase> device_route_cases();
+
+bool has_device(const RouteCase& routes, Rank rank);
+/// Whether the MPI of such a job takes device memory: where a route asks it.
+bool mpi_takes_devices(const RouteCase& routes);
+mpi::RouteTable route_table(const RouteCase& routes, std::size_t ranks);
 
 /// The body on ranks as threads that share a machine of fake devices; device null where the rank
 /// has none.
 using DeviceBody = std::function<void(mpi::Transport&, FakeAccelerator*)>;
 struct DeviceRanks {
-  Ways ways;
+  RouteCase routes;
   FakeOptions::Pace pace = FakeOptions::Pace::kRandom;
   std::uint64_t seed = 0;
   ThreadOptions threads = {};

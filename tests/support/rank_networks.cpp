@@ -13,6 +13,8 @@
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
+#include "mpi/device/choose_routes.h"
+#include "mpi/device/tensor_transport.h"
 #include "scheduler/registry.h"
 #include "support/made_up_profile.h"
 #include "support/random_network.h"
@@ -88,15 +90,14 @@ void expect_right(const Problem& problem, const std::vector<std::vector<float>>&
   }
 }
 
-/// The paths are tried anew, as at the start of a program.
-std::unique_ptr<mpi::Transport> device_transport(const RankJob& job, Backend& backend) {
-  mpi::RouteTable paths = mpi::choose_routes(job.transport, backend.accelerator(), job.hints);
+/// The routes are tried anew, as at the start of a program.
+std::unique_ptr<mpi::Transport> tensor_transport(const RankJob& job, Backend& backend) {
+  mpi::RouteTable table = mpi::choose_routes(job.transport, backend.accelerator(), job.route);
   const std::size_t self = job.transport.rank().index();
-  for (std::size_t peer = 0; job.hints.forced && peer < paths.ranks; ++peer) {
-    if (peer == self) continue;
-    EXPECT_EQ(paths.at(Rank(self), Rank(peer)), *job.hints.forced);
+  for (std::size_t peer = 0; job.route != nullptr && peer < table.ranks; ++peer) {
+    if (peer != self) EXPECT_EQ(table.at(Rank(self), Rank(peer)).name, job.route->name);
   }
-  return mpi::make_device_transport(job.transport, backend.accelerator(), std::move(paths));
+  return mpi::make_tensor_transport(job.transport, backend.accelerator(), std::move(table));
 }
 
 void expect_outputs(const Problem& problem, const Run& run, bool keep_all,
@@ -130,7 +131,7 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
       expected = outputs_of_one_rank(problem, *backend);
       expect_right(problem, expected, *job.make_reference());
     }
-    const auto transport = device_transport(job, *backend);
+    const auto transport = tensor_transport(job, *backend);
     for (const bool at_random : {false, true}) {
       const Schedule schedule = at_random
                                     ? random_schedule(problem.coarse.graph, ranks, kStreams, kSeed)
@@ -162,7 +163,7 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
     const auto backend = job.make_backend(graphs, Json::object());
     job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
                              Json::object());
-    const auto transport = device_transport(job, *backend);
+    const auto transport = tensor_transport(job, *backend);
     Run run(problem, schedule, job.transport.rank(), *backend, *transport, /*keep_all=*/false);
     const auto repeat = [&](int times) {
       for (int i = 0; i < times; ++i) {

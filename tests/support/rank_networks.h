@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "engine/backend/backend.h"
-#include "mpi/device/device_transport.h"
+#include "mpi/routes/route.h"
 
-/// Networks on the ranks of a job, each with a device, tensors between them by one path. The same
+/// Networks on the ranks of a job, each with a device, tensors between them by one route. The same
 /// bodies judge the CUDA backend (tests/engine/cuda, processes that share a GPU) and the executor
 /// on fake devices (tests/engine, threads): only what a rank brings along differs.
 namespace hios::test {
@@ -22,7 +22,7 @@ struct RankJob {
   std::function<std::unique_ptr<Backend>(bool graphs, const Json& algorithms)> make_backend;
   /// The oracle that results are compared with, within a tolerance.
   std::function<std::unique_ptr<Backend>()> make_reference;
-  mpi::RouteHints hints;  ///< hints.forced: the path that all tensors must take
+  const mpi::Route* route = nullptr;  ///< that all tensors must take; null: any
 };
 
 struct SmallNetwork {
@@ -33,7 +33,7 @@ struct SmallNetwork {
 /// A schedule of hios-lp and a random one with many transfers, each with recordings and without:
 /// every tensor that is left after an iteration has the bits that one rank computes, operators
 /// alone included, and is as the reference says; several iterations, all tensors kept or not.
-/// Failures are EXPECTs. Throws InputError, on all ranks, where the path is not to be had.
+/// Failures are EXPECTs. Throws InputError, on all ranks, where the route is not to be had.
 /// Collective.
 void expect_as_one_rank(const RankJob& job, const SmallNetwork& network);
 

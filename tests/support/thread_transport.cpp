@@ -55,6 +55,7 @@ class ThreadTransport final : public mpi::Transport {
   std::size_t local_size() const override { return hub_.size(); }
   const std::string& host() const override { return host_; }
   std::string path() const override { return "ranks as threads"; }
+  bool claims_device_memory() const override { return false; }
 
   void barrier() override { hub_.exchange(rank_, "barrier", {}); }
   std::vector<std::string> all_gather(const std::string& text) override {

@@ -1,4 +1,4 @@
-// Ranks that share one GPU, under mpirun: every network through each way between them gives the
+// Ranks that share one GPU, under mpirun: every network through each route between them gives the
 // bits of one rank. The bodies are tests/support/rank_networks.h, which run without a GPU as well.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using mpi::Route;
 
 /// All ranks take the first GPU.
-RankJob gpu_job(Route path) {
+RankJob gpu_job(const Route* route) {
   return {.transport = job(),
           .make_backend =
               [](bool graphs, const Json& algorithms) {
@@ -23,16 +23,16 @@ RankJob gpu_job(Route path) {
                 return cuda::make_backend(options);
               },
           .make_reference = [] { return reference::make_backend({}); },
-          .hints = {.cuda_aware_mpi = mpi::mpi_says_cuda_aware(), .forced = path}};
+          .route = route};
 }
 
 /// Skipped is not passed: a run in which all were ends with the status that CTest shows as skipped
-/// (support/mpi_main.h). A path that the machine should have and has not is a failure.
-class GpuRanks : public testing::TestWithParam<Route> {
+/// (support/mpi_main.h). A route that the machine should have and has not is a failure.
+class GpuRanks : public testing::TestWithParam<const Route*> {
  protected:
   void SetUp() override {
     ASSERT_GE(job().size(), 2u) << "start this program with mpirun -np 2";
-    if (GetParam() == Route::kCudaAware && !mpi::mpi_says_cuda_aware()) {
+    if (GetParam() == mpi::parse_route("cuda-aware") && !job().claims_device_memory()) {
       GTEST_SKIP() << "NOT RUN: this MPI does not call itself CUDA-aware";
     }
   }
@@ -58,9 +58,9 @@ TEST_P(GpuRanks, MemoryDoesNotGrowInAThousandIterations) {
   expect_no_growth(gpu_job(GetParam()), {"squeezenet", 97}, 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ipc, GpuRanks, testing::Values(Route::kIpc));
-INSTANTIATE_TEST_SUITE_P(CudaAware, GpuRanks, testing::Values(Route::kCudaAware));
-INSTANTIATE_TEST_SUITE_P(Staged, GpuRanks, testing::Values(Route::kStaged));
+INSTANTIATE_TEST_SUITE_P(Ipc, GpuRanks, testing::Values(mpi::parse_route("ipc")));
+INSTANTIATE_TEST_SUITE_P(CudaAware, GpuRanks, testing::Values(mpi::parse_route("cuda-aware")));
+INSTANTIATE_TEST_SUITE_P(Staged, GpuRanks, testing::Values(mpi::parse_route("staged")));
 
 }  // namespace
 }  // namespace hios::test

@@ -13,14 +13,13 @@
 namespace hios {
 namespace {
 
-using mpi::Route;
 using test::FakeAccelerator;
 using test::FakeAsyncBackend;
 using test::FakeSource;
 using test::random_network;
 using test::RandomNetwork;
+using test::RouteCase;
 using test::run_device_ranks;
-using test::Ways;
 
 constexpr Protocol kShort{.warmup = 1, .iterations = 4};
 
@@ -40,7 +39,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
   const RandomNetwork network = random_network(12, 11);
   for (const bool records : {true, false}) {
     run_device_ranks(
-        2, {{"Staged", Route::kStaged}}, [&](mpi::Transport& transport, FakeAccelerator* device) {
+        2, {test::route_case("staged")}, [&](mpi::Transport& transport, FakeAccelerator* device) {
           FakeAsyncBackend backend(*device, records);
           FakeSource source;
           Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
@@ -86,7 +85,7 @@ TEST(TransferSizes, ArePowersOfTwoUpToTheLargest) {
   EXPECT_EQ(transfer_sizes(Bytes{1} << 28).size(), 19u);
 }
 
-class DeviceTransfers : public testing::TestWithParam<Ways> {};
+class DeviceTransfers : public testing::TestWithParam<RouteCase> {};
 
 TEST_P(DeviceTransfers, EveryPairGetsACurve) {
   const RandomNetwork network = random_network(3, 1);
@@ -106,11 +105,7 @@ TEST_P(DeviceTransfers, EveryPairGetsACurve) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(RouteTable, DeviceTransfers,
-                         testing::Values(Ways{"Ipc", Route::kIpc},
-                                         Ways{"CudaAware", Route::kCudaAware},
-                                         Ways{"Staged", Route::kStaged},
-                                         Ways{"Mixed", std::nullopt}),
+INSTANTIATE_TEST_SUITE_P(Routes, DeviceTransfers, testing::ValuesIn(test::device_route_cases()),
                          [](const auto& parameter) { return parameter.param.name; });
 
 }  // namespace

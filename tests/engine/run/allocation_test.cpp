@@ -53,12 +53,12 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
 }
 
 std::size_t allocations_on_devices(const test::RandomNetwork& network, const Schedule& schedule,
-                                   const test::Ways& ways, bool records) {
+                                   const test::RouteCase& routes, bool records) {
   const std::size_t ranks = schedule.devices.size();
   std::barrier together(static_cast<std::ptrdiff_t>(ranks));
   allocations = 0;
   test::run_device_ranks(
-      ranks, {ways}, [&](mpi::Transport& transport, test::FakeAccelerator* device) {
+      ranks, {routes}, [&](mpi::Transport& transport, test::FakeAccelerator* device) {
         const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
         std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
         if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
@@ -91,14 +91,14 @@ TEST(Allocation, NoneInTheTimedLoopWithTheReferenceBackend) {
 
 TEST(Allocation, NoneInTheTimedLoopOnDevices) {
   const test::RandomNetwork network = test::random_network(20, 4);
-  for (const test::Ways& ways :
-       {test::Ways{"Ipc", mpi::Route::kIpc}, test::Ways{"CudaAware", mpi::Route::kCudaAware},
-        test::Ways{"Staged", mpi::Route::kStaged}, test::Ways{"Mixed", std::nullopt}}) {
+  std::vector<test::RouteCase> cases = test::device_route_cases();
+  cases.push_back(test::route_case("host"));
+  for (const test::RouteCase& routes : cases) {
     for (const std::size_t ranks : {1, 3}) {
       const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
       for (const bool records : {true, false}) {
-        EXPECT_EQ(allocations_on_devices(network, schedule, ways, records), 0u)
-            << ways << ", " << ranks << " ranks, records " << records;
+        EXPECT_EQ(allocations_on_devices(network, schedule, routes, records), 0u)
+            << routes << ", " << ranks << " ranks, records " << records;
       }
     }
   }

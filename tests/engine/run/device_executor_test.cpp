@@ -15,7 +15,6 @@
 namespace hios {
 namespace {
 
-using mpi::Route;
 using test::DeviceRanks;
 using test::FakeAccelerator;
 using test::FakeAsyncBackend;
@@ -25,8 +24,8 @@ using test::FakeSource;
 using test::random_network;
 using test::random_schedule;
 using test::RandomNetwork;
+using test::RouteCase;
 using test::run_device_ranks;
-using test::Ways;
 
 // `expected`: a tensor of the graph, whose elements may be halves.
 bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
@@ -69,7 +68,7 @@ void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
   run_device_ranks(schedule.devices.size(), setting, body);
 }
 
-class DeviceExecutor : public testing::TestWithParam<Ways> {};
+class DeviceExecutor : public testing::TestWithParam<RouteCase> {};
 
 TEST_P(DeviceExecutor, RandomSchedulesGiveWhatOneOperatorAtATimeGives) {
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
@@ -106,11 +105,7 @@ TEST_P(DeviceExecutor, ARankWithoutWorkTakesPart) {
   expect_as_alone(network, schedule, {}, true, {GetParam()});
 }
 
-INSTANTIATE_TEST_SUITE_P(RouteTable, DeviceExecutor,
-                         testing::Values(Ways{"Ipc", Route::kIpc},
-                                         Ways{"CudaAware", Route::kCudaAware},
-                                         Ways{"Staged", Route::kStaged},
-                                         Ways{"Mixed", std::nullopt}),
+INSTANTIATE_TEST_SUITE_P(Routes, DeviceExecutor, testing::ValuesIn(test::device_route_cases()),
                          [](const auto& parameter) { return parameter.param.name; });
 
 // What one rank with a device of its own runs.
@@ -192,7 +187,7 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
   const RandomNetwork network = random_network(25, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
   run_device_ranks(
-      2, {{"Staged", Route::kStaged}}, [&](mpi::Transport& transport, FakeAccelerator* device) {
+      2, {test::route_case("staged")}, [&](mpi::Transport& transport, FakeAccelerator* device) {
         const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
         FakeAsyncBackend backend(*device);
         FakeSource source;

@@ -219,6 +219,7 @@ class LoggingTransport final : public mpi::Transport {
   std::size_t local_size() const override { return real_.local_size(); }
   const std::string& host() const override { return real_.host(); }
   std::string path() const override { return real_.path(); }
+  bool claims_device_memory() const override { return real_.claims_device_memory(); }
   void barrier() override { real_.barrier(); }
   std::vector<std::string> all_gather(const std::string& text) override {
     return real_.all_gather(text);

@@ -1,18 +1,19 @@
+#include "mpi/device/choose_routes.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <functional>
 
-#include "support/device_ranks.h"
 #include "support/complaint.h"
+#include "support/device_ranks.h"
 #include "support/expect_error.h"
 
 namespace hios::test {
 namespace {
 
 using mpi::Route;
-using mpi::RouteHints;
 using mpi::RouteTable;
 using mpi::Transport;
 
@@ -23,7 +24,9 @@ struct World {
   std::function<bool(Rank)> has_device = [](Rank) { return true; };
   std::function<std::string(Rank)> host = [](Rank) { return "node1"; };
   std::function<void(Rank, FakeOptions&)> with = [](Rank, FakeOptions&) {};
-  std::function<RouteHints(Rank)> hints = [](Rank) { return RouteHints{}; };
+  /// What each rank's MPI says of itself.
+  std::function<bool(Rank)> claims = [](Rank) { return false; };
+  std::function<const Route*(Rank)> forced = [](Rank) { return nullptr; };
 };
 
 /// Calls choose_routes on every rank of the world.
@@ -32,7 +35,7 @@ void on_ranks(const World& world,
   const auto machine = make_fake_machine();
   run_ranks(world.ranks, [&](Transport& plain) {
     const Rank rank = plain.rank();
-    DeviceShy transport(plain, world.mpi, world.host(rank));
+    DeviceShy transport(plain, world.mpi, world.host(rank), world.claims(rank));
     FakeOptions options;
     options.seed = rank.index();
     options.identity = "FAKE-" + std::to_string(rank.index());
@@ -40,7 +43,7 @@ void on_ranks(const World& world,
     std::optional<FakeAccelerator> device;
     if (world.has_device(rank)) device.emplace(machine, options);
     body([&] {
-      return mpi::choose_routes(transport, device ? &*device : nullptr, world.hints(rank));
+      return mpi::choose_routes(transport, device ? &*device : nullptr, world.forced(rank));
     });
   });
 }
@@ -51,10 +54,10 @@ RouteTable chosen(const World& world) {
   std::atomic<bool> same = true;
   std::mutex mutex;
   on_ranks(world, [&](const auto& choose) {
-    const RouteTable paths = choose();
+    const RouteTable table = choose();
     const std::lock_guard lock(mutex);
-    if (first.ranks == 0) first = paths;
-    same = same && paths.by_pair == first.by_pair && paths.why_not == first.why_not;
+    if (first.ranks == 0) first = table;
+    same = same && table.by_pair == first.by_pair && table.why_not == first.why_not;
   });
   EXPECT_TRUE(same);
   return first;
@@ -69,12 +72,23 @@ void expect_refusal(const World& world, std::initializer_list<std::string_view> 
   EXPECT_EQ(refusals, world.ranks);
 }
 
-RouteHints aware(Rank) { return {true, std::nullopt}; }
+bool all_claim(Rank) { return true; }
 
-TEST(RouteTable, HaveNames) {
-  EXPECT_EQ(mpi::parse_route("auto"), std::nullopt);
-  for (const Route path : {Route::kIpc, Route::kCudaAware, Route::kStaged}) {
-    EXPECT_EQ(mpi::parse_route(mpi::name(path)), path);
+/// The name of the route between two ranks.
+std::string_view between(const RouteTable& table, std::size_t from, std::size_t to) {
+  return table.at(Rank(from), Rank(to)).name;
+}
+
+std::vector<std::string_view> names(const RouteTable& table) {
+  std::vector<std::string_view> names;
+  for (const Route* const route : table.by_pair) names.push_back(route->name);
+  return names;
+}
+
+TEST(Routes, HaveNames) {
+  EXPECT_EQ(mpi::parse_route("auto"), nullptr);
+  for (const char* const name : {"ipc", "cuda-aware", "staged"}) {
+    EXPECT_EQ(mpi::parse_route(name)->name, name);
   }
   for (const char* const wrong : {"host", "", "IPC"}) {
     expect_complaint(complaint_of([&] { mpi::parse_route(wrong); }),
@@ -82,128 +96,147 @@ TEST(RouteTable, HaveNames) {
   }
 }
 
-TEST(RouteTable, AreShownAsATable) {
-  const RouteTable paths{2,
-                         {Route::kHost, Route::kCudaAware, Route::kStaged, Route::kHost},
-                         {"", "no ipc: on different hosts", "", ""}};
-  EXPECT_EQ(paths.table(),
+/// What the rest of the house relies on, whatever routes come.
+TEST(Routes, TheTableIsSound) {
+  for (const Route& route : mpi::routes()) {
+    EXPECT_EQ(&mpi::route_named(route.name), &route);
+    EXPECT_EQ(&mpi::routes()[mpi::index_of(route)], &route);
+    EXPECT_FALSE(route.description.empty()) << route.name;
+    EXPECT_TRUE(route.make_send != nullptr && route.make_receive != nullptr) << route.name;
+  }
+  const mpi::ServedPairs all = mpi::fallback_route().serves;
+  EXPECT_TRUE(all.hosts && all.device_and_host && all.devices);
+  EXPECT_TRUE(mpi::fallback_route().takes_empty);
+  EXPECT_EQ(mpi::device_route_names("or"), "ipc, cuda-aware or staged");
+  expect_error<InputError>([] { mpi::route_named("none"); }, {"host, ipc, cuda-aware, staged"});
+}
+
+TEST(RouteTable, IsShownRankByRank) {
+  RouteTable table = RouteTable::uniform(2, mpi::route_named("host"));
+  table.by_pair[1] = &mpi::route_named("cuda-aware");
+  table.by_pair[2] = &mpi::route_named("staged");
+  table.why_not[1] = "no ipc: on different hosts";
+  EXPECT_EQ(table.table(),
             "from \\ to  0             1\n"
             "0          -             cuda-aware\n"
             "1          staged        -\n"
             "0-1: no ipc: on different hosts\n");
 }
 
-TEST(ChoosePaths, TakesIpcWithinAHost) {
+TEST(ChooseRoutes, TakesIpcWithinAHost) {
   World world;
   world.ranks = 3;
-  const RouteTable paths = chosen(world);
+  const RouteTable table = chosen(world);
   for (std::size_t from = 0; from < 3; ++from) {
     for (std::size_t to = 0; to < 3; ++to) {
-      EXPECT_EQ(paths.at(Rank(from), Rank(to)), from == to ? Route::kHost : Route::kIpc);
-      EXPECT_EQ(paths.why_not[from * 3 + to], "");
+      EXPECT_EQ(between(table, from, to), from == to ? "host" : "ipc");
+      EXPECT_EQ(table.why_not[from * 3 + to], "");
     }
   }
 }
 
-TEST(ChoosePaths, TwoRanksMayShareADevice) {
+TEST(ChooseRoutes, TwoRanksMayShareADevice) {
   World world;
   world.with = [](Rank, FakeOptions& options) { options.identity = "FAKE-0"; };
-  EXPECT_EQ(chosen(world).at(Rank(0), Rank(1)), Route::kIpc);
+  EXPECT_EQ(between(chosen(world), 0, 1), "ipc");
 }
 
-TEST(ChoosePaths, HasNothingToChooseForOneRankOrHosts) {
+TEST(ChooseRoutes, HasNothingToChooseForOneRankOrHosts) {
   World world;
   world.ranks = 1;
-  EXPECT_EQ(chosen(world).by_pair, std::vector<Route>{Route::kHost});
+  EXPECT_EQ(names(chosen(world)), std::vector<std::string_view>{"host"});
   world.ranks = 2;
   world.has_device = [](Rank) { return false; };
-  EXPECT_EQ(chosen(world).by_pair, std::vector<Route>(4, Route::kHost));
+  EXPECT_EQ(names(chosen(world)), std::vector<std::string_view>(4, "host"));
+  EXPECT_FALSE(chosen(world).devices);
 }
 
-TEST(ChoosePaths, StagesBetweenADeviceAndAHost) {
+TEST(ChooseRoutes, StagesBetweenADeviceAndAHost) {
   World world;
   world.ranks = 3;
   world.has_device = [](Rank rank) { return rank != Rank(1); };
-  world.hints = [](Rank) { return RouteHints{false, Route::kIpc}; };  // for pairs of devices
-  const RouteTable paths = chosen(world);
-  EXPECT_EQ(paths.at(Rank(0), Rank(1)), Route::kStaged);
-  EXPECT_EQ(paths.at(Rank(1), Rank(2)), Route::kStaged);
-  EXPECT_EQ(paths.at(Rank(2), Rank(0)), Route::kIpc);
-  EXPECT_EQ(paths.why_not[1], "one of the two has no device");
+  world.forced = [](Rank) { return mpi::parse_route("ipc"); };  // for pairs of devices
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "staged");
+  EXPECT_EQ(between(table, 1, 2), "staged");
+  EXPECT_EQ(between(table, 2, 0), "ipc");
+  EXPECT_EQ(table.why_not[1], "one of the two has no device");
 }
 
-TEST(ChoosePaths, FallsBackPairByPair) {
+TEST(ChooseRoutes, FallsBackPairByPair) {
   World world;
   world.ranks = 3;
   world.mpi = DeviceShy::Device::kTaken;
-  world.hints = aware;
+  world.claims = all_claim;
   world.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(2); };
-  const RouteTable paths = chosen(world);
-  EXPECT_EQ(paths.at(Rank(0), Rank(1)), Route::kIpc);
-  EXPECT_EQ(paths.at(Rank(0), Rank(2)), Route::kCudaAware);
-  EXPECT_EQ(paths.at(Rank(2), Rank(1)), Route::kCudaAware);
-  EXPECT_EQ(paths.why_not[2], "no ipc: rank 2: FAKE-2 has no peer access to what was exported");
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "ipc");
+  EXPECT_EQ(between(table, 0, 2), "cuda-aware");
+  EXPECT_EQ(between(table, 2, 1), "cuda-aware");
+  EXPECT_EQ(table.why_not[2], "no ipc: rank 2: FAKE-2 has no peer access to what was exported");
 }
 
-TEST(ChoosePaths, StagesBetweenHostsWithoutAnAwareMpi) {
+TEST(ChooseRoutes, StagesBetweenHostsWithoutAnAwareMpi) {
   World world;
   world.host = [](Rank rank) { return "node" + std::to_string(rank.index()); };
-  const RouteTable paths = chosen(world);
-  EXPECT_EQ(paths.at(Rank(0), Rank(1)), Route::kStaged);
-  EXPECT_EQ(paths.why_not[1],
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "staged");
+  EXPECT_EQ(table.why_not[1],
             "no ipc: on different hosts; no cuda-aware: this MPI is not CUDA-aware");
 }
 
-TEST(ChoosePaths, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
+TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
   World world;
   world.mpi = DeviceShy::Device::kMangled;
-  world.hints = aware;
+  world.claims = all_claim;
   world.host = [](Rank rank) { return "node" + std::to_string(rank.index()); };
-  const RouteTable paths = chosen(world);
-  EXPECT_EQ(paths.at(Rank(0), Rank(1)), Route::kStaged);
-  EXPECT_NE(paths.why_not[1].find("no cuda-aware: "), std::string::npos) << paths.why_not[1];
-  EXPECT_NE(paths.why_not[1].find("what came was not what was sent"), std::string::npos)
-      << paths.why_not[1];
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "staged");
+  EXPECT_NE(table.why_not[1].find("no cuda-aware: "), std::string::npos) << table.why_not[1];
+  EXPECT_NE(table.why_not[1].find("what came was not what was sent"), std::string::npos)
+      << table.why_not[1];
 }
 
 /// The library says yes and then refuses; and ranks of which only one says yes.
-TEST(ChoosePaths, DoesNotBelieveAnMpiThatThrows) {
+TEST(ChooseRoutes, DoesNotBelieveAnMpiThatThrows) {
   World world;
-  world.hints = aware;
+  world.claims = all_claim;
   world.with = [](Rank, FakeOptions& options) { options.exports = false; };
-  const RouteTable paths = chosen(world);
-  EXPECT_EQ(paths.at(Rank(0), Rank(1)), Route::kStaged);
-  EXPECT_NE(paths.why_not[1].find("deaf MPI"), std::string::npos) << paths.why_not[1];
-  world.hints = [](Rank rank) { return RouteHints{rank == Rank(0), std::nullopt}; };
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "staged");
+  EXPECT_NE(table.why_not[1].find("deaf MPI"), std::string::npos) << table.why_not[1];
+  world.claims = [](Rank rank) { return rank == Rank(0); };
   EXPECT_NE(chosen(world).why_not[1].find("not CUDA-aware"), std::string::npos);
 }
 
-TEST(ChoosePaths, TakesWhatIsForced) {
+TEST(ChooseRoutes, TakesWhatIsForced) {
   World world;
   world.mpi = DeviceShy::Device::kTaken;
-  for (const Route path : {Route::kIpc, Route::kCudaAware, Route::kStaged}) {
-    world.hints = [&](Rank) { return RouteHints{true, path}; };
-    EXPECT_EQ(chosen(world).at(Rank(1), Rank(0)), path);
+  world.claims = all_claim;
+  for (const Route& route : mpi::routes()) {
+    if (!route.serves.devices) continue;
+    world.forced = [&](Rank) { return &route; };
+    EXPECT_EQ(between(chosen(world), 1, 0), route.name);
   }
 }
 
-TEST(ChoosePaths, RefusesAForcedPathThatFails) {
+TEST(ChooseRoutes, RefusesAForcedRouteThatFails) {
   World world;
   world.ranks = 3;
   world.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(2); };
-  world.hints = [](Rank) { return RouteHints{true, Route::kIpc}; };
+  world.claims = all_claim;
+  world.forced = [](Rank) { return mpi::parse_route("ipc"); };
   expect_refusal(
       world, {"between rank 0 and rank 2", "no ipc: rank 2", "no peer access", "--transport auto"});
-  world.hints = [](Rank) { return RouteHints{false, Route::kCudaAware}; };
+  world.claims = [](Rank) { return false; };
+  world.forced = [](Rank) { return mpi::parse_route("cuda-aware"); };
   expect_refusal(world, {"rank 0 and rank 1", "this MPI is not CUDA-aware"});
-  world.hints = [](Rank rank) {
-    return RouteHints{false, rank == Rank(0) ? Route::kIpc : Route::kStaged};
-  };
-  expect_refusal(world, {"--transport differs", "rank 0 has ipc"});
+  world.forced = [](Rank rank) { return mpi::parse_route(rank == Rank(0) ? "ipc" : "staged"); };
+  expect_refusal(world, {"the transport asked for differs: rank 0 has ipc, ranks 1 and 2 have staged"});
 }
 
 /// A device whose copies are wrong can go no way at all, and nobody computes with what it sends.
-TEST(ChoosePaths, RefusesADeviceThatCopiesWrongly) {
+TEST(ChooseRoutes, RefusesADeviceThatCopiesWrongly) {
   World world;
   world.ranks = 3;
   world.with = [](Rank rank, FakeOptions& options) { options.copies_wrongly = rank == Rank(1); };
@@ -211,12 +244,12 @@ TEST(ChoosePaths, RefusesADeviceThatCopiesWrongly) {
 }
 
 /// A rank whose device fails leaves the others neither waiting nor believing.
-TEST(ChoosePaths, RefusesADeviceThatFails) {
+TEST(ChooseRoutes, RefusesADeviceThatFails) {
   World world;
   world.with = [](Rank rank, FakeOptions& options) {
     if (rank == Rank(1)) options.memory_bytes = 100;
   };
-  expect_refusal(world, {"rank 1: out of memory on FAKE-1", "trying paths"});
+  expect_refusal(world, {"rank 1: out of memory on FAKE-1", "trying routes"});
 }
 
 }  // namespace

@@ -7,13 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "support/device_ranks.h"
 #include "support/count_allocations.h"
+#include "support/device_ranks.h"
 
 namespace hios::test {
 namespace {
-
-using mpi::Route;
 
 constexpr std::size_t kRanks = 3;
 constexpr std::array kSizes = {Bytes{0}, Bytes{100}, Bytes{700000}};
@@ -33,10 +31,10 @@ void run_iterations(mpi::Channel& channel, std::size_t messages, int iterations)
 }
 
 /// Of all ranks together in three iterations.
-std::size_t allocations_by(const Ways& ways) {
+std::size_t allocations_by(const RouteCase& routes) {
   std::barrier together(static_cast<std::ptrdiff_t>(kRanks));
   allocations = 0;
-  run_device_ranks(kRanks, {ways}, [&](mpi::Transport& transport, FakeAccelerator* device) {
+  run_device_ranks(kRanks, {routes}, [&](mpi::Transport& transport, FakeAccelerator* device) {
     std::vector<std::unique_ptr<mpi::DeviceMemory>> memory;
     std::vector<std::vector<std::byte>> host;
     const auto make = [&](Bytes size_bytes) {
@@ -80,10 +78,13 @@ TEST(DeviceAllocation, TheCounterCounts) {
 }
 
 TEST(DeviceAllocation, NoneInAnIteration) {
-  for (const Ways& ways : {Ways{"Ipc", Route::kIpc}, Ways{"CudaAware", Route::kCudaAware},
-                           Ways{"Staged", Route::kStaged}, Ways{"Mixed", std::nullopt}}) {
-    EXPECT_EQ(allocations_by(ways), 0u) << ways;
+  for (const RouteCase& routes : device_route_cases()) {
+    EXPECT_EQ(allocations_by(routes), 0u) << routes;
   }
+}
+
+TEST(DeviceAllocation, NoneWhereNoRankHasADevice) {
+  EXPECT_EQ(allocations_by(route_case("host")), 0u);
 }
 
 }  // namespace

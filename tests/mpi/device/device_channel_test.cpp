@@ -7,6 +7,7 @@
 #include <atomic>
 #include <tuple>
 
+#include "mpi/routes/staged.h"
 #include "support/device_ranks.h"
 #include "support/exchange.h"
 #include "support/expect_error.h"
@@ -15,15 +16,11 @@
 namespace hios::test {
 namespace {
 
-using mpi::Route;
 using mpi::Transport;
 using Pace = FakeOptions::Pace;
 
-const std::array kWays = {Ways{"Ipc", Route::kIpc}, Ways{"CudaAware", Route::kCudaAware},
-                          Ways{"Staged", Route::kStaged}, Ways{"Mixed", std::nullopt}};
-
-class BetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, Ways, std::size_t>> {
-};
+class BetweenDevices
+    : public testing::TestWithParam<std::tuple<ContractCase, RouteCase, std::size_t>> {};
 
 /// A lazy device shows what nobody waited for, an eager one what was overwritten too early.
 TEST_P(BetweenDevices, KeepsTheContractAtEveryPace) {
@@ -43,15 +40,46 @@ TEST_P(BetweenDevices, KeepsTheContractWhenMessagesAreLate) {
   run_device_ranks(std::get<2>(GetParam()), setting, contract.check);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transport, BetweenDevices,
-                         testing::Combine(testing::ValuesIn(transport_contract().begin(),
-                                                            transport_contract().end()),
-                                          testing::ValuesIn(kWays), testing::Values(2u, 4u)),
-                         [](const auto& c) {
-                           return std::string(std::get<0>(c.param).name) + "_" +
-                                  std::get<1>(c.param).name + "_" +
-                                  std::to_string(std::get<2>(c.param)) + "Ranks";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Transport, BetweenDevices,
+    testing::Combine(testing::ValuesIn(transport_contract().begin(), transport_contract().end()),
+                     testing::ValuesIn(device_route_cases()), testing::Values(2u, 4u)),
+    [](const auto& c) {
+      return std::string(std::get<0>(c.param).name) + "_" + std::get<1>(c.param).name + "_" +
+             std::to_string(std::get<2>(c.param)) + "Ranks";
+    });
+
+/// A job without devices, behind the same wrapper.
+class BetweenHosts : public testing::TestWithParam<ContractCase> {};
+
+TEST_P(BetweenHosts, KeepsTheContract) {
+  for (const std::size_t ranks : {1u, 2u, 4u}) {
+    run_device_ranks(ranks, {route_case("host")}, GetParam().check);
+  }
+}
+
+/// Two ranks that the fallback route serves, though neither has a device.
+TEST_P(BetweenHosts, KeepsTheContractInChunks) {
+  run_ranks(2, [&](Transport& plain) {
+    const auto transport = mpi::make_tensor_transport(
+        plain, nullptr, mpi::RouteTable::uniform(2, mpi::fallback_route()));
+    GetParam().check(*transport, nullptr);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Transport, BetweenHosts,
+                         testing::ValuesIn(transport_contract().begin(),
+                                           transport_contract().end()),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+TEST(TensorTransport, HandsChannelsThroughWhereNoRankHasADevice) {
+  run_device_ranks(2, {route_case("host")}, [](Transport& transport, FakeAccelerator* device) {
+    EXPECT_EQ(device, nullptr);
+    const auto channel = transport.open_channel({}, {});
+    EXPECT_EQ(dynamic_cast<mpi::DeviceChannel*>(channel.get()), nullptr);
+    EXPECT_EQ(transport.path(), "ranks as threads");
+  });
+}
 
 TEST(StagingChunks, CoverAMessageInOrder) {
   const Bytes kMiB = Bytes{1} << 20;
@@ -72,11 +100,11 @@ TEST(StagingChunks, CoverAMessageInOrder) {
   EXPECT_EQ(mpi::staging_chunks(kMiB / 4 + 1).size(), 2u);
 }
 
-TEST(DeviceTransport, SaysHowTensorsGo) {
-  run_device_ranks(3, {kWays[3]}, [](Transport& transport, FakeAccelerator*) {
+TEST(TensorTransport, SaysHowTensorsGo) {
+  run_device_ranks(3, {mixed_routes()}, [](Transport& transport, FakeAccelerator*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by cuda-aware, staged");
   });
-  run_device_ranks(2, {kWays[0]}, [](Transport& transport, FakeAccelerator*) {
+  run_device_ranks(2, {route_case("ipc")}, [](Transport& transport, FakeAccelerator*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by ipc");
   });
 }
@@ -84,8 +112,9 @@ TEST(DeviceTransport, SaysHowTensorsGo) {
 /// After finish() the copies themselves have ended on both sides: here the host looks, and spoils,
 /// without asking the device, which its memory being the host's allows.
 TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
-  for (const Ways& ways : {kWays[0], kWays[1], kWays[2]}) {
-    DeviceRanks setting{ways, Pace::kLazy};
+  for (const RouteCase& routes : device_route_cases()) {
+    if (routes.route == nullptr) continue;
+    DeviceRanks setting{routes, Pace::kLazy};
     run_device_ranks(2, setting, [&](Transport& transport, FakeAccelerator* device) {
       constexpr Bytes kSize = 600000;
       const auto out = device->make_memory(kSize, "out"), in = device->make_memory(kSize, "in");
@@ -99,9 +128,9 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
       channel->start_send(0);
       channel->finish();
       std::fill_n(out->data(), kSize, std::byte{0xdd});
-      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << routes;
       device->synchronize();
-      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << ways;
+      EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << routes;
       transport.barrier();
     });
   }
@@ -109,7 +138,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
 
 /// A send may start before the rank's receives are posted, the answer to it among them.
 TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
-  run_device_ranks(2, {kWays[0]}, [&](Transport& transport, FakeAccelerator* device) {
+  run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
     Exchange exchange(transport, device, all_pairs(2, {100}));
     const std::size_t own = transport.rank().index();  // the post that this rank sends
     exchange.start_send(own, 0);
@@ -134,7 +163,7 @@ void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std:
 }
 
 TEST(DeviceChannel, ThatCannotBeMappedFailsOnAllRanks) {
-  DeviceRanks setting{kWays[0]};
+  DeviceRanks setting{route_case("ipc")};
   setting.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(2); };
   expect_joint_failure(setting, {"rank 2: FAKE-2 has no peer access"},
                        [](Rank) { return all_pairs(3, {100}); });
@@ -144,19 +173,21 @@ TEST(DeviceChannel, ThatCannotBeMappedFailsOnAllRanks) {
 }
 
 TEST(DeviceChannel, NoticesSidesThatDoNotMatch) {
-  expect_joint_failure({kWays[0]}, {"rank 1 to rank 2, tag 4", "8 bytes", "9"}, [](Rank rank) {
-    return std::vector<Post>{{1, 2, 4, rank == Rank(1) ? Bytes{8} : Bytes{9}}};
-  });
-  expect_joint_failure({kWays[0]}, {"rank 1 to rank 2, tag 4", "one side only"}, [](Rank rank) {
-    return rank == Rank(1) ? std::vector<Post>{{1, 2, 4, 8}} : std::vector<Post>{};
-  });
+  expect_joint_failure({route_case("ipc")}, {"rank 1 to rank 2, tag 4", "8 bytes", "9"},
+                       [](Rank rank) {
+                         return std::vector<Post>{{1, 2, 4, rank == Rank(1) ? Bytes{8} : Bytes{9}}};
+                       });
+  expect_joint_failure(
+      {route_case("ipc")}, {"rank 1 to rank 2, tag 4", "one side only"}, [](Rank rank) {
+        return rank == Rank(1) ? std::vector<Post>{{1, 2, 4, 8}} : std::vector<Post>{};
+      });
 }
 
-/// Work that fails on a device ends the waits for messages that need it, on every path.
+/// Work that fails on a device ends the waits for messages that need it, on every route.
 TEST(DeviceChannel, TellsThatTheDeviceFailed) {
-  for (const Ways& ways : kWays) {
+  for (const RouteCase& routes : device_route_cases()) {
     for (const std::size_t failing : {0u, 5u}) {
-      DeviceRanks setting{ways};
+      DeviceRanks setting{routes};
       setting.with = [&](Rank rank, FakeOptions& options) {
         if (rank == Rank(0)) options.failing = failing;
       };

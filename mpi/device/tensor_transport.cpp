@@ -1,38 +1,42 @@
-#include "mpi/device/device_transport.h"
+#include "mpi/device/tensor_transport.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "mpi/device/device_channel.h"
+#include "mpi/device/open_device_channel.h"
 #include "mpi/device/route_probe.h"
 
 namespace hios::mpi {
 namespace {
 
-/// The paths in use between different ranks, in words: "tensors by ipc, staged"; all ranks say the
+/// The routes of device tensors, for people: ", device tensors by ipc, staged"; all ranks say the
 /// same.
-std::string ways(const RouteTable& paths) {
+std::string route_list(const RouteTable& table) {
   std::string text;
-  for (const Route path : {Route::kIpc, Route::kCudaAware, Route::kStaged}) {
-    bool used = false;
-    for (std::size_t pair = 0; pair < paths.by_pair.size(); ++pair) {
-      used = used || (paths.by_pair[pair] == path && pair / paths.ranks != pair % paths.ranks);
-    }
-    if (!used) continue;
+  for (const Route* const route : table.used()) {
+    if (route->passes_through) continue;
     text += text.empty() ? ", device tensors by " : ", ";
-    text += name(path);
+    text += route->name;
   }
   return text;
 }
 
-class DeviceTransport final : public Transport {
+bool all_pass_through(const RouteTable& table) {
+  const std::vector<const Route*> used = table.used();
+  return std::all_of(used.begin(), used.end(),
+                     [](const Route* route) { return route->passes_through; });
+}
+
+class TensorTransport final : public Transport {
  public:
-  DeviceTransport(Transport& inner, Accelerator* device, RouteTable paths)
+  TensorTransport(Transport& inner, Accelerator* device, RouteTable table)
       : inner_(inner),
         device_(device),
-        paths_(std::move(paths)),
-        path_(inner.path() + ways(paths_)),
-        tags_(inner.size(), kProbeTags) {}
+        table_(std::move(table)),
+        passes_through_(all_pass_through(table_)),
+        path_(inner.path() + route_list(table_)),
+        tags_(inner.size(), first_tag_after_probes()) {}
 
   Rank rank() const override { return inner_.rank(); }
   std::size_t size() const override { return inner_.size(); }
@@ -40,6 +44,7 @@ class DeviceTransport final : public Transport {
   std::size_t local_size() const override { return inner_.local_size(); }
   const std::string& host() const override { return inner_.host(); }
   std::string path() const override { return path_; }
+  bool claims_device_memory() const override { return inner_.claims_device_memory(); }
   void barrier() override { inner_.barrier(); }
   std::vector<std::string> all_gather(const std::string& text) override {
     return inner_.all_gather(text);
@@ -49,7 +54,8 @@ class DeviceTransport final : public Transport {
 
   std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                         std::span<const Message> receives) override {
-    return open_device_channel(inner_, device_, paths_, tags_, channels_, sends, receives);
+    if (passes_through_) return inner_.open_channel(sends, receives);
+    return open_device_channel(inner_, device_, table_, tags_, channels_, sends, receives);
   }
 
   void abort(int exit_code) override {
@@ -61,7 +67,8 @@ class DeviceTransport final : public Transport {
  private:
   Transport& inner_;
   Accelerator* device_;
-  const RouteTable paths_;
+  const RouteTable table_;
+  const bool passes_through_;
   const std::string path_;
   TagBook tags_;
   std::shared_ptr<OpenChannels> channels_ = std::make_shared<OpenChannels>();
@@ -69,9 +76,9 @@ class DeviceTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_device_transport(Transport& inner, Accelerator* device,
-                                                 RouteTable paths) {
-  return std::make_unique<DeviceTransport>(inner, device, std::move(paths));
+std::unique_ptr<Transport> make_tensor_transport(Transport& inner, Accelerator* device,
+                                                 RouteTable routes) {
+  return std::make_unique<TensorTransport>(inner, device, std::move(routes));
 }
 
 }  // namespace hios::mpi

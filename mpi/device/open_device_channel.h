@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "mpi/accelerator.h"
+#include "mpi/device/device_channel.h"
+#include "mpi/routes/route_table.h"
+
+namespace hios::mpi {
+
+/// Makes the endpoints of a channel by the route of each message, lets those of the two sides meet,
+/// and opens it. Collective among all ranks where a route of the table exchanges offers: then it
+/// throws RunError on all of them if it fails on one. The other arguments as DeviceChannel's.
+std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
+                                                   const RouteTable& table, TagBook& tags,
+                                                   std::shared_ptr<OpenChannels> siblings,
+                                                   std::span<const Message> sends,
+                                                   std::span<const Message> receives);
+
+}  // namespace hios::mpi

@@ -1,0 +1,33 @@
+// A route of mpi/routes/route.h: both ends in host memory. The wrapped transport carries the
+// message as it is.
+#include "mpi/routes/host_endpoint.h"
+#include "mpi/routes/route.h"
+
+namespace hios::mpi {
+namespace {
+
+std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+  Parts one;
+  one.add(parts.inner.add_send(message));
+  return std::make_unique<HostSend>(parts.inner, std::move(one));
+}
+
+std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+  Parts one;
+  one.add(parts.inner.add_receive(message));
+  return std::make_unique<HostReceive>(parts.inner, std::move(one));
+}
+
+}  // namespace
+
+Route host_route() {
+  return {.name = "host",
+          .description = "from host memory to host memory, as MPI carries it",
+          .serves = {.hosts = true},
+          .probed = false,
+          .passes_through = true,
+          .make_send = make_send,
+          .make_receive = make_receive};
+}
+
+}  // namespace hios::mpi
