@@ -111,9 +111,9 @@ job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks) {
   return options;
 }
 
-std::optional<mpi::Route> read_route(const Flags& flags) {
+const mpi::Route* read_route(const Flags& flags) {
   const auto route = flags.optional_text("transport");
-  return route ? mpi::parse_route(*route) : std::nullopt;
+  return route ? mpi::parse_route(*route) : nullptr;
 }
 
 std::optional<Precision> read_math(const Flags& flags) {

@@ -8,7 +8,7 @@
 #include "cli/flags.h"
 #include "engine/job/ranks.h"
 #include "engine/run/timing.h"
-#include "mpi/device/device_transport.h"
+#include "mpi/routes/route.h"
 
 /// The flags of hios-profile and hios-run: what ranks compute with, and how they measure.
 namespace hios::cli {
@@ -27,8 +27,8 @@ bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& tra
 /// any of the backends.
 job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks);
 
-/// --transport: none for the best that works.
-std::optional<mpi::Route> read_route(const Flags& flags);
+/// --transport: null for the best that works.
+const mpi::Route* read_route(const Flags& flags);
 /// --math; none: the schedule's, or fp32.
 std::optional<Precision> read_math(const Flags& flags);
 Protocol read_protocol(const Flags& flags);

@@ -58,6 +58,12 @@ std::string measurement(const Given& given) {
 
 std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
 
+std::string any_route(const Given&) { return " (--transport auto takes another path)"; }
+
+std::string matching_launcher(const Given&) {
+  return "; use the mpirun of this MPI, or srun --mpi=pmix";
+}
+
 std::string replacement(const Given&) { return " or replace it with --force"; }
 
 std::string device_name(const Given&) { return ": name it as \"gpu\" in a --platform"; }
@@ -96,11 +102,13 @@ struct Remedy {
 };
 
 constexpr std::array kRemedies = {
+    Remedy{"any-route", any_route},
     Remedy{"check", check},
     Remedy{"device-kind", device_kind},
     Remedy{"device-name", device_name},
     Remedy{"device-precision", device_precision},
     Remedy{"larger-input", larger_input},
+    Remedy{"matching-launcher", matching_launcher},
     Remedy{"measurement", measurement},
     Remedy{"named-devices", named_devices},
     Remedy{"precision", precision},

@@ -16,7 +16,7 @@
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
-#include "mpi/device/device_transport.h"
+#include "mpi/routes/route.h"
 
 /// A network's operators, stages and transfers measured on the ranks of a job, from plain values.
 /// The program that measures (cli/profile) is this with flags in front and files behind.
@@ -40,7 +40,7 @@ namespace hios::job {
 /// The same on all ranks.
 struct ProfileOptions {
   RankOptions ranks = {};
-  std::optional<mpi::Route> route = {};     ///< between devices; none: the best that works
+  const mpi::Route* route = nullptr;        ///< between devices; null: the best that works
   int threads = 1;                          ///< cores of each rank that computes on cores
   Precision precision = Precision::kFp32;   ///< see devices_of_ranks
   int streams = 1;                          ///< the most groups of operators at once on a rank

@@ -15,7 +15,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/report.h"
-#include "mpi/device/device_transport.h"
+#include "mpi/routes/route.h"
 
 /// A network run by a schedule on the ranks of a job, from plain values: no command line, no files
 /// but those that one asks for, nothing printed to standard output. The program that runs schedules
@@ -42,9 +42,9 @@ namespace hios::job {
 /// How it is run. The same on all ranks. Cores, streams and arithmetic are the schedule's.
 struct RunOptions {
   RankOptions ranks = {};
-  std::optional<mpi::Route> route = {};  ///< between devices; none: the best that works
-  Protocol protocol = {};                ///< warm-up runs and measured ones
-  std::uint64_t seed = 0;                ///< of weights and input
+  const mpi::Route* route = nullptr;  ///< between devices; null: the best that works
+  Protocol protocol = {};             ///< warm-up runs and measured ones
+  std::uint64_t seed = 0;             ///< of weights and input
   Verify verify = Verify::kNo;
   std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
   std::optional<double> rtol = {};  ///< a share of the expected value; none: the same

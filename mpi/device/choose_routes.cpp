@@ -71,10 +71,11 @@ Choice choose(Transport& transport, Accelerator* device, const std::vector<Facts
     choice.why_not += (choice.why_not.empty() ? "no " : "; no ");
     choice.why_not += std::string(route->name) + ": " + why;
   }
-  const std::string remedy =
-      forced && of_a.has_device && of_b.has_device ? " (--transport auto takes another path)" : "";
+  const bool was_forced = forced != nullptr && of_a.has_device && of_b.has_device;
+  const Need need = was_forced ? Need{"any-route"} : Need{};
   throw InputError("tensors cannot go between rank " + std::to_string(a.index()) + " and rank " +
-                   std::to_string(b.index()) + ": " + choice.why_not + remedy);
+                       std::to_string(b.index()) + ": " + choice.why_not,
+                   need);
 }
 
 }  // namespace

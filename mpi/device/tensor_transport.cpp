@@ -60,8 +60,8 @@ class TensorTransport final : public Transport {
 
   void abort(int exit_code) override {
     inner_.abort(exit_code);
-    std::abort();  // never reached; the compiler does not see that a virtual function keeps its
-                   // word
+    std::abort();  // never reached; the compiler does not see that a virtual function does not
+                   // return
   }
 
  private:

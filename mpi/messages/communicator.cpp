@@ -62,7 +62,8 @@ std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::strin
 }
 
 void abort_job(int exit_status) {
-  // mpirun reads our output through a pipe and may drop what is left in it when a rank aborts.
+  // The launcher reads our output through a pipe and may drop what is left in it when a rank
+  // aborts.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   MPI_Abort(MPI_COMM_WORLD, exit_status);
   std::_Exit(exit_status);

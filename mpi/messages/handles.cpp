@@ -16,7 +16,7 @@ std::string_view short_file(std::string_view file) {
   return folder == std::string_view::npos ? file : file.substr(folder + 1);
 }
 
-std::string words_of(int code) {
+std::string text_of(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
@@ -31,7 +31,7 @@ void throw_mpi_error(int code, const char* call, const std::string& purpose,
                      std::source_location where) {
   std::string text = purpose.empty() ? std::string() : purpose + ": ";
   text += std::string(call) + " failed at " + std::string(short_file(where.file_name())) + ":" +
-          std::to_string(where.line()) + ": " + words_of(code);
+          std::to_string(where.line()) + ": " + text_of(code);
   throw RunError(text);
 }
 

@@ -65,7 +65,7 @@ std::optional<std::size_t> launched_local_size() {
 }
 
 void prepare_launch_environment() {
-  // A rank that was bound sees its own cores only, and mpirun binds no two ranks to one core.
+  // A rank that was bound sees its own cores only, and no two ranks are bound to one core.
   const bool bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
   if (!bound && launched_local_size().value_or(1) > allowed_cores()) {
     setenv(kYieldWhenIdle, "1", /*overwrite=*/0);

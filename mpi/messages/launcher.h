@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <optional>
 
-/// What the program that started this process (mpirun, srun) says in the environment. The only
-/// place of this floor that reads it.
+/// What the program that started this process (of MPI or of a batch system) says in the
+/// environment. The only place of this floor that reads it.
 namespace hios::mpi {
 
 /// True if a launcher started this process, even as the only rank.

@@ -80,18 +80,18 @@ bool reads_neighbour(MPI_Comm host) {
   int rank = 0, size = 0;
   HIOS_MPI(MPI_Comm_rank(host, &rank));
   HIOS_MPI(MPI_Comm_size(host, &size));
-  struct Word {
+  struct Sample {
     std::int64_t process;
     std::uint64_t address;
     std::uint64_t value;
   };
-  static std::uint64_t word = 0;
-  word = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(rank + 1);
-  const Word mine = {getpid(), reinterpret_cast<std::uint64_t>(&word), word};
-  std::vector<Word> all(static_cast<std::size_t>(size));
+  static std::uint64_t sample = 0;
+  sample = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(rank + 1);
+  const Sample mine = {getpid(), reinterpret_cast<std::uint64_t>(&sample), sample};
+  std::vector<Sample> all(static_cast<std::size_t>(size));
   HIOS_MPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, host));
 
-  const Word& next = all[static_cast<std::size_t>((rank + 1) % size)];
+  const Sample& next = all[static_cast<std::size_t>((rank + 1) % size)];
   std::uint64_t seen = 0;
   iovec here = {&seen, sizeof seen};
   iovec there = {reinterpret_cast<void*>(next.address), sizeof seen};

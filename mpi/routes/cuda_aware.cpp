@@ -53,15 +53,16 @@ class CudaAwareReceive final : public Endpoint {
   std::size_t index_;
 };
 
-std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<CudaAwareSend>(parts, message);
 }
 
-std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
+                                                  const Message& message) {
   return std::make_unique<CudaAwareReceive>(parts, message);
 }
 
-std::string unavailable(const Transport& transport) {
+std::string why_not_cuda_aware(const Transport& transport) {
   return transport.claims_device_memory() ? "" : "this MPI is not CUDA-aware";
 }
 
@@ -71,10 +72,10 @@ Route cuda_aware_route() {
   return {.name = "cuda-aware",
           .description = "MPI is given the addresses of device memory",
           .serves = {.devices = true},
-          .unavailable = unavailable,
+          .unavailable = why_not_cuda_aware,
           .takes_empty = false,  // no memory to give to MPI
-          .make_send = make_send,
-          .make_receive = make_receive};
+          .make_send = make_cuda_aware_send,
+          .make_receive = make_cuda_aware_receive};
 }
 
 }  // namespace hios::mpi

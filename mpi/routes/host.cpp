@@ -6,13 +6,13 @@
 namespace hios::mpi {
 namespace {
 
-std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message) {
   Parts one;
   one.add(parts.inner.add_send(message));
   return std::make_unique<HostSend>(parts.inner, std::move(one));
 }
 
-std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message) {
   Parts one;
   one.add(parts.inner.add_receive(message));
   return std::make_unique<HostReceive>(parts.inner, std::move(one));
@@ -26,8 +26,8 @@ Route host_route() {
           .serves = {.hosts = true},
           .probed = false,
           .passes_through = true,
-          .make_send = make_send,
-          .make_receive = make_receive};
+          .make_send = make_host_send,
+          .make_receive = make_host_receive};
 }
 
 }  // namespace hios::mpi

@@ -100,11 +100,11 @@ class IpcReceive final : public Endpoint {
   bool queued_ = false;
 };
 
-std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcSend>(parts, message);
 }
 
-std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message) {
   return std::make_unique<IpcReceive>(parts, message);
 }
 
@@ -117,8 +117,8 @@ Route ipc_route() {
           .within_host = true,
           .exchanges_offers = true,
           .takes_empty = false,  // no memory to share
-          .make_send = make_send,
-          .make_receive = make_receive};
+          .make_send = make_ipc_send,
+          .make_receive = make_ipc_receive};
 }
 
 }  // namespace hios::mpi

@@ -139,7 +139,7 @@ Parts chunked(const Message& message, Add&& add) {
   return parts;
 }
 
-std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message) {
   if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
   return std::make_unique<HostSend>(
       parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
@@ -148,7 +148,7 @@ std::unique_ptr<Endpoint> make_send(const EndpointParts& parts, const Message& m
       }));
 }
 
-std::unique_ptr<Endpoint> make_receive(const EndpointParts& parts, const Message& message) {
+std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message) {
   if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
   return std::make_unique<HostReceive>(
       parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
@@ -175,8 +175,8 @@ Route staged_route() {
   return {.name = "staged",
           .description = "through pinned host memory, in chunks",
           .serves = {.hosts = true, .device_and_host = true, .devices = true},
-          .make_send = make_send,
-          .make_receive = make_receive};
+          .make_send = make_staged_send,
+          .make_receive = make_staged_receive};
 }
 
 }  // namespace hios::mpi

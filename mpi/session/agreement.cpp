@@ -11,7 +11,7 @@
 #include "mpi/session/session.h"
 
 // Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
-// or none does, with the same words. Nobody is asked to decide for the others: a rank that had to
+// or none does, with the same text. Nobody is asked to decide for the others: a rank that had to
 // wait for a verdict could wait for ever. One gather each;
 // tests/mpi/session/agreement_test.cpp.
 namespace hios::mpi {

@@ -13,7 +13,7 @@ namespace hios::mpi {
 /// What the program printed before goes first.
 void print_error(const std::string& text);
 
-/// The exit status and the words of the exception that is being handled. REQUIRES: in a handler.
+/// The exit status and the text of the exception that is being handled. REQUIRES: in a handler.
 struct Failure {
   int exit_status;
   std::string text;

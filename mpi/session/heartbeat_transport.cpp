@@ -25,26 +25,26 @@ class HeartbeatTransport::Heartbeat {
 
 void HeartbeatTransport::abort(int exit_code) {
   inner_.abort(exit_code);
-  std::abort();  // never reached; the compiler does not see that a virtual function keeps its word
+  std::abort();  // never reached; the compiler does not see that a virtual function does not return
 }
 
 void HeartbeatTransport::barrier() {
-  const Heartbeat beat(*this, "waiting for the other ranks (barrier)");
+  const Heartbeat heartbeat(*this, "waiting for the other ranks (barrier)");
   inner_.barrier();
 }
 
 std::vector<std::string> HeartbeatTransport::all_gather(const std::string& text) {
-  const Heartbeat beat(*this, "waiting for what every rank has to say (gather)");
+  const Heartbeat heartbeat(*this, "waiting for what every rank sends (gather)");
   return inner_.all_gather(text);
 }
 
 std::string HeartbeatTransport::broadcast(const std::string& text) {
-  const Heartbeat beat(*this, "waiting for rank 0's word (broadcast)");
+  const Heartbeat heartbeat(*this, "waiting for what rank 0 sends (broadcast)");
   return inner_.broadcast(text);
 }
 
 void HeartbeatTransport::all_reduce_max(std::span<double> values) {
-  const Heartbeat beat(*this, "waiting for the other ranks (maximum)");
+  const Heartbeat heartbeat(*this, "waiting for the other ranks (maximum)");
   inner_.all_reduce_max(values);
 }
 

@@ -17,20 +17,21 @@
 // How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
 // two ways out: all ranks finalise together, or one aborts the job.
 //
-// So every rank says a last word, what it has to complain about or nothing, on a communicator of
-// its own where no message of the body can be in the way. It cannot know whether the others come
+// So every rank ends with a farewell, its complaint or none, on a communicator of its own where no
+// message of the body can be in the way. It cannot know whether the others come
 // too or still compute: a barrier that it tests instead of waiting in it tells. If all come, they
 // finalise, and bad input is said once and is everybody's status. A rank that complains waits for
 // the others for a moment only (usually they threw the same: they read the same files, or agreed);
 // if they do not come, it was alone with its trouble, and it aborts like any other failure.
 //
 // Nobody is in MPI_Finalize before all are there: where a rank aborts while others finalise, Open
-// MPI 4.1.4's mpirun now and then hangs or crashes. tests/mpi/session/session_test.cpp starts a job
-// of each kind.
+// MPI 4.1.4's launcher now and then hangs or crashes. tests/mpi/session/session_test.cpp starts a
+// job of each kind.
 namespace hios::mpi {
 namespace {
 
-constexpr double kPatienceSeconds = 3;
+// How long a rank with a complaint waits for the others.
+constexpr double kOthersSeconds = 3;
 // For MPI_Init and MPI_Finalize: large jobs need their time, but not for ever.
 constexpr unsigned kMpiSeconds = 120;
 
@@ -42,9 +43,9 @@ class Job {
   Transport& transport() { return transport_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
-  /// Says this rank's last word, empty where it ended well. Returns what the job has to complain
-  /// about, empty for nothing; or no value where not all ranks came within `patience_s`.
-  std::optional<std::string> part(const std::string& complaint, double patience_s) {
+  /// Tells the others this rank's complaint, empty where it ended well. Returns that of the job,
+  /// empty for none; or no value where not all ranks came within `limit_s`.
+  std::optional<std::string> farewell(const std::string& complaint, double limit_s) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
     int all_came = 0;
@@ -52,7 +53,7 @@ class Job {
     while (true) {
       HIOS_MPI(MPI_Test(&barrier, &all_came, MPI_STATUS_IGNORE));
       if (all_came != 0) break;
-      if (MPI_Wtime() - start > patience_s) return std::nullopt;
+      if (MPI_Wtime() - start > limit_s) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return joint_complaint(all_gather_text(farewell_.get(), complaint));
@@ -61,7 +62,7 @@ class Job {
   void close() {
     farewell_.close();
     transport_.close();
-    const StartupTimeout patience(kMpiSeconds, "all ranks end together (MPI_Finalize)");
+    const StartupTimeout timeout(kMpiSeconds, "all ranks end together (MPI_Finalize)");
     HIOS_MPI(MPI_Finalize());
   }
 
@@ -75,9 +76,9 @@ void check_launch(const Transport& transport, int thread_level) {
   const std::size_t started = launched_ranks().value_or(transport.size());
   if (started != transport.size()) {
     throw InputError("the launcher started " + std::to_string(started) +
-                     " processes that do not find each other (MPI sees " +
-                     std::to_string(transport.size()) +
-                     "); use the mpirun of this MPI, or srun --mpi=pmix");
+                         " processes that do not find each other (MPI sees " +
+                         std::to_string(transport.size()) + ")",
+                     Need{"matching-launcher"});
   }
   if (thread_level < MPI_THREAD_FUNNELED) {
     throw InputError(
@@ -86,11 +87,11 @@ void check_launch(const Transport& transport, int thread_level) {
   }
 }
 
-/// See Job::part. A rank that ended well waits for the others as long as MPI_Finalize would.
-std::optional<std::string> last_word(Job& job, const std::optional<std::string>& complaint) {
-  if (complaint) return job.part(*complaint, kPatienceSeconds);
-  const StartupTimeout patience(kMpiSeconds, "all ranks end together");
-  return job.part({}, std::numeric_limits<double>::infinity());
+/// See Job::farewell. A rank that ended well waits for the others as long as MPI_Finalize would.
+std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& complaint) {
+  if (complaint) return job.farewell(*complaint, kOthersSeconds);
+  const StartupTimeout timeout(kMpiSeconds, "all ranks end together");
+  return job.farewell({}, std::numeric_limits<double>::infinity());
 }
 
 int run_job(int thread_level, const std::function<int(Transport&)>& body,
@@ -105,7 +106,7 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body,
     complaint = error;
   }
   const std::optional<std::string> agreed =
-      last_word(job, complaint ? std::optional(text_of(*complaint)) : std::nullopt);
+      farewell_of(job, complaint ? std::optional(text_of(*complaint)) : std::nullopt);
   if (!agreed) throw *complaint;
   if (!agreed->empty()) {
     if (job.is_first()) print_error(*agreed);
@@ -135,7 +136,7 @@ int run_session(int argc, char** argv, const std::function<int(Transport&)>& bod
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
   {
-    const StartupTimeout patience(kMpiSeconds, "all ranks start together (MPI_Init)");
+    const StartupTimeout timeout(kMpiSeconds, "all ranks start together (MPI_Init)");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   }
   try {

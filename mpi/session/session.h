@@ -18,7 +18,7 @@ using ErrorText = std::function<std::string(const Error&)>;
 
 /// Runs a program's body between MPI_Init and MPI_Finalize (one rank without MPI where this build
 /// has none, or where the program was not started by a launcher) and turns what it throws into the
-/// exit status of INTERFACES:
+/// exit status (ExitCode, hios/base/error.h):
 ///  - an InputError on every rank (agreed, or thrown alike by all): rank 0 prints "error: …" as one
 ///    line, all ranks finalise and return 2. An InputError of some ranks alone is treated like any
 ///    other failure once the others have not come within a few seconds, so a step that may fail on
@@ -31,7 +31,7 @@ int run_session(
     int argc, char** argv, const std::function<int(Transport&)>& body,
     const ErrorText& text_of = [](const Error& error) { return error.what(); });
 
-/// Every rank calls this with its own outcome of a fallible step (its InputError's text and need,
+/// Every rank calls this with what became of its own fallible step (its InputError's text and need,
 /// or empty). If any rank failed, all throw the same InputError: the first failing rank's text and
 /// need, with its rank where not all ranks failed alike. So bad input never leaves a rank waiting
 /// for another.

@@ -59,7 +59,7 @@ TEST(RankFlags, AreReadIntoTheJobsOptions) {
   EXPECT_EQ(protocol.iterations, 7);
   EXPECT_EQ(protocol.duration_s, 1.5);
   EXPECT_EQ(read_timeout(parsed({"--timeout", "9"})), 9);
-  EXPECT_EQ(read_route(parsed({"--transport", "staged"})), mpi::Route::kStaged);
+  EXPECT_EQ(read_route(parsed({"--transport", "staged"})), mpi::parse_route("staged"));
   EXPECT_EQ(read_route(parsed({"--transport", "auto"})), std::nullopt);
 }
 

@@ -226,13 +226,13 @@ TEST(ChooseRoutes, RefusesAForcedRouteThatFails) {
   world.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(2); };
   world.claims = all_claim;
   world.forced = [](Rank) { return mpi::parse_route("ipc"); };
-  expect_refusal(
-      world, {"between rank 0 and rank 2", "no ipc: rank 2", "no peer access", "--transport auto"});
+  expect_refusal(world, {"between rank 0 and rank 2", "no ipc: rank 2", "no peer access"});
   world.claims = [](Rank) { return false; };
   world.forced = [](Rank) { return mpi::parse_route("cuda-aware"); };
   expect_refusal(world, {"rank 0 and rank 1", "this MPI is not CUDA-aware"});
   world.forced = [](Rank rank) { return mpi::parse_route(rank == Rank(0) ? "ipc" : "staged"); };
-  expect_refusal(world, {"the transport asked for differs: rank 0 has ipc, ranks 1 and 2 have staged"});
+  expect_refusal(world,
+                 {"the transport asked for differs: rank 0 has ipc, ranks 1 and 2 have staged"});
 }
 
 /// A device whose copies are wrong can go no way at all, and nobody computes with what it sends.

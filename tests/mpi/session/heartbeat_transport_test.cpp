@@ -12,33 +12,33 @@
 namespace hios::test {
 namespace {
 
-TEST(Beating, CountsEveryCallTwiceAndHandsItOn) {
+TEST(HeartbeatTransport, CountsEveryCallTwiceAndHandsItOn) {
   run_ranks(2, [](mpi::Transport& plain) {
     mpi::HeartbeatTransport transport(plain);
     EXPECT_EQ(transport.rank(), plain.rank());
     EXPECT_EQ(transport.size(), 2u);
     EXPECT_EQ(transport.path(), plain.path());
     std::uint64_t before = transport.heartbeats();
-    const auto beats = [&] {
+    const auto heartbeats = [&] {
       return transport.heartbeats() - std::exchange(before, transport.heartbeats());
     };
 
     transport.barrier();
-    EXPECT_EQ(beats(), 2u);
+    EXPECT_EQ(heartbeats(), 2u);
     const std::string mine = std::to_string(plain.rank().index());
     EXPECT_EQ(transport.all_gather(mine), (std::vector<std::string>{"0", "1"}));
-    EXPECT_EQ(beats(), 2u);
+    EXPECT_EQ(heartbeats(), 2u);
     EXPECT_EQ(transport.broadcast(mine), "0");
-    EXPECT_EQ(beats(), 2u);
+    EXPECT_EQ(heartbeats(), 2u);
     double most = static_cast<double>(plain.rank().index());
     transport.all_reduce_max({&most, 1});
     EXPECT_EQ(most, 1);
-    EXPECT_EQ(beats(), 2u);
+    EXPECT_EQ(heartbeats(), 2u);
     EXPECT_STREQ(transport.doing(), "working on its own");
   });
 }
 
-TEST(Beating, NamesTheCallUnderWay) {
+TEST(HeartbeatTransport, NamesTheCallUnderWay) {
   std::latch seen(1);
   std::atomic<mpi::HeartbeatTransport*> watched = nullptr;
   run_ranks(2, [&](mpi::Transport& plain) {
@@ -56,7 +56,7 @@ TEST(Beating, NamesTheCallUnderWay) {
   });
 }
 
-TEST(Beating, AFailedCallEndsToo) {
+TEST(HeartbeatTransport, AFailedCallEndsToo) {
   EXPECT_THROW(run_ranks(1,
                          [](mpi::Transport& plain) {
                            mpi::HeartbeatTransport transport(plain);

@@ -6,11 +6,11 @@
 namespace hios::test {
 namespace {
 
-TEST(PatienceDeathTest, EndsTheProcessWithALineWhenNothingComes) {
+TEST(StartupTimeoutDeathTest, EndsTheProcessWithALineWhenNothingComes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const mpi::StartupTimeout patience(1, "all ranks start together (MPI_Init)");
+        const mpi::StartupTimeout timeout(1, "all ranks start together (MPI_Init)");
         while (true) pause();
       },
       testing::ExitedWithCode(3),
@@ -18,7 +18,7 @@ TEST(PatienceDeathTest, EndsTheProcessWithALineWhenNothingComes) {
 }
 
 TEST(StartupTimeout, IsOverWithItsScope) {
-  { const mpi::StartupTimeout patience(1000, "nothing happens"); }
+  { const mpi::StartupTimeout timeout(1000, "nothing happens"); }
   EXPECT_EQ(alarm(0), 0u) << "an alarm was left";
 }
 
