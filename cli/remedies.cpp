@@ -68,29 +68,29 @@ std::string replacement(const Given&) { return " or replace it with --force"; }
 
 std::string device_name(const Given&) { return ": name it as \"gpu\" in a --platform"; }
 
-std::string ranks(const Asked& asked) {
-  return ": start it with mpirun -np " + asked.detail("ranks");
+std::string ranks(const Given& given) {
+  return ": start it with mpirun -np " + given.detail("ranks");
 }
 
-std::string check(const Asked&) { return "; hios-schedule --check lists them"; }
+std::string check(const Given&) { return "; hios-schedule --check lists them"; }
 
-std::string device_kind(const Asked& asked) {
-  return ": choose another --backend, or schedule for --kind " + asked.detail("kind");
+std::string device_kind(const Given& given) {
+  return ": choose another --backend, or schedule for --kind " + given.detail("kind");
 }
 
-std::string device_precision(const Asked&) {
+std::string device_precision(const Given&) {
   return ": choose another --backend, or schedule again with another --math";
 }
 
-std::string precision(const Asked& asked) {
-  std::string words = ": choose --math " + asked.detail("has");
-  if (asked.detail("backends").empty()) return words;
-  for (const std::string& name : split(asked.detail("backends"), ','))
+std::string precision(const Given& given) {
+  std::string words = ": choose --math " + given.detail("has");
+  if (given.detail("backends").empty()) return words;
+  for (const std::string& name : split(given.detail("backends"), ','))
     words += " or --backend " + name.substr(name.find_first_not_of(' '));
   return words;
 }
 
-std::string named_devices(const Asked&) {
+std::string named_devices(const Given&) {
   return ": start the job where GPUs and libraries are alike, or schedule for a --platform whose "
          "devices name theirs as \"gpu\"";
 }

@@ -60,7 +60,7 @@ TEST(RankFlags, AreReadIntoTheJobsOptions) {
   EXPECT_EQ(protocol.duration_s, 1.5);
   EXPECT_EQ(read_timeout(parsed({"--timeout", "9"})), 9);
   EXPECT_EQ(read_route(parsed({"--transport", "staged"})), mpi::parse_route("staged"));
-  EXPECT_EQ(read_route(parsed({"--transport", "auto"})), std::nullopt);
+  EXPECT_EQ(read_route(parsed({"--transport", "auto"})), nullptr);
 }
 
 }  // namespace

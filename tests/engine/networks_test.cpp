@@ -59,7 +59,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
 
   // Everything that is still there at the end, after each of two iterations.
   void run_rank(const Schedule& schedule, int threads, mpi::Transport& transport,
-                const OneRankRun& expected, const PlanOptions& options) {
+                const job::OneRankRun& expected, const PlanOptions& options) {
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), options);
     EXPECT_EQ(test::complaints_about(coarse, plan, options.keep_all), std::vector<std::string>{});
     const auto backend = find_backend(backend_name()).make({threads, {}});

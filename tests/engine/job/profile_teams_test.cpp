@@ -46,7 +46,7 @@ TEST(Teams, ArePartedByGpu) {
     EXPECT_EQ(teams.like[1].devices,
               (std::vector<std::string>{"NVIDIA H200", "NVIDIA A100", "NVIDIA H200"}));
     const Platform platform = platform_of(teams, 1);
-    EXPECT_EQ(platform.device(DeviceId(1)).gpu, "NVIDIA A100");
+    EXPECT_EQ(platform.device(DeviceId(1)).identity.text(), "NVIDIA A100");
     Profile profile{teams.like};
     EXPECT_EQ(profile.find(platform, DeviceId(1)), &profile.configurations[1]);
     EXPECT_EQ(profile.find(platform, DeviceId(2)), &profile.configurations[0]);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "hios/evaluate/simulate.h"
 #include "support/complaint.h"
 #include "support/fake_job.h"
 #include "support/made_up_profile.h"
@@ -96,7 +97,7 @@ TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
       EXPECT_EQ(report.ranks.size(), ranks);
       EXPECT_EQ(report.ranks[0].backend, find_backend("reference").make({})->describe());
       const std::lock_guard lock(mutex);
-      seen.insert(to_json(report).dump());
+      seen.insert(to_json(report, inputs.network.coarse.graph).dump());
     });
     EXPECT_EQ(seen.size(), 1u) << "every rank has the whole report";
   }
@@ -198,10 +199,13 @@ TEST(RunJob, AProfilePredicts) {
         simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *job.costs()).latency_ms);
     const Report report = make_report(inputs, options, job.setup(), results);
     EXPECT_EQ(report.predicted_ms, predicted_ms(inputs, results));
-    ASSERT_FALSE(report.stages.empty());
-    for (const ReportStage& stage : report.stages) {
-      EXPECT_TRUE(stage.predicted_end_ms);
-      EXPECT_GE(stage.measured_end_ms, stage.measured_start_ms);
+    ASSERT_TRUE(report.predicted);
+    ASSERT_EQ(report.measured.stages.size(), inputs.schedule.schedule.devices.size());
+    for (std::size_t d = 0; d < report.measured.stages.size(); ++d) {
+      const auto& stages = report.measured.stages[d];
+      EXPECT_EQ(stages.size(), inputs.schedule.schedule.devices[d].size());
+      EXPECT_EQ(stages.size(), report.predicted->stages[d].size());
+      for (const auto& stage : stages) EXPECT_GE(stage.end_ms, stage.start_ms);
     }
   });
 }

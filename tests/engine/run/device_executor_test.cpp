@@ -326,7 +326,7 @@ TEST(DeviceExecutorAlone, BlockingComputesTheSameAndRecordsNothing) {
 TEST_P(DeviceExecutor, AFailureOnOneRankEndsTheJobAndSaysWhere) {
   const RandomNetwork network = random_network(18, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
-  const std::size_t failing = GetParam().path ? 1 : 2;  // one that has a device
+  const std::size_t failing = GetParam().route ? 1 : 2;  // one that has a device
   const RankPlan plan = plan_rank(network.coarse, schedule, Rank(failing));
   const OpId op = plan.stages.back().groups.front().back();
   const std::string name = network.coarse.graph.op(op).name;
