@@ -62,7 +62,7 @@ TEST(Requests, RefuseAMessageThatIsTooLong) {
     if (job().rank() != Rank(1)) continue;
     expect_words(failure,
                  {"receiving 50 bytes from rank 0, tag 77", by_poll ? "MPI_Testsome" : "MPI_Wait",
-                  "mpi/messages/requests.cpp:", "MPI_ERR_TRUNCATE"});
+                  "messages/requests.cpp:", "MPI_ERR_TRUNCATE"});
     EXPECT_EQ(failure.find(HIOS_SOURCE_DIR), std::string::npos) << failure;
   }
 }
