@@ -56,6 +56,25 @@ std::string measurement(const Given& given) {
   return command + " --output " + given.detail("profile") + " --update";
 }
 
+std::string backend(const Given& given) { return ", or use --backend " + given.detail("name"); }
+
+std::string other_backend(const Given&) { return "; choose another with --backend"; }
+
+std::string cores(const Given&) {
+  return ": use fewer ranks or --threads, give mpirun --bind-to none, or accept shared cores with "
+         "--oversubscribe";
+}
+
+std::string devices_per_node(const Given&) {
+  return ", or give --devices-per-node the number that there are";
+}
+
+std::string failed_operator(const Given&) { return ": --blocking says which of these failed"; }
+
+std::string gpu(const Given& given) {
+  return "; use --backend " + given.detail("instead") + " on machines without a GPU";
+}
+
 std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
 
 std::string any_route(const Given&) { return " (--transport auto takes another path)"; }
@@ -103,14 +122,20 @@ struct Remedy {
 
 constexpr std::array kRemedies = {
     Remedy{"any-route", any_route},
+    Remedy{"backend", backend},
     Remedy{"check", check},
+    Remedy{"cores", cores},
     Remedy{"device-kind", device_kind},
     Remedy{"device-name", device_name},
     Remedy{"device-precision", device_precision},
+    Remedy{"devices-per-node", devices_per_node},
+    Remedy{"failed-operator", failed_operator},
+    Remedy{"gpu", gpu},
     Remedy{"larger-input", larger_input},
     Remedy{"matching-launcher", matching_launcher},
     Remedy{"measurement", measurement},
     Remedy{"named-devices", named_devices},
+    Remedy{"other-backend", other_backend},
     Remedy{"precision", precision},
     Remedy{"ranks", ranks},
     Remedy{"replacement", replacement},

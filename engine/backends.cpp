@@ -1,6 +1,8 @@
+#include "engine/backends.h"
+
+#include <algorithm>
 #include <array>
 
-#include "engine/backend/backend.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
 #ifdef HIOS_HAVE_CPU
@@ -33,14 +35,14 @@ constexpr std::array kOnlyFp32 = {Precision::kFp32};
 constexpr std::array kBackends = {
     BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
                  "oneDNN was left out (HIOS_CPU=OFF); install libdnnl-dev and configure with "
-                 "-DHIOS_CPU=ON, or use --backend reference",
-                 kOnlyFp32},
+                 "-DHIOS_CPU=ON",
+                 "reference", kOnlyFp32},
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
-                 &reference::make_backend, "", kPrecisions},
+                 &reference::make_backend, "", "", kPrecisions},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", kMakeCuda,
-                 "CUDA was left out (HIOS_CUDA=OFF); build with cmake --preset cuda where CUDA 13 "
-                 "and cuDNN 9 are installed, or use --backend cpu",
-                 kPrecisions},
+                 "CUDA was left out (HIOS_CUDA=OFF); build the preset cuda where CUDA 13 and cuDNN "
+                 "9 are installed",
+                 "cpu", kPrecisions},
 };
 
 std::string known_names(std::span<const BackendEntry> table) {
@@ -51,6 +53,10 @@ std::string known_names(std::span<const BackendEntry> table) {
 
 }  // namespace
 
+bool BackendEntry::has(Precision precision) const {
+  return std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
+}
+
 std::span<const BackendEntry> backends() { return kBackends; }
 
 const BackendEntry& find_backend(std::string_view name, std::span<const BackendEntry> table) {
@@ -58,8 +64,9 @@ const BackendEntry& find_backend(std::string_view name, std::span<const BackendE
     if (name == kAuto && entry.make != nullptr) return entry;
     if (name != entry.name) continue;
     if (entry.make != nullptr) return entry;
-    throw InputError("backend '" + std::string(name) +
-                     "' is not in this build: " + std::string(entry.missing));
+    throw InputError(
+        "backend '" + std::string(name) + "' is not in this build: " + std::string(entry.missing),
+        Need{"backend", {{"name", std::string(entry.instead)}}});
   }
   throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table));
 }

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "engine/run/timing.h"
+#include "engine/host/clock.h"
 #include "hios/evaluate/simulate.h"
 
 namespace hios::cli {

@@ -4,7 +4,7 @@
 
 #include "cli/remedies.h"
 #include "cli/schedule/interrupt.h"
-#include "engine/run/timing.h"
+#include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"

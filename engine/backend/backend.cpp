@@ -37,10 +37,6 @@ class ReadThrough final : public CacheFlush {
 
 Bytes Backend::element_bytes() const { return hios::element_bytes(precision()); }
 
-bool BackendEntry::has(Precision precision) const {
-  return std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
-}
-
 void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from_host, size_bytes);
 }

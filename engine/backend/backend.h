@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/backend/core_shares.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
@@ -16,22 +17,8 @@
 #include "hios/graph/coarsen.h"
 #include "mpi/accelerator.h"
 
-/// What a device can do for the engine. One folder and one row of backends.cpp each.
+/// What a device can do for the engine. One folder and one row of engine/backends.cpp each.
 namespace hios {
-
-/// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
-/// device's cores among its groups; the first groups get the remainder.
-struct CoreShare {
-  StreamIndex stream;
-  int threads = 1;     ///< cores of this group (CPU)
-  int first_core = 0;  ///< index into the rank's cores (CPU)
-  bool operator==(const CoreShare&) const = default;
-};
-
-/// The core shares of a stage of `groups` groups on a device of `threads` cores. Group g gets
-/// threads/groups cores (the first threads%groups one more), but never less than one: with more
-/// groups than cores the later ones share cores.
-std::vector<CoreShare> core_shares(std::size_t groups, int threads);
 
 /// Device memory, owned. `data()` is a host pointer where Backend::accelerator() is null, else an
 /// address on the device, which only Backend::read and write reach from the host.
@@ -108,9 +95,9 @@ class Backend {
   /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
   /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
   virtual Json algorithms(const Operation&) { return Json::object(); }
-  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's choices()
-  /// said, on all ranks that shall give its bits. Keys it knows already are replaced. REQUIRES:
-  /// nothing is bound yet.
+  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's
+  /// algorithms() said, on all ranks that shall give its bits. Keys it knows already are replaced.
+  /// REQUIRES: nothing is bound yet.
   virtual void adopt(const Json& /*algorithms*/) {}
 
   /// Throws RunError that says how much was asked for what.
@@ -151,9 +138,9 @@ class Backend {
   /// Waits for all that was queued. Throws RunError where some of it failed.
   virtual void synchronize() {}
   /// Runs `queue`, whose run_stage and mark calls are recorded, not executed. Null where nothing is
-  /// to be recorded (host backends, --cuda-graphs off): then `queue` was not called.
+  /// to be recorded (host backends, BackendOptions::graphs off): then `queue` was not called.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& queue);
-  /// REQUIRES: device().
+  /// REQUIRES: accelerator().
   virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
 };
 
@@ -165,32 +152,14 @@ struct BackendOptions {
   /// What the program's environment says that times depend on, for describe(): nothing else reads
   /// it.
   Json environment = Json::object();
-  Precision precision = Precision::kFp32;  ///< REQUIRES: BackendEntry::has()
+  Precision precision = Precision::kFp32;  ///< REQUIRES: its backend has it (engine/backends.h)
   // Of devices beside the CPU:
   int device_index = 0;       ///< as the driver numbers those that this rank may see
   bool graphs = true;         ///< record() records
   bool deterministic = true;  ///< only algorithms that give the same bits each time
-  /// What Backend::choices said, on all ranks that shall agree; what is missing, the backend
+  /// What Backend::algorithms said, on all ranks that shall agree; what is missing, the backend
   /// chooses.
   Json algorithms = Json::object();
 };
-
-/// A row of the table of backends.
-struct BackendEntry {
-  std::string_view name;
-  std::string_view description;
-  std::string_view kind;
-  std::unique_ptr<Backend> (*make)(const BackendOptions&);  ///< nullptr: not in this build
-  std::string_view missing;                                 ///< why not, and the remedy
-  std::span<const Precision> precisions;                    ///< the arithmetics it has
-  bool has(Precision precision) const;
-};
-
-/// In order of preference for "auto" (the first that this build has).
-std::span<const BackendEntry> backends();
-/// By name, "auto" included. Throws InputError: unknown name (lists them), or not in this build
-/// (why). `table`: those of this build, or a table of one's own.
-const BackendEntry& find_backend(std::string_view name,
-                                 std::span<const BackendEntry> table = backends());
 
 }  // namespace hios

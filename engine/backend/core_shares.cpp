@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "engine/backend/core_shares.h"
 
-#include "engine/backend/backend.h"
+#include <algorithm>
 
 namespace hios {
 

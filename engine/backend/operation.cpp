@@ -15,8 +15,9 @@ Operation operation_of(const Operation& whole, const Part& part) {
 
 void require_support(const Backend& backend, const Operation& operation) {
   if (const auto reason = backend.unsupported(operation)) {
-    throw InputError("backend " + std::string(backend.name()) + " cannot run " + operation.name +
-                     ": " + *reason + "; choose another with --backend");
+    throw InputError(
+        "backend " + std::string(backend.name()) + " cannot run " + operation.name + ": " + *reason,
+        Need{"other-backend"});
   }
 }
 

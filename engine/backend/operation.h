@@ -14,7 +14,7 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 /// A part of an operation as one of its own, under the name of the whole. Refers to `part`.
 Operation operation_of(const Operation& whole, const Part& part);
 
-/// Throws InputError that names operator, reason and remedy where the backend cannot run it.
+/// Throws InputError that names operator and reason where the backend cannot run it.
 void require_support(const Backend& backend, const Operation& operation);
 
 /// Gives each operator its buffers and core share; arguments as in Backend::bind.

@@ -1,3 +1,4 @@
+// Part of engine/cpu/operators.h.
 // Sums, relus and concats of sums: each term is read once and each output written once, in its
 // channel range of the result, so that a concat of sums needs no sum of its own in memory.
 #include <limits>

@@ -1,3 +1,4 @@
+// Part of engine/cpu/kernels.h.
 // Compiled with AVX-512 F, BW, DQ and VL (see CMakeLists.txt); entered only where runs_here().
 #include <immintrin.h>
 

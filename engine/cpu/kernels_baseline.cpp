@@ -1,3 +1,4 @@
+// Part of engine/cpu/kernels.h.
 // For any processor: vectors of four in the compiler's own terms.
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// Part of engine/cpu/operators.h.
 // Sum, relu and depthwise convolution in front of a pointwise convolution, without a pass over
 // memory for each: NASNet and RandWire consist of little else, and separate passes cost a fifth of
 // their time.

@@ -36,9 +36,8 @@ std::vector<int> assign_cores(const std::vector<int>& allowed,
   if (wanted > allowed.size()) {
     if (oversubscribe) return {};
     throw InputError("the ranks of this host want " + std::to_string(wanted) +
-                     " cores and are allowed " + std::to_string(allowed.size()) +
-                     ": use fewer ranks or --threads, give mpirun --bind-to none, or accept shared "
-                     "cores with --oversubscribe");
+                         " cores and are allowed " + std::to_string(allowed.size()),
+                     Need{"cores"});
   }
   const auto mine = begin + static_cast<std::ptrdiff_t>(local_rank);
   const auto first = allowed.begin() + std::accumulate(begin, mine, 0);

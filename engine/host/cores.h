@@ -12,7 +12,7 @@ namespace hios {
 std::vector<int> allowed_cores();
 
 /// The cores of one rank of a host: `threads` consecutive ones out of those allowed, by local rank.
-/// `threads_by_local_rank` has one entry a rank of this host. Throws InputError with the remedy
+/// `threads_by_local_rank` has one entry a rank of this host. Throws InputError
 /// where the ranks of the host want more threads than there are cores, unless `oversubscribe`: then
 /// cores are shared round robin and nothing is pinned (an empty list).
 std::vector<int> assign_cores(const std::vector<int>& allowed,

@@ -7,9 +7,10 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/host/disturbance.h"
+#include "engine/measure/protocol.h"
 #include "engine/measure/sweep_times.h"
 #include "engine/measure/transfer_times.h"
-#include "engine/run/timing.h"
 #include "hios/graph/coarsen.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
@@ -17,9 +18,12 @@
 
 /// Measures operators, stages and transfers the way the executor runs them, on all ranks at the
 /// same time, because they share memory and clocks. All functions are collective and give every
-/// rank the same result; what is missing and when to stop is rank 0's to say, so ranks cannot
-/// disagree about it.
+/// rank the same result; what is missing and when to stop is for rank 0 to decide, so ranks cannot
+/// disagree about it. Whether sweeps had settled stands in the configuration's protocol
+/// (hios/profile/settling.h).
 namespace hios {
+
+struct ProfilerContext;
 
 /// How many of the things asked for were there to be measured, and how many were.
 struct Measured {
@@ -32,13 +36,14 @@ struct Measured {
 class Profiler {
  public:
   /// All arguments outlive the profiler. `teams`: every rank in one; none given: all are alike.
+  /// `disturbance`: this machine's, where none is given.
   /// Throws InputError where the backend does not support an operator (operator and reason).
   Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
            mpi::Transport& transport, TensorSource& source, const Protocol& protocol,
-           std::vector<Team> teams = {});
+           std::vector<Team> teams = {}, DisturbanceReader* disturbance = nullptr);
   ~Profiler();
 
-  /// SweepTimes over the whole network in topological order, run by the executor, each operator
+  /// Sweeps over the whole network in topological order, run by the executor, each operator
   /// with all cores of the rank; writes those signatures that `into` lacks. An operator is measured
   /// in its network, where its inputs are as warm and its weights as cold as in a run. Teams sweep
   /// at the same time and wait for each other between sweeps; which sweeps are a team's fastest is
@@ -49,8 +54,9 @@ class Profiler {
   /// Stages with their groups really concurrent (engine/measure/stage_batch.h), first asked, first
   /// measured; skips those that `into` has, and stages of one group, which cost the sum of their
   /// operators. Stops before the batch of stages that would not end within `time_limit_s`.
-  /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten.
-  /// They are measured on one team's ranks, while those of other teams look on.
+  /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten,
+  /// and more until they settle. They are measured on one team's ranks, while those of other teams
+  /// wait.
   Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
                           double time_limit_s, std::size_t team = 0);
 
@@ -63,8 +69,7 @@ class Profiler {
   }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ProfilerContext> context_;
 };
 
 }  // namespace hios

@@ -4,9 +4,8 @@
 // stages that a scheduler asks for overlap, weights still warm from the stage before. So each stage
 // of a sweep is three items, of which only the last is timed:
 //
-//  - cache_flush: read as many bytes as are missing to `cold_bytes` since an operator of the stage
-//  last
-//    ran, on every core; nothing, for stages that share no operator;
+//  - flush the caches: read as many bytes as are missing to `cold_bytes` since an operator of the
+//    stage last ran, on every core; nothing, for stages that share no operator;
 //  - produce: run the operators whose outputs the stage reads, one after the other on all cores.
 //    Their own inputs are one block of fixed values, so that no value can grow from sweep to sweep;
 //  - the stage.
@@ -29,7 +28,7 @@
 #include "engine/backend/arena.h"
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
-#include "engine/run/timing.h"
+#include "engine/host/clock.h"
 #include "hios/base/random.h"
 
 namespace hios {
@@ -37,12 +36,11 @@ namespace {
 
 struct Item {
   std::size_t index = 0;  // of the stage, as asked
-  Bytes chill_bytes = 0;
+  Bytes flush_bytes = 0;
   BoundGroup produce;
   std::vector<BoundGroup> groups;
   std::vector<CoreShare> shares;
-  std::unique_ptr<Recording>
-      recording;  // of what follows the cache_flush, where the device records
+  std::unique_ptr<Recording> recording;  // of what follows the flush, where the device records
 };
 
 // An item's marks, by its position in a sweep.
@@ -59,10 +57,10 @@ struct StageBatch::State {
   std::vector<OpId> producers(const Stage& stage) const;
   std::vector<std::size_t> in_topological_order(std::span<const Stage> stages) const;
   void allocate(std::span<const Stage> stages);
-  void make_chills(Bytes cold_bytes);
+  void make_flushes(Bytes cold_bytes);
   Item make_item(std::size_t index, const Stage& stage);
   BoundOperator* bind(OpId op, std::byte* output, const CoreShare& share, bool fixed_inputs);
-  void plan_chills(std::span<const Stage> stages, Bytes cold_bytes);
+  void plan_flushes(std::span<const Stage> stages, Bytes cold_bytes);
   void cache_flush(Bytes size_bytes);
   void produce(const Item& item);
   void make_recordings();
@@ -77,9 +75,9 @@ struct StageBatch::State {
   std::unique_ptr<Buffer> fixed, tensors, stretch;
   std::vector<std::byte*> place;  // by OpId, while a stage is bound
   std::vector<std::unique_ptr<BoundOperator>> operators;
-  std::vector<std::unique_ptr<CacheFlush>> chills;  // one a core
-  std::vector<BoundGroup> chill_groups;
-  std::vector<CoreShare> chill_lanes, all_cores;
+  std::vector<std::unique_ptr<CacheFlush>> flushes;  // one a core
+  std::vector<BoundGroup> flush_groups;
+  std::vector<CoreShare> flush_shares, all_cores;
   std::unique_ptr<ClockMarks> marks;  // of an asynchronous device
   std::vector<Item> items;
 };
@@ -148,18 +146,18 @@ void StageBatch::State::allocate(std::span<const Stage> stages) {
   write_floats(backend, fixed->data(), values);
 }
 
-void StageBatch::State::make_chills(Bytes cold_bytes) {
+void StageBatch::State::make_flushes(Bytes cold_bytes) {
   const auto cores = static_cast<std::size_t>(std::max(1, backend.threads()));
   const Bytes share = aligned_size(cold_bytes / cores);
   all_cores = core_shares(1, backend.threads());
-  chill_lanes = core_shares(cores, backend.threads());
+  flush_shares = core_shares(cores, backend.threads());
   if (share == 0) return;
   stretch = backend.allocate(share * cores, "what drives weights out of the caches");
   fill(backend, stretch->data(), share * cores, std::byte{1});
   for (std::size_t core = 0; core < cores; ++core) {
-    chills.push_back(
-        backend.bind_cache_flush({stretch->data() + core * share, share}, chill_lanes[core]));
-    chill_groups.push_back({chills.back().get()});
+    flushes.push_back(
+        backend.bind_cache_flush({stretch->data() + core * share, share}, flush_shares[core]));
+    flush_groups.push_back({flushes.back().get()});
   }
 }
 
@@ -196,7 +194,7 @@ Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
 }
 
 // Walks two sweeps, counting what is touched; what the second needs is what each one needs.
-void StageBatch::State::plan_chills(std::span<const Stage> stages, Bytes cold_bytes) {
+void StageBatch::State::plan_flushes(std::span<const Stage> stages, Bytes cold_bytes) {
   Bytes touched = 0;
   std::vector<std::optional<Bytes>> last(coarse.graph.size());
   const auto touch = [&](OpId op) {
@@ -212,8 +210,8 @@ void StageBatch::State::plan_chills(std::span<const Stage> stages, Bytes cold_by
           if (last[op.index()]) since = std::min(since, touched - *last[op.index()]);
         }
       }
-      item.chill_bytes = cold_bytes - since;
-      touched += item.chill_bytes;
+      item.flush_bytes = cold_bytes - since;
+      touched += item.flush_bytes;
       for (const OpId op : producers(stage)) touch(op);
       for (const Group& group : stage.groups) {
         for (const OpId op : group) touch(op);
@@ -223,8 +221,8 @@ void StageBatch::State::plan_chills(std::span<const Stage> stages, Bytes cold_by
 }
 
 void StageBatch::State::cache_flush(Bytes size_bytes) {
-  for (const auto& one : chills) one->set_size(size_bytes / chills.size());
-  backend.run_stage(chill_groups, chill_lanes, nullptr, nullptr);
+  for (const auto& one : flushes) one->set_size(size_bytes / flushes.size());
+  backend.run_stage(flush_groups, flush_shares, nullptr, nullptr);
 }
 
 void StageBatch::State::produce(const Item& item) {
@@ -249,7 +247,7 @@ void StageBatch::State::queue_timed(std::size_t position) {
 
 void StageBatch::State::sweep_host(std::span<double> ms) {
   for (const Item& item : items) {
-    if (item.chill_bytes > 0) cache_flush(item.chill_bytes);
+    if (item.flush_bytes > 0) cache_flush(item.flush_bytes);
     produce(item);
     const Stopwatch stopwatch;
     backend.run_stage(item.groups, item.shares, nullptr, nullptr);
@@ -260,7 +258,7 @@ void StageBatch::State::sweep_host(std::span<double> ms) {
 void StageBatch::State::sweep_device(std::span<double> ms) {
   for (std::size_t position = 0; position < items.size(); ++position) {
     const Item& item = items[position];
-    if (item.chill_bytes > 0) cache_flush(item.chill_bytes);
+    if (item.flush_bytes > 0) cache_flush(item.flush_bytes);
     if (item.recording) {
       item.recording->replay();
     } else {
@@ -279,11 +277,11 @@ StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& b
   State& state = *state_;
   state.place.assign(coarse.graph.size(), nullptr);
   state.allocate(stages);
-  state.make_chills(cold_bytes);
+  state.make_flushes(cold_bytes);
   for (const std::size_t index : state.in_topological_order(stages)) {
     state.items.push_back(state.make_item(index, stages[index]));
   }
-  state.plan_chills(stages, cold_bytes);
+  state.plan_flushes(stages, cold_bytes);
   if (backend.accelerator()) state.make_recordings();
 }
 

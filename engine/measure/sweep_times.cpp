@@ -27,8 +27,8 @@ const char* SweepTimes::statistic() {
          "ranks), mean over ranks and over occurrences in a sweep";
 }
 
-std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport,
-                                           std::span<const double> totals, const Team& team) const {
+std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport, const Samples& totals,
+                                           const Team& team) const {
   const bool counts = std::find(team.begin(), team.end(), transport.rank()) != team.end();
   const std::vector<std::vector<OfRank>> of_ranks =
       mpi::gather(transport, counts ? of_this_rank(totals) : std::vector<OfRank>());
@@ -46,8 +46,8 @@ std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport,
   return merged;
 }
 
-std::vector<SweepTimes::OfRank> SweepTimes::of_this_rank(std::span<const double> totals) const {
-  const std::vector<std::size_t> fastest = fastest_quarter(totals);
+std::vector<SweepTimes::OfRank> SweepTimes::of_this_rank(const Samples& totals) const {
+  const std::vector<std::size_t> fastest = fastest_quarter(totals.ms, totals.disturbed);
   std::vector<OfRank> mine;
   std::vector<double> times(fastest.size());
   for (std::size_t thing = 0; thing < things_; ++thing) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/measure/protocol.h"
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
@@ -27,12 +28,13 @@ class SweepTimes {
   void drop_first(std::size_t sweeps);
 
   /// By thing, the same on every rank. A thing's time in a sweep is the mean over its occurrences;
-  /// on a rank, the median over those sweeps that are in the fastest quarter of `totals`; in all,
+  /// on a rank, the median over those sweeps that are in the fastest quarter of `totals` (disturbed
+  /// ones left out while enough others remain); in all,
   /// the mean over the ranks of `team`. `min_ms` is the least of any of these ranks and occurrence,
   /// `samples` counts the occurrences on all of them. Collective among all ranks of the transport;
   /// what those beyond the team have swept does not count. REQUIRES: a total, the same on every
   /// rank of the team, for each sweep; every thing occurs in every sweep.
-  std::vector<Measurement> merge(mpi::Transport& transport, std::span<const double> totals,
+  std::vector<Measurement> merge(mpi::Transport& transport, const Samples& totals,
                                  const Team& team) const;
 
   /// How these numbers came about, for the profile's protocol.
@@ -53,7 +55,7 @@ class SweepTimes {
       return std::tie(self.median_ms, self.min_ms, self.occurrences);
     }
   };
-  std::vector<OfRank> of_this_rank(std::span<const double> totals) const;
+  std::vector<OfRank> of_this_rank(const Samples& totals) const;
 
   std::size_t things_;
   std::vector<std::vector<Thing>> sweeps_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/backend/host_copies.h"
+#include "engine/host/clock.h"
 #include "hios/base/statistics.h"
 
 namespace hios {
@@ -33,7 +34,7 @@ struct Ball {
 };
 
 // One end of a ping-pong between two ranks, over the channel that runs use. All ranks make one,
-// because transports may open channels together; without a ball, it looks on.
+// because transports may open channels together; without a ball, it takes no part.
 class PingPong {
  public:
   PingPong(mpi::Transport& transport, Ball* ball, Bytes size_bytes, Rank peer, bool first)
@@ -82,7 +83,7 @@ std::vector<Bytes> transfer_sizes(Bytes largest) {
 }
 
 TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             Rank from, Rank to, Bytes largest) {
+                             DisturbanceReader& disturbance, Rank from, Rank to, Bytes largest) {
   TransferCurve curve{from.index(), to.index(), {}};
   const std::vector<Bytes> sizes = transfer_sizes(largest);
   const bool first = transport.rank() == from;
@@ -92,9 +93,8 @@ TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const 
   for (const Bytes size : sizes) {
     PingPong ping_pong(transport, ball ? &*ball : nullptr, size, first ? to : from, first);
     const Protocol rounds{protocol.warmup, protocol.iterations, 0};
-    const std::vector<double> half_ms =
-        measure(transport, rounds, [&] { return ping_pong.round(); });
-    curve.points.emplace_back(size, summarize(half_ms).best_quarter);
+    const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });
+    curve.points.emplace_back(size, summarize(half.ms, half.disturbed).best_quarter);
   }
   transport.barrier();  // no peer maps the memory any more
   return curve;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
-#include "engine/run/timing.h"
+#include "engine/measure/protocol.h"
 #include "hios/profile/profile.h"
 
 namespace hios {
@@ -21,6 +21,7 @@ std::vector<Bytes> transfer_sizes(Bytes largest = kLargestMessage);
 /// message to an asynchronous device has arrived when the device has it.
 /// Collective: all ranks call it, and get the same.
 TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             Rank from, Rank to, Bytes largest = kLargestMessage);
+                             DisturbanceReader& disturbance, Rank from, Rank to,
+                             Bytes largest = kLargestMessage);
 
 }  // namespace hios

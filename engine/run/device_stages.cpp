@@ -5,6 +5,7 @@
 // fake device that runs its queues as late as it may.
 #include "engine/run/device_stages.h"
 
+#include <algorithm>
 #include <string>
 
 #include "hios/base/error.h"
@@ -12,7 +13,8 @@
 namespace hios {
 namespace {
 
-// Mark 0 is the start of the iteration; each stage has two.
+// Mark 0 is the start of the iteration; each stage has two, then each send has one and each receive
+// two.
 constexpr std::size_t kOrigin = 0;
 constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
 constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
@@ -77,7 +79,7 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
 
 void DeviceStages::record_stages(bool on) {
   if (on && !marks_) {
-    marks_ = backend_.make_marks(start_mark(stages_.size()));
+    marks_ = backend_.make_marks(wait_mark(plan_.receives.size()));
     with_marks_ = record_all(true);
   }
   timed_ = on;
@@ -100,19 +102,31 @@ std::size_t DeviceStages::run_next() {
   return segment.end;
 }
 
-void DeviceStages::end(std::span<StageClock> clocks) {
+std::size_t DeviceStages::send_mark(std::size_t send) const {
+  return start_mark(stages_.size()) + send;
+}
+
+std::size_t DeviceStages::wait_mark(std::size_t receive) const {
+  return send_mark(plan_.sends.size()) + 2 * receive;
+}
+
+void DeviceStages::mark_send(std::size_t send) { marks_->mark(send_mark(send)); }
+void DeviceStages::mark_wait(std::size_t receive) { marks_->mark(wait_mark(receive)); }
+void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(receive) + 1); }
+
+void DeviceStages::end(RunClocks& clocks) {
   backend_.synchronize();
   if (timed_) read_clocks(clocks);
 }
 
 // The device waited for a stage's inputs from the end of the stage before, if it waited: what the
 // host waited for while the device had work cost nothing.
-void DeviceStages::read_clocks(std::span<StageClock> clocks) const {
+void DeviceStages::read_clocks(RunClocks& clocks) const {
   double before_ms = 0;
   for (const Segment& segment : segments_) {
     for (std::size_t step = segment.first; step < segment.end; ++step) {
       const std::size_t stage = stage_of(plan_.steps[step]);
-      StageClock& clock = clocks[stage];
+      StageClock& clock = clocks.stages[stage];
       clock.start_ms = marks_->ms(kOrigin, start_mark(stage));
       clock.end_ms = marks_->ms(kOrigin, end_mark(stage));
       const bool awaited = step == segment.first && step > 0 &&
@@ -120,6 +134,14 @@ void DeviceStages::read_clocks(std::span<StageClock> clocks) const {
       clock.awaited_ms = awaited ? before_ms : clock.start_ms;
       before_ms = clock.end_ms;
     }
+  }
+  for (std::size_t i = 0; i < clocks.sends.size(); ++i) {
+    MessageClock& clock = clocks.sends[i];
+    clock.start_ms = marks_->ms(kOrigin, send_mark(i));
+    clock.end_ms = std::max(clock.start_ms, clock.end_ms);
+  }
+  for (std::size_t i = 0; i < clocks.receives.size(); ++i) {
+    clocks.receives[i] = {marks_->ms(kOrigin, wait_mark(i)), marks_->ms(kOrigin, wait_mark(i) + 1)};
   }
 }
 

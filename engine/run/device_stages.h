@@ -6,8 +6,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/run/plan.h"
-#include "engine/run/segments.h"
-#include "engine/run/stage_clock.h"
+#include "engine/run/run_clocks.h"
 
 namespace hios {
 
@@ -36,9 +35,14 @@ class DeviceStages {
   /// Queues the next segment and returns the step behind it. Blocking, it throws a RunError that
   /// names operator and stream where one fails.
   std::size_t run_next();
-  /// Waits until the device has ended all that was queued, and with record_stages(true) writes each
-  /// stage's times. Throws RunError where the device failed.
-  void end(std::span<StageClock> clocks);
+  /// With record_stages(true): the device's clock is read when its work comes to this point, where
+  /// a send has been started, a receive is about to be awaited, or has been awaited.
+  void mark_send(std::size_t send);
+  void mark_wait(std::size_t receive);
+  void mark_receive(std::size_t receive);
+  /// Waits until the device has ended all that was queued, and with record_stages(true) writes its
+  /// times: all but the ends of sends. Throws RunError where the device failed.
+  void end(RunClocks& clocks);
 
   std::span<const Segment> segments() const { return segments_; }
   /// Those that the device has been given in this iteration.
@@ -51,7 +55,9 @@ class DeviceStages {
   Recordings record_all(bool timed);
   void queue(const Segment& segment, bool timed);
   void run_one_by_one(std::size_t stage);
-  void read_clocks(std::span<StageClock> clocks) const;
+  void read_clocks(RunClocks& clocks) const;
+  std::size_t send_mark(std::size_t send) const;
+  std::size_t wait_mark(std::size_t receive) const;
 
   const RankPlan& plan_;
   const Graph& graph_;

@@ -21,10 +21,11 @@
 
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
+#include "engine/host/clock.h"
 #include "engine/run/device_stages.h"
 #include "engine/run/memory_estimate.h"
+#include "engine/run/message_watch.h"
 #include "engine/run/step_text.h"
-#include "engine/run/timing.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 
@@ -39,7 +40,9 @@ struct Executor::State {
         backend(the_backend),
         transport(the_transport),
         blocking(the_options.blocking),
-        clocks(rank_plan.stages.size()) {}
+        clocks{std::vector<StageClock>(rank_plan.stages.size()),
+               std::vector<MessageClock>(rank_plan.sends.size()),
+               std::vector<MessageClock>(rank_plan.receives.size())} {}
 
   void allocate(TensorSource& source);
   void bind(TensorSource& source);
@@ -54,6 +57,9 @@ struct Executor::State {
   std::size_t queue_segment();
   template <class Wait>
   void wait(Wait&& wait_for_it);
+  void await_receive(std::size_t receive);
+  void start_send(std::size_t send);
+  void poll();
   double now_ms() const { return ms_between(begin, Clock::now()); }
   std::string words(std::size_t place) const;
   std::string suspects() const;
@@ -73,7 +79,9 @@ struct Executor::State {
   std::unique_ptr<mpi::Channel> channel;  // none where no message is planned
 
   bool recording = false;
-  std::vector<StageClock> clocks;
+  RunClocks clocks;
+  std::optional<MessageWatch> own_watch;  // made when first wanted
+  MessageWatch* watch = nullptr;          // while recording, where there are messages
   Clock::time_point begin;
   std::optional<double> awaited_ms;  // when the coming stage began to wait, if it did
   double elsewhere_ms = 0;           // in kernels and waits of this iteration
@@ -173,28 +181,48 @@ void Executor::State::wait(Wait&& wait_for_it) {
   elsewhere_ms += now_ms() - from;
 }
 
+void Executor::State::await_receive(std::size_t receive) {
+  if (watch) watch->receive_awaited(receive, now_ms());
+  if (device && recording) device->mark_wait(receive);
+  wait([&] { channel->await_receive(receive); });
+  if (device && recording) device->mark_receive(receive);
+  if (watch) watch->look(now_ms());
+}
+
+void Executor::State::start_send(std::size_t send) {
+  if (watch) watch->send_started(send, now_ms());
+  if (device && recording) device->mark_send(send);
+  channel->start_send(send);
+}
+
+// A rank that computes makes no progress with messages, unless it asks.
+void Executor::State::poll() {
+  channel->poll();
+  if (watch) watch->look(now_ms());
+}
+
 void Executor::State::compute(std::size_t stage) {
-  // A rank that computes makes no progress with messages, unless it asks: before each stage (what
-  // the messages take then is theirs, as if awaited), and between operators.
-  void (*poll)(void*) = nullptr;
+  // Messages progress before each stage (what they take then is theirs, as if awaited), and between
+  // operators.
+  void (*poll_between)(void*) = nullptr;
   double start = now_ms();
   if (channel) {
-    poll = [](void* open) { static_cast<mpi::Channel*>(open)->poll(); };
-    poll(channel.get());
+    poll_between = [](void* state) { static_cast<State*>(state)->poll(); };
+    poll();
     const double before = std::exchange(start, now_ms());
     elsewhere_ms += start - before;
   }
-  backend.run_stage(stages[stage].groups, stages[stage].shares, poll, channel.get());
+  backend.run_stage(stages[stage].groups, stages[stage].shares, poll_between, this);
   const double end = now_ms();
   elsewhere_ms += end - start;
-  if (recording) clocks[stage] = {awaited_ms.value_or(start), start, end};
+  if (recording) clocks.stages[stage] = {awaited_ms.value_or(start), start, end};
   awaited_ms.reset();
 }
 
 // Returns the step behind it.
 std::size_t Executor::State::queue_segment() {
   const double start = now_ms();
-  if (channel) channel->poll();
+  if (channel) poll();
   const std::size_t next = device->run_next();
   elsewhere_ms += now_ms() - start;
   awaited_ms.reset();
@@ -205,11 +233,12 @@ std::size_t Executor::State::queue_segment() {
 std::size_t Executor::State::run_step(std::size_t index) {
   const Step& step = plan.steps[index];
   if (const auto* receive = std::get_if<AwaitReceive>(&step)) {
-    wait([&] { channel->await_receive(receive->receive); });
+    await_receive(receive->receive);
   } else if (const auto* sent = std::get_if<AwaitSend>(&step)) {
     wait([&] { channel->await_send(sent->send); });
+    if (watch) watch->look(now_ms());
   } else if (const auto* send = std::get_if<StartSend>(&step)) {
-    channel->start_send(send->send);
+    start_send(send->send);
   } else if (device) {
     return queue_segment();
   } else {
@@ -221,12 +250,14 @@ std::size_t Executor::State::run_step(std::size_t index) {
 void Executor::State::run_steps() {
   if (device) device->begin();
   if (channel) channel->start_receives();
+  if (watch) watch->begin();
   for (std::size_t step = 0; step < plan.steps.size();) {
     enter(1 + step);
     step = run_step(step);
   }
   enter(1 + plan.steps.size());
   if (channel) wait([&] { channel->finish(); });
+  if (watch) watch->end(now_ms());
   enter(2 + plan.steps.size());
   if (device) wait([&] { device->end(clocks); });
   iterations_begin += places();
@@ -255,8 +286,7 @@ std::string Executor::State::words(std::size_t place) const {
 // A device tells of a failure when it is asked, not when it happens.
 std::string Executor::State::suspects() const {
   if (!device || blocking || device->given().empty()) return {};
-  return "; the device had been given " + by_stream(device->given(), plan, coarse.graph) +
-         ": --blocking says which of these failed";
+  return "; the device had been given " + by_stream(device->given(), plan, coarse.graph);
 }
 
 Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
@@ -280,14 +310,16 @@ double Executor::run_once() {
   state.elsewhere_ms = 0;
   state.awaited_ms.reset();
   state.begin = Clock::now();
-  const auto fail = [&](const std::string& text) {
+  const auto fail = [&](const std::string& text, const Need& need = {}) {
     throw RunError("rank " + std::to_string(state.plan.rank.index()) + " on " +
-                   state.transport.host() + ", " + current_step() + ": " + text);
+                       state.transport.host() + ", " + current_step() + ": " + text,
+                   need);
   };
   try {
     state.run_steps();
   } catch (const mpi::DeviceError& error) {
-    fail(error.what() + state.suspects());
+    const std::string suspects = state.suspects();
+    fail(error.what() + suspects, suspects.empty() ? Need{} : Need{"failed-operator"});
   } catch (const std::exception& error) {
     fail(error.what());
   }
@@ -297,11 +329,16 @@ double Executor::run_once() {
 }
 
 void Executor::record_stages(bool on) {
-  state_->recording = on;
-  if (state_->device) state_->device->record_stages(on);
+  State& state = *state_;
+  state.recording = on;
+  if (on && state.channel && !state.own_watch) {
+    state.own_watch.emplace(*state.channel, state.clocks.sends, state.clocks.receives);
+  }
+  state.watch = on && state.own_watch ? &*state.own_watch : nullptr;
+  if (state.device) state.device->record_stages(on);
 }
 
-std::span<const StageClock> Executor::stage_clocks() const { return state_->clocks; }
+const RunClocks& Executor::clocks() const { return state_->clocks; }
 
 double Executor::overhead_ms() const { return state_->overhead_ms; }
 
@@ -311,6 +348,8 @@ std::vector<float> Executor::output(OpId op) const {
 }
 
 void Executor::close() {
+  state_->watch = nullptr;
+  state_->own_watch.reset();
   state_->channel.reset();
   state_->transport.barrier();
 }

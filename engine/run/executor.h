@@ -9,7 +9,7 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
 #include "engine/run/plan.h"
-#include "engine/run/stage_clock.h"
+#include "engine/run/run_clocks.h"
 #include "mpi/transport.h"
 
 namespace hios {
@@ -42,9 +42,10 @@ class Executor {
   /// no further use then.
   double run_once();
 
-  /// The stages of the last run_once, when `record_stages(true)`. Switching it on may allocate.
+  /// When the stages and messages of the last run_once happened, with `record_stages(true)`.
+  /// Switching it on may allocate; while it is off, nothing is noted, and nothing costs time.
   void record_stages(bool on);
-  std::span<const StageClock> stage_clocks() const;
+  const RunClocks& clocks() const;
   /// Of the last run: what the executor itself took, outside kernels (on an asynchronous device:
   /// giving it stages) and waits.
   double overhead_ms() const;

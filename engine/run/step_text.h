@@ -4,7 +4,6 @@
 #include <string>
 
 #include "engine/run/plan.h"
-#include "engine/run/segments.h"
 #include "hios/graph/graph.h"
 
 /// Where a rank stands, in words, for watchdogs and errors.

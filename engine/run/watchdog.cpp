@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "engine/run/timing.h"
+#include "engine/host/clock.h"
 
 namespace hios {
 
@@ -52,8 +52,9 @@ void Watchdog::watch() {
 void Watchdog::report() const {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", options_.timeout_s);
-  const std::string line = "error: " + options_.who + ": no progress for " + seconds +
-                           " s (--timeout), " + watched_.current_step() + "\n";
+  const std::string line = "error: " + options_.who + ": no progress for " + seconds + " s" +
+                           (options_.limit.empty() ? "" : " (" + options_.limit + ")") + ", " +
+                           watched_.current_step() + "\n";
   // One call, so that lines of several ranks do not mix; no stream, whose lock the stuck thread may
   // hold. Nothing can be done where even this fails: the job ends all the same.
   [[maybe_unused]] const auto written = write(options_.descriptor, line.data(), line.size());

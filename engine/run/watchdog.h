@@ -23,9 +23,9 @@ Watched watched(const Executor& executor);  ///< which must outlive the watchdog
 /// line that names rank, host and step, straight to a file descriptor, and calls `on_stall`, once.
 ///
 /// Only the main thread may call MPI, and it is the one that hangs, so `on_stall` cannot abort the
-/// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which mpirun
-/// ends the others. Each rank has a watchdog, so each prints where it stands: the one that computes
-/// or sleeps is the culprit, those that wait name whom they wait for.
+/// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which the
+/// launcher ends the others. Each rank has a watchdog, so each prints where it stands: the one that
+/// computes or sleeps is the culprit, those that wait name whom they wait for.
 class Watchdog {
  public:
   struct Options {
@@ -33,6 +33,7 @@ class Watchdog {
     std::string who;         ///< "rank 1 on node7"
     int descriptor = 2;      ///< standard error
     double interval_s = .2;  ///< between two looks, at most
+    std::string limit = {};  ///< what the program calls the time-out, for its line; empty: nothing
   };
 
   /// Begins to watch. REQUIRES: timeout_s > 0.

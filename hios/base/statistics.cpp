@@ -29,20 +29,40 @@ std::vector<double> sorted_copy(std::span<const double> samples) {
   return sorted;
 }
 
+/// The samples that count: those that were not disturbed, where there are enough of them.
+std::vector<std::size_t> usable(std::size_t count, const std::vector<bool>& disturbed) {
+  constexpr std::size_t kFewest = 8;
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (disturbed.empty()) return all;
+  std::vector<std::size_t> quiet;
+  for (const std::size_t i : all) {
+    if (!disturbed[i]) quiet.push_back(i);
+  }
+  const std::size_t enough = std::min(count, std::max(quarter(count), kFewest));
+  return quiet.size() < enough ? all : quiet;
+}
+
 }  // namespace
 
-Statistics summarize(std::span<const double> samples_ms) {
+Statistics summarize(std::span<const double> samples_ms, const std::vector<bool>& disturbed) {
   const std::vector<double> sorted = sorted_copy(samples_ms);
   const std::span<const double> all(sorted);
   Statistics statistics;
   statistics.min = sorted.front();
-  statistics.best_quarter = middle(all.first(quarter(all.size())));
+  std::vector<double> fastest;
+  for (const std::size_t i : fastest_quarter(samples_ms, disturbed)) {
+    fastest.push_back(samples_ms[i]);
+  }
+  statistics.best_quarter = middle(sorted_copy(fastest));
   statistics.median = middle(all);
   statistics.p95 = nearest_rank(all, 95);
   statistics.p99 = nearest_rank(all, 99);
   statistics.mean =
       std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
   statistics.samples = sorted.size();
+  statistics.disturbed =
+      static_cast<std::size_t>(std::count(disturbed.begin(), disturbed.end(), true));
   return statistics;
 }
 
@@ -50,21 +70,21 @@ double percentile(std::span<const double> samples_ms, double percent) {
   return nearest_rank(sorted_copy(samples_ms), percent);
 }
 
-std::vector<std::size_t> fastest_quarter(std::span<const double> totals) {
-  std::vector<std::size_t> indices(totals.size());
-  std::iota(indices.begin(), indices.end(), std::size_t{0});
+std::vector<std::size_t> fastest_quarter(std::span<const double> totals,
+                                         const std::vector<bool>& disturbed) {
+  std::vector<std::size_t> indices = usable(totals.size(), disturbed);
   std::stable_sort(indices.begin(), indices.end(),
                    [&](std::size_t a, std::size_t b) { return totals[a] < totals[b]; });
-  indices.resize(quarter(indices.size()));
+  indices.resize(quarter(totals.size()));
   std::sort(indices.begin(), indices.end());
   return indices;
 }
 
 Json to_json(const Statistics& statistics) {
-  return {{"min", statistics.min},        {"best_quarter", statistics.best_quarter},
-          {"median", statistics.median},  {"p95", statistics.p95},
-          {"p99", statistics.p99},        {"mean", statistics.mean},
-          {"samples", statistics.samples}};
+  return {{"min", statistics.min},         {"best_quarter", statistics.best_quarter},
+          {"median", statistics.median},   {"p95", statistics.p95},
+          {"p99", statistics.p99},         {"mean", statistics.mean},
+          {"samples", statistics.samples}, {"disturbed", statistics.disturbed}};
 }
 
 }  // namespace hios

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "hios/base/json_io.h"
 
@@ -16,15 +17,20 @@ struct Statistics {
   double p99 = 0;
   double mean = 0;
   std::size_t samples = 0;
+  std::size_t disturbed = 0;  ///< of the samples
 };
 
-/// REQUIRES: samples not empty. A median is the middle sample or the mean of the two there;
-/// percentiles are by the nearest rank.
-Statistics summarize(std::span<const double> samples_ms);
+/// REQUIRES: samples not empty. `disturbed` marks those during which the machine did something else
+/// (empty: none); best_quarter leaves them out as fastest_quarter() does. A median is the middle
+/// sample or the mean of the two there; percentiles are by the nearest rank.
+Statistics summarize(std::span<const double> samples_ms, const std::vector<bool>& disturbed = {});
 double percentile(std::span<const double> samples_ms, double percent);
 
-/// The indices of those of `totals` that are in the fastest quarter (at least one), ascending.
-std::vector<std::size_t> fastest_quarter(std::span<const double> totals);
+/// The indices of the fastest of `totals`, as many as a quarter of all (at least one), ascending.
+/// None that is `disturbed` (empty: none is) while a quarter of all, and no fewer than eight, are
+/// not; else all count.
+std::vector<std::size_t> fastest_quarter(std::span<const double> totals,
+                                         const std::vector<bool>& disturbed = {});
 
 Json to_json(const Statistics& statistics);
 

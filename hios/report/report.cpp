@@ -135,7 +135,7 @@ double prediction_error(double measured_ms, double predicted_ms) {
 }
 
 Json to_json(const Report& report, const Graph& graph) {
-  const Statistics statistics = summarize(report.iterations_ms);
+  const Statistics statistics = summarize(report.iterations_ms, report.disturbed);
   Json latency = to_json(statistics);
   if (!report.percentiles.empty()) latency["percentiles"] = percentiles_json(report);
   std::optional<double> error;

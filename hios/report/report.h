@@ -58,6 +58,7 @@ struct Report {
   std::uint64_t seed = 0;
   Json protocol = Json::object();     ///< warm-up, iterations
   std::vector<double> iterations_ms;  ///< REQUIRES: not empty
+  std::vector<bool> disturbed;        ///< by iteration: the machine did something else
   std::vector<double> percentiles;    ///< to be reported beside the usual ones, in percent
   std::optional<double> predicted_ms;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits

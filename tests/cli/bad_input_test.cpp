@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/backend/backend.h"
+#include "engine/backends.h"
 #include "support/programs.h"
 
 namespace hios::test {

@@ -70,6 +70,18 @@ TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
   EXPECT_EQ(error_line(RunError("no")), "no");
 }
 
+TEST(Remedies, OfTheEngineNameItsFlags) {
+  EXPECT_EQ(error_line(InputError("not built", Need{"backend", {{"name", "cpu"}}})),
+            "not built, or use --backend cpu");
+  EXPECT_EQ(error_line(InputError("no GPU", Need{"gpu", {{"instead", "cpu"}}})),
+            "no GPU; use --backend cpu on machines without a GPU");
+  EXPECT_EQ(error_line(InputError("too few", Need{"cores"})),
+            "too few: use fewer ranks or --threads, give mpirun --bind-to none, or accept shared "
+            "cores with --oversubscribe");
+  EXPECT_EQ(error_line(RunError("one of these", Need{"failed-operator"})),
+            "one of these: --blocking says which of these failed");
+}
+
 TEST(Remedies, AreAddedOnce) {
   const std::string text = test::complaint_of([] {
     with_remedies("", [] {

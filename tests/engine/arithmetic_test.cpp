@@ -7,6 +7,7 @@
 
 #include "engine/backend/half.h"
 #include "engine/backend/host_copies.h"
+#include "engine/backends.h"
 #include "engine/job/verification.h"
 #include "engine/measure/stage_batch.h"
 #include "engine/run/executor.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/backend/backend.h"
+#include "engine/backends.h"
 #include "hios/base/error.h"
 
 namespace hios {

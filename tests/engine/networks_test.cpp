@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "engine/backends.h"
 #include "engine/job/verification.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/validate.h"

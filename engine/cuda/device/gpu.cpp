@@ -9,8 +9,6 @@
 namespace hios::cuda {
 namespace {
 
-constexpr const char* kRemedy = "; use --backend cpu on machines without a GPU";
-
 std::string identity_of(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -29,52 +27,52 @@ std::string version_text(int version) {
 
 }  // namespace
 
-std::string refusal_without_gpu(int status) {
+InputError refusal_without_gpu(int status) {
   const auto error = static_cast<cudaError_t>(status);
+  const Need need = Need{"gpu", {{"instead", "cpu"}}};
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
     if (driver == 0) {
-      return std::string("backend cuda: no NVIDIA driver is installed here (libcuda is missing)") +
-             kRemedy;
+      return InputError("backend cuda: no NVIDIA driver is installed here (libcuda is missing)",
+                        need);
     }
-    return "backend cuda: the NVIDIA driver here knows CUDA " + version_text(driver) +
-           ", this build needs " + version_text(CUDART_VERSION) + "; update the driver";
+    return InputError("backend cuda: the NVIDIA driver here knows CUDA " + version_text(driver) +
+                      ", this build needs " + version_text(CUDART_VERSION) + "; update the driver");
   }
   if (error == cudaErrorNoDevice) {
-    return std::string(
-               "backend cuda: this rank sees no NVIDIA GPU (look at CUDA_VISIBLE_DEVICES and "
-               "nvidia-smi)") +
-           kRemedy;
+    return InputError(
+        "backend cuda: this rank sees no NVIDIA GPU (look at CUDA_VISIBLE_DEVICES and nvidia-smi)",
+        need);
   }
-  return std::string("backend cuda: the GPU cannot be used: ") + cudaGetErrorString(error) + " (" +
-         cudaGetErrorName(error) + ")" + kRemedy;
+  return InputError(std::string("backend cuda: the GPU cannot be used: ") +
+                        cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")",
+                    need);
 }
 
-std::string refusal_of_index(int index, int count) {
-  return "backend cuda: there is no GPU " + std::to_string(index) + ": this rank sees " +
-         std::to_string(count) + ", numbered from 0; start fewer ranks a node, or give " +
-         "--devices-per-node the number that there are";
+InputError refusal_of_index(int index, int count) {
+  return InputError("backend cuda: there is no GPU " + std::to_string(index) + ": this rank sees " +
+                        std::to_string(count) + ", numbered from 0; start fewer ranks a node",
+                    Need{"devices-per-node"});
 }
 
 Gpu open_gpu(int index) {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    throw InputError(refusal_without_gpu(status));
+    throw refusal_without_gpu(status);
   }
-  if (count == 0) throw InputError(refusal_without_gpu(cudaErrorNoDevice));
-  if (index < 0 || index >= count) throw InputError(refusal_of_index(index, count));
+  if (count == 0) throw refusal_without_gpu(cudaErrorNoDevice);
+  if (index < 0 || index >= count) throw refusal_of_index(index, count);
   cudaDeviceProp properties;
   HIOS_CUDA(cudaGetDeviceProperties(&properties, index), "asking what the GPU is");
   if (properties.major < 8) {
-    throw InputError(
-        std::string("backend cuda: ") + properties.name + " has compute capability " +
-        std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-        ", this build starts at 8.0; build for it with -DCMAKE_CUDA_ARCHITECTURES, or " +
-        "use --backend cpu");
+    throw InputError(std::string("backend cuda: ") + properties.name + " has compute capability " +
+                         std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                         ", this build starts at 8.0; build for it with -DCMAKE_CUDA_ARCHITECTURES",
+                     Need{"backend", {{"name", "cpu"}}});
   }
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
-    throw InputError(refusal_without_gpu(status));
+    throw refusal_without_gpu(status);
   }
   std::array<char, 32> bus_id{};
   HIOS_CUDA(cudaDeviceGetPCIBusId(bus_id.data(), int{bus_id.size()}, index),

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "hios/base/error.h"
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
 
@@ -20,14 +21,14 @@ struct Gpu {
   Bytes cache_bytes = 0;  ///< of the second level, which all multiprocessors share
 };
 
-/// Makes the GPU the calling thread's, with a context. Throws InputError, one line with a remedy:
+/// Makes the GPU the calling thread's, with a context. Throws InputError:
 /// no driver, one too old for this build, no GPU, no GPU of that index, one that this build has no
 /// code for.
 Gpu open_gpu(int index);
 
-/// The same refusals as words, from what the driver said; for tests without a GPU.
-std::string refusal_without_gpu(int status);
-std::string refusal_of_index(int index, int count);
+/// The same refusals, from what the driver said; for tests without a GPU.
+InputError refusal_without_gpu(int status);
+InputError refusal_of_index(int index, int count);
 
 /// For provenance: name, driver, CUDA and cuDNN, clocks and why they are held back.
 Json describe(const Gpu& gpu);

@@ -1,3 +1,4 @@
+// Part of engine/cuda/kernels/kernels.h.
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
@@ -29,6 +30,6 @@ cudaError_t read_through(const std::byte* data, std::size_t size_bytes, cudaStre
                       count);
 }
 
-cudaError_t load_chill() { return load_kernel(read_kernel); }
+cudaError_t load_cache_flush() { return load_kernel(read_kernel); }
 
 }  // namespace hios::cuda

@@ -1,3 +1,4 @@
+// Part of engine/cuda/kernels/kernels.h.
 // Sums, relus and concats of sums in one pass: each term is read once, and each range written where
 // it belongs in the output. A thread has one pixel's channel, or four; a row of blocks has a range.
 #include "engine/cuda/kernels/common.cuh"
@@ -98,7 +99,7 @@ cudaError_t load_combine() {
 
 cudaError_t load_kernels() {
   return first_error(
-      {load_combine(), load_pooling(), load_depthwise(), load_convolution(), load_chill()});
+      {load_combine(), load_pooling(), load_depthwise(), load_convolution(), load_cache_flush()});
 }
 
 }  // namespace hios::cuda

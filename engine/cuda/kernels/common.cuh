@@ -138,6 +138,6 @@ cudaError_t load_combine();
 cudaError_t load_pooling();
 cudaError_t load_depthwise();
 cudaError_t load_convolution();
-cudaError_t load_chill();
+cudaError_t load_cache_flush();
 
 }  // namespace hios::cuda

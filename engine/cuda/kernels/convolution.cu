@@ -1,3 +1,4 @@
+// Part of engine/cuda/kernels/kernels.h.
 // A convolution as the product of a matrix of windows (a row an output pixel, a column a tap and
 // input channel) with the weights; the windows are read where they lie, no matrix is written. A
 // thread block makes a tile of output pixels x output channels, depth step after depth step, from

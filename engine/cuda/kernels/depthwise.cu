@@ -1,3 +1,4 @@
+// Part of engine/cuda/kernels/kernels.h.
 // Depthwise convolutions, with relu in front and behind. A thread has four channels (or one) of a
 // few neighbouring output pixels of a row: each input pixel that their windows share is loaded once
 // for all of them. With few pixels in all a thread has one, so that the GPU is filled; the order of

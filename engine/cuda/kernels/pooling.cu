@@ -1,3 +1,4 @@
+// Part of engine/cuda/kernels/kernels.h.
 // Pools over windows and means over whole images. A pool's thread has one output pixel's channel,
 // or four, and walks the window's taps inside the image. A mean has too few outputs to fill the
 // GPU: a block takes 32 channels, its rows of threads share the pixels, and add up what they have

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "engine/cuda/operators/timed_run.h"
+#include "engine/cuda/operators/autotune_timer.h"
 #include "hios/base/error.h"
 
 namespace hios::cuda {
@@ -33,7 +33,7 @@ const std::string& Choices::of(const ConvolutionProblem& problem, const Convolut
   Choice& choice = known->second;
   if (!choice.tried) {
     try {
-      Trial(problem, tools).run_once(*make_convolution(choice.name, problem, tools));
+      AutotuneTimer(problem, tools).run_once(*make_convolution(choice.name, problem, tools));
     } catch (const RunError& error) {
       throw RunError("the algorithm " + quote(choice.name) + " that was agreed on for " +
                      quote(key, 120) + " does not run on this rank's GPU: " + error.what() +
@@ -46,7 +46,7 @@ const std::string& Choices::of(const ConvolutionProblem& problem, const Convolut
 
 std::string Choices::choose(const ConvolutionProblem& problem,
                             const ConvolutionTools& tools) const {
-  Trial trial(problem, tools);
+  AutotuneTimer timer(problem, tools);
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();
   for (const std::string& name : convolution_candidates(problem, tools, deterministic_)) {
@@ -56,7 +56,7 @@ std::string Choices::choose(const ConvolutionProblem& problem,
     } catch (const RunError&) {
       continue;  // a library may list what it then refuses
     }
-    const auto ms = trial.ms(*algorithm);
+    const auto ms = timer.ms(*algorithm);
     if (ms && *ms < best_ms) {
       best = name;
       best_ms = *ms;

@@ -1,3 +1,4 @@
+// Part of engine/cuda/operators/operators.h.
 // Sum, relu, depthwise convolution, convolution and relu as one operator of up to three steps, each
 // a kernel or two, through the stream's workspace:
 //  - a sum of several terms, with the relu behind it: one pass (its result is read by several taps,

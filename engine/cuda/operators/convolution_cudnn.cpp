@@ -1,3 +1,4 @@
+// Part of engine/cuda/operators/convolution.h.
 // cuDNN's convolutions as a family of algorithms: "cudnn ALGORITHM MATH fused|plain".
 //
 // By the legacy calls, not the graph API: for NHWC they name a handful of algorithms, say of

@@ -1,3 +1,4 @@
+// Part of engine/cuda/operators/convolution.h.
 // Pointwise convolutions as matrix products by cuBLASLt, bias and relu in its epilogue:
 // "lt ALGORITHM", the library's own 64 bytes in hexadecimal.
 //

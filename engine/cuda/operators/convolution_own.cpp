@@ -1,3 +1,4 @@
+// Part of engine/cuda/operators/convolution.h.
 // Our own kernel as a family of algorithms: "own TILE SPLIT" (kernels/convolution.cu).
 #include <algorithm>
 

@@ -20,18 +20,19 @@ TEST(WithoutAGpu, TheBackendRefusesInOneLine) {
   // Whether there is no driver, no GPU, or fewer than that.
   BackendOptions options;
   options.device_index = 1000;
-  test::expect_error([&] { cuda::make_backend(options); }, {"backend cuda: ", "; "});
+  test::expect_error([&] { cuda::make_backend(options); }, {"backend cuda: "});
 }
 
 TEST(WithoutAGpu, EveryReasonHasItsWordsAndARemedy) {
-  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorNoDevice), HasSubstr("CUDA_VISIBLE_DEVICES"));
-  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorNoDevice), HasSubstr("--backend cpu"));
-  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorDevicesUnavailable),
+  const InputError none = cuda::refusal_without_gpu(cudaErrorNoDevice);
+  EXPECT_THAT(none.what(), HasSubstr("CUDA_VISIBLE_DEVICES"));
+  EXPECT_EQ(none.need(), (Need{"gpu", {{"instead", "cpu"}}}));
+  EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorDevicesUnavailable).what(),
               HasSubstr("cudaErrorDevicesUnavailable"));
-  const std::string index = cuda::refusal_of_index(3, 2);
-  EXPECT_THAT(index, HasSubstr("no GPU 3"));
-  EXPECT_THAT(index, HasSubstr("sees 2"));
-  EXPECT_THAT(index, HasSubstr("--devices-per-node"));
+  const InputError index = cuda::refusal_of_index(3, 2);
+  EXPECT_THAT(index.what(), HasSubstr("no GPU 3"));
+  EXPECT_THAT(index.what(), HasSubstr("sees 2"));
+  EXPECT_EQ(index.need(), Need{"devices-per-node"});
 }
 
 TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {

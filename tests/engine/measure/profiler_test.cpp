@@ -13,6 +13,7 @@
 #include "hios/base/statistics.h"
 #include "hios/evaluate/cost_model.h"
 #include "support/fake_backend.h"
+#include "support/fake_disturbance.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
 
@@ -82,7 +83,7 @@ TEST(SweepTimes, AreMergedByTheFastestQuarterOfWholeSweeps) {
       sweeps.add(1, mine + 20 * k);
     }
     sweeps.drop_first(1);
-    const std::vector<Measurement> merged = sweeps.merge(transport, totals, {Rank(0), Rank(1)});
+    const std::vector<Measurement> merged = sweeps.merge(transport, {totals, {}}, {Rank(0), Rank(1)});
     const std::vector<double> first = {1, 6}, second = {15, 90};
     const double median_first = summarize(first).median;
     const double median_second = summarize(second).median;
@@ -133,6 +134,30 @@ TEST(Profiler, MeasuresEverySignatureInSweepsOverTheNetwork) {
     collected.add(configuration);
   });
   collected.expect_alike();
+}
+
+TEST(Profiler, CountsDisturbedSweepsAndSaysWhetherTheySettled) {
+  const RandomNetwork network = wide_network();
+  for (const bool disturbed : {false, true}) {
+    run_ranks(2, [&](mpi::Transport& transport) {
+      FakeBackend backend{2};
+      FakeSource source;
+      // One rank's machine is enough.
+      test::FakeDisturbance machine(disturbed && transport.rank() == Rank(1));
+      Profiler profiler(network.coarse, network.model, backend, transport, source, kShort, {},
+                        &machine);
+      Configuration configuration;
+      profiler.measure_operators(configuration);
+      profiler.measure_stages(pairs(network.coarse.graph), configuration, 60);
+      profiler.measure_transfers(configuration, Bytes{1} << 10);
+      for (const char* const what : {"operators", "stages"}) {
+        const Json& settling = configuration.protocol["settling"][what];
+        EXPECT_EQ(settling["sweeps"], kShort.iterations) << what;
+        EXPECT_EQ(settling["disturbed"], disturbed ? kShort.iterations : 0) << what;
+        EXPECT_EQ(settling["settled"], true) << "four sweeps are too few to say";
+      }
+    });
+  }
 }
 
 TEST(Profiler, MeasuresNothingTwice) {

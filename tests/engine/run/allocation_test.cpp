@@ -4,6 +4,7 @@
 
 #include <barrier>
 
+#include "engine/backends.h"
 #include "engine/run/executor.h"
 #include "hios/model/networks/networks.h"
 #include "support/count_allocations.h"

@@ -1,4 +1,4 @@
-#include "engine/run/segments.h"
+#include "engine/run/plan.h"
 
 #include <gtest/gtest.h>
 

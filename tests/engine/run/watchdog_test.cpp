@@ -48,7 +48,8 @@ TEST(Watchdog, NamesWhoHangsAndWhereOnce) {
   int calls = 0;
   {
     const Watchdog watchdog({[] { return 7u; }, [] { return "stage 3: conv_7"; }},
-                            {0.05, "rank 1 on node7", standard_error.writer(), 0.01}, [&] {
+                            {0.05, "rank 1 on node7", standard_error.writer(), 0.01, "--timeout"},
+                            [&] {
                               ++calls;
                               stalled.set_value();
                             });

@@ -57,11 +57,31 @@ TEST(FastestQuarter, KeepsTheOrderOfTheSweeps) {
   EXPECT_TRUE(fastest_quarter({}).empty());
 }
 
+TEST(FastestQuarter, LeavesDisturbedOnesOutWhileEnoughOthersRemain) {
+  // 32 totals: 0, 1, 2, …; a quarter is eight.
+  std::vector<double> totals(32);
+  std::iota(totals.begin(), totals.end(), 0.0);
+  std::vector<bool> disturbed(32, false);
+  for (std::size_t i = 0; i < 24; ++i) disturbed[i] = true;
+  EXPECT_EQ(fastest_quarter(totals, disturbed),
+            (std::vector<std::size_t>{24, 25, 26, 27, 28, 29, 30, 31}));
+  EXPECT_EQ(summarize(totals, disturbed).best_quarter, 27.5);
+  EXPECT_EQ(summarize(totals, disturbed).disturbed, 24u);
+  EXPECT_EQ(summarize(totals, disturbed).min, 0) << "only best_quarter leaves them out";
+  disturbed[24] = true;  // seven are too few
+  EXPECT_EQ(fastest_quarter(totals, disturbed), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(FastestQuarter, OfAFewCountsAllWhereOneIsDisturbed) {
+  const std::vector<double> totals = {1, 2, 3, 4};
+  EXPECT_EQ(fastest_quarter(totals, {true, false, false, false}), (std::vector<std::size_t>{0}));
+}
+
 TEST(Statistics, AreWrittenWithTheirNames) {
   const std::vector<double> samples = {1, 2};
   EXPECT_EQ(
       to_json(summarize(samples)).dump(),
-      R"({"min":1.0,"best_quarter":1.0,"median":1.5,"p95":2.0,"p99":2.0,"mean":1.5,"samples":2})");
+      R"({"min":1.0,"best_quarter":1.0,"median":1.5,"p95":2.0,"p99":2.0,"mean":1.5,"samples":2,"disturbed":0})");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/cuda/operators/timed_run.h"
+#include "engine/cuda/operators/autotune_timer.h"
 
 #include <algorithm>
 #include <limits>
@@ -26,13 +26,13 @@ int filling(const ConvolutionProblem& problem) {
 
 }  // namespace
 
-Trial::Trial(const ConvolutionProblem& problem, const ConvolutionTools& tools)
+AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools)
     : stream_(tools.stream.stream()),
-      input_(bytes_of(problem.input_values(), problem), "a trial's input"),
-      weights_(bytes_of(problem.weight_values(), problem), "a trial's weights"),
+      input_(bytes_of(problem.input_values(), problem), "autotuning: input"),
+      weights_(bytes_of(problem.weight_values(), problem), "autotuning: weights"),
       bias_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem),
-            "a trial's bias"),
-      output_(bytes_of(problem.output_values(), problem), "a trial's output"),
+            "autotuning: bias"),
+      output_(bytes_of(problem.output_values(), problem), "autotuning: output"),
       has_bias_(problem.bias),
       before_(make_timed_event()),
       after_(make_timed_event()) {
@@ -42,23 +42,24 @@ Trial::Trial(const ConvolutionProblem& problem, const ConvolutionTools& tools)
   }
 }
 
-void Trial::queue(ConvolutionAlgorithm& algorithm) {
+void AutotuneTimer::queue(ConvolutionAlgorithm& algorithm) {
   algorithm.queue(
       {input_.data(), weights_.data(), has_bias_ ? bias_.data() : nullptr, output_.data()},
       workspace_->data(), kDoing);
 }
 
-void Trial::run_once(ConvolutionAlgorithm& algorithm) {
+void AutotuneTimer::run_once(ConvolutionAlgorithm& algorithm) {
   const Bytes wanted = algorithm.workspace_bytes();
   if (!workspace_ || workspace_->size_bytes() < wanted) {
     workspace_.reset();
-    workspace_ = std::make_unique<DeviceBlock>(std::max(wanted, Bytes{256}), "a trial's workspace");
+    workspace_ =
+        std::make_unique<DeviceBlock>(std::max(wanted, Bytes{256}), "autotuning: workspace");
   }
   queue(algorithm);
   HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
 }
 
-std::optional<double> Trial::ms(ConvolutionAlgorithm& algorithm) {
+std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm) {
   try {
     run_once(algorithm);
     const GraphExec row = capture(stream_, [&] {

@@ -8,10 +8,10 @@
 namespace hios::cuda {
 
 /// Runs algorithms for one problem on operands of its own, and takes their time.
-class Trial {
+class AutotuneTimer {
  public:
   /// Throws RunError where the operands find no memory.
-  Trial(const ConvolutionProblem& problem, const ConvolutionTools& tools);
+  AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools);
 
   /// Milliseconds on the GPU of one run in a row of runs, replayed as a graph so that the host's
   /// queueing does not count; the least of a few rows. Nothing where the algorithm does not run, or

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hios/base/ids.h"
+
+/// How the groups of a stage divide a device.
+namespace hios {
+
+/// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
+/// device's cores among its groups; the first groups get the remainder.
+struct CoreShare {
+  StreamIndex stream;
+  int threads = 1;     ///< cores of this group (CPU)
+  int first_core = 0;  ///< index into the rank's cores (CPU)
+  bool operator==(const CoreShare&) const = default;
+};
+
+/// The core shares of a stage of `groups` groups on a device of `threads` cores. Group g gets
+/// threads/groups cores (the first threads%groups one more), but never less than one: with more
+/// groups than cores the later ones share cores.
+std::vector<CoreShare> core_shares(std::size_t groups, int threads);
+
+}  // namespace hios

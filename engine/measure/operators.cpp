@@ -1,0 +1,128 @@
+// Profiler::measure_operators (engine/measure/profiler.h). Operators are measured by the executor
+// itself, running the whole network on this rank alone, one operator a stage: kernels, caches,
+// arena and pinning are those of a run. A hot loop over one operator would keep its weights in
+// cache and promise times that no run reaches.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "engine/measure/profiler.h"
+#include "engine/measure/profiler_context.h"
+#include "engine/run/executor.h"
+#include "hios/base/log.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/profile/settling.h"
+#include "mpi/exchange.h"
+
+namespace hios {
+namespace {
+
+std::vector<std::string> missing_signatures(const ProfilerContext& context,
+                                            const Configuration& into) {
+  std::set<std::string> missing;
+  for (const Operator& op : context.coarse.graph.operators()) {
+    if (!into.operators.contains(op.signature)) missing.insert(op.signature);
+  }
+  return mpi::broadcast(context.transport,
+                        std::vector<std::string>(missing.begin(), missing.end()));
+}
+
+struct NetworkSweeps {
+  SweepTimes times;             ///< of every operator, by OpId
+  Samples samples;              ///< of the sweeps, the maximum over all ranks
+  std::vector<double> of_rank;  ///< of the sweeps, on this rank
+};
+
+NetworkSweeps sweep_network(const ProfilerContext& context) {
+  const auto order = context.coarse.graph.topological();
+  Schedule sequential;
+  sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
+  RankPlan plan = plan_rank(context.coarse, sequential, Rank(0));
+  plan.rank = context.transport.rank();  // every rank runs device 0's plan
+  Executor executor(context.coarse, context.model, plan, context.backend, context.transport,
+                    context.source);
+  executor.record_stages(true);
+
+  const Protocol& protocol = context.protocol;
+  NetworkSweeps sweeps{SweepTimes(order.size()), {}, {}};
+  std::optional<log::Progress> progress;
+  if (context.leader()) progress.emplace("measuring operators, sweep");
+  const Stopwatch stopwatch;
+  std::size_t done = 0;
+  const std::size_t expected = static_cast<std::size_t>(protocol.warmup + protocol.iterations);
+  sweeps.samples = measure(context.transport, protocol, context.disturbance, [&] {
+    const double ms = executor.run_once();
+    sweeps.of_rank.push_back(ms);
+    sweeps.times.begin_sweep();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const StageClock& clock = executor.clocks().stages[i];
+      sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
+    }
+    ++done;
+    const double per_sweep = stopwatch.seconds() / static_cast<double>(done);
+    if (progress && done <= expected) {
+      progress->update(done, expected, per_sweep * static_cast<double>(expected - done));
+    }
+    return ms;
+  });
+  executor.close();
+  sweeps.times.drop_first(static_cast<std::size_t>(protocol.warmup));
+  sweeps.of_rank.erase(sweeps.of_rank.begin(), sweeps.of_rank.begin() + protocol.warmup);
+  return sweeps;
+}
+
+/// The sweeps as this rank's team saw them: the maxima over its own ranks.
+Samples of_my_team(const ProfilerContext& context, const NetworkSweeps& sweeps) {
+  Samples team{std::vector<double>(sweeps.of_rank.size(), 0), sweeps.samples.disturbed};
+  const auto of_ranks = mpi::gather(context.transport, sweeps.of_rank);
+  for (const Rank rank : context.teams[context.mine]) {
+    for (std::size_t i = 0; i < team.ms.size(); ++i) {
+      team.ms[i] = std::max(team.ms[i], of_ranks[rank.index()][i]);
+    }
+  }
+  return team;
+}
+
+void write_operators(const Graph& graph, const std::vector<std::string>& missing,
+                     const std::vector<Measurement>& by_op, Configuration& into) {
+  for (const std::string& signature : missing) {
+    Measurement mean{0, 0, 0};
+    double occurrences = 0;
+    for (std::size_t i = 0; i < by_op.size(); ++i) {
+      if (graph.op(OpId(i)).signature != signature) continue;
+      mean.ms += by_op[i].ms;
+      mean.min_ms = occurrences == 0 ? by_op[i].min_ms : std::min(mean.min_ms, by_op[i].min_ms);
+      mean.samples += by_op[i].samples;
+      ++occurrences;
+    }
+    mean.ms /= occurrences;
+    into.operators[signature] = mean;
+  }
+}
+
+}  // namespace
+
+Measured Profiler::measure_operators(std::span<Configuration* const> into) {
+  const ProfilerContext& context = *context_;
+  const Stopwatch stopwatch;
+  std::vector<std::vector<std::string>> missing;
+  Measured measured;
+  for (const Configuration* const known : into) {
+    missing.push_back(missing_signatures(context, *known));
+    measured.missing += missing.back().size();
+  }
+  if (measured.missing == 0) return {};
+  const NetworkSweeps sweeps = sweep_network(context);
+  const Samples of_team = of_my_team(context, sweeps);
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const auto by_op = sweeps.times.merge(context.transport, of_team, context.teams[team]);
+    if (missing[team].empty()) continue;
+    write_operators(context.coarse.graph, missing[team], by_op, *into[team]);
+    add_settling(*into[team], "operators", settling_of(sweeps.samples));
+    context.describe(*into[team], stopwatch, team);
+  }
+  measured.done = measured.missing;
+  return measured;
+}
+
+}  // namespace hios

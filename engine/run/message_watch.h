@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/run/run_clocks.h"
+#include "mpi/transport.h"
+
+namespace hios {
+
+/// Notes when the messages of an iteration begin and end, for as long as an executor records. All
+/// times are the caller's, in ms from the start of the iteration. Only the constructor allocates.
+class MessageWatch {
+ public:
+  /// Watches `channel`, which outlives this, into `sends` and `receives`, one for each message.
+  MessageWatch(mpi::Channel& channel, std::span<MessageClock> sends,
+               std::span<MessageClock> receives);
+
+  /// Receives have been posted.
+  void begin();
+  void send_started(std::size_t send, double now_ms);
+  void receive_awaited(std::size_t receive, double now_ms);
+  /// Looks which messages are through by what the channel has seen so far.
+  void look(double now_ms);
+  /// The channel has finished: so have all.
+  void end(double now_ms);
+
+ private:
+  mpi::Channel& channel_;
+  std::span<MessageClock> sends_, receives_;
+  std::vector<std::size_t> open_sends_, open_receives_;  // not seen to have ended
+  std::vector<bool> awaited_;                            // by receive
+};
+
+}  // namespace hios

@@ -1,0 +1,95 @@
+#include "hios/profile/settling.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+namespace hios {
+namespace {
+
+// In a protocol, which is free in what it holds: what is of another type counts as missing.
+constexpr const char* kSettlingKey = "settling";
+
+std::size_t count_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::size_t>() : 0;
+}
+
+Settling settling_from_json(const Json& json) {
+  Settling settling;
+  if (!json.is_object()) return settling;
+  settling.sweeps = count_in(json, "sweeps");
+  settling.disturbed = count_in(json, "disturbed");
+  const auto difference = json.find("difference");
+  if (difference != json.end() && difference->is_number()) {
+    settling.difference = difference->get<double>();
+  }
+  const auto settled = json.find("settled");
+  settling.settled = settled == json.end() || !settled->is_boolean() || settled->get<bool>();
+  return settling;
+}
+
+Json to_json(const Settling& settling) {
+  Json json = {{"sweeps", settling.sweeps},
+               {"disturbed", settling.disturbed},
+               {"settled", settling.settled}};
+  if (settling.difference) json["difference"] = *settling.difference;
+  return json;
+}
+
+std::string settling_text(std::string_view what, const Settling& settling) {
+  char percent[32];
+  std::snprintf(percent, sizeof percent, "%.1f", 100 * settling.difference.value_or(0));
+  return std::string(what) + " differ by up to " + percent +
+         " % between the first and the second half of their " + std::to_string(settling.sweeps) +
+         " sweeps, " + std::to_string(settling.disturbed) + " of which were disturbed";
+}
+
+}  // namespace
+
+void add_settling(Configuration& configuration, std::string_view what, const Settling& settling) {
+  if (!configuration.protocol.is_object()) configuration.protocol = Json::object();
+  Json& all = configuration.protocol[kSettlingKey];
+  if (!all.is_object()) all = Json::object();
+  Json& entry = all[std::string(what)];
+  Settling sum = settling_from_json(entry);
+  sum.sweeps += settling.sweeps;
+  sum.disturbed += settling.disturbed;
+  sum.settled = sum.settled && settling.settled;
+  if (settling.difference) {
+    sum.difference = std::max(sum.difference.value_or(0), *settling.difference);
+  }
+  entry = to_json(sum);
+}
+
+std::string unsettled_text(const Configuration& configuration) {
+  std::string all;
+  if (!configuration.protocol.is_object()) return all;
+  const auto found = configuration.protocol.find(kSettlingKey);
+  if (found == configuration.protocol.end() || !found->is_object()) return all;
+  for (const auto& [what, entry] : found->items()) {
+    const Settling settling = settling_from_json(entry);
+    if (settling.settled) continue;
+    if (!all.empty()) all += "; ";
+    all += settling_text(what, settling);
+  }
+  return all;
+}
+
+std::string unsettled_text(const Profile& profile, const Platform& platform) {
+  std::string all;
+  std::set<const Configuration*> seen;
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    const Configuration* const used = profile.find(platform, DeviceId(d));
+    if (!used || !seen.insert(used).second) continue;
+    const std::string unsettled = unsettled_text(*used);
+    if (unsettled.empty()) continue;
+    if (!all.empty()) all += "; ";
+    all += profile.file + ", " + used->kind;
+    if (used->threads > 0) all += " with " + std::to_string(used->threads) + " threads";
+    all += " among " + std::to_string(used->ranks) + " ranks: " + unsettled;
+  }
+  return all;
+}
+
+}  // namespace hios

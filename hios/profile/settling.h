@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hios/profile/profile.h"
+
+/// Whether measured times had settled when the measuring ended: a profile made on a machine that
+/// did something else meanwhile leads to plans for that machine, not for the quiet one.
+namespace hios {
+
+/// How it went for one kind of thing (operators, stages), summed over all that were measured.
+struct Settling {
+  std::size_t sweeps = 0;
+  std::size_t disturbed = 0;  ///< sweeps during which the machine did something else
+  /// The largest relative difference between the fastest quarters of the first and of the second
+  /// half of some sweeps; empty: there were too few to say.
+  std::optional<double> difference = {};
+  bool settled = true;
+};
+
+/// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.
+void add_settling(Configuration& configuration, std::string_view what, const Settling& settling);
+
+/// What of the configuration had not settled: "operators differ by up to 7.1 % between the first
+/// and the second half of their 120 sweeps, 31 of which were disturbed". Empty: all had, or it is
+/// not known.
+std::string unsettled_text(const Configuration& configuration);
+/// The same of the configurations that answer for a platform's devices, each once: "p.json, cpu
+/// with 2 threads among 3 ranks: operators differ by …".
+std::string unsettled_text(const Profile& profile, const Platform& platform);
+
+}  // namespace hios

@@ -1,0 +1,156 @@
+#include "engine/measure/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_disturbance.h"
+#include "support/thread_transport.h"
+
+namespace hios {
+namespace {
+
+using test::FakeDisturbance;
+using test::run_ranks;
+using Times = std::vector<double>;
+
+TEST(Measure, TheLatencyIsTheSlowestRanks) {
+  run_ranks(3, [](mpi::Transport& transport) {
+    // Rank r takes 1, 2, 3, … on its turn, else 0.5.
+    int call = 0;
+    FakeDisturbance quiet;
+    const Samples samples = measure(transport, {.warmup = 0, .iterations = 6}, quiet, [&] {
+      ++call;
+      return call % 3 == static_cast<int>(transport.rank().index()) ? call : 0.5;
+    });
+    EXPECT_EQ(samples.ms, (Times{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(samples.disturbed, std::vector<bool>(6, false));
+  });
+}
+
+TEST(Measure, WarmUpRunsAreNotCounted) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    int call = 0;
+    FakeDisturbance quiet;
+    const Samples samples =
+        measure(transport, {.warmup = 4, .iterations = 2}, quiet, [&] { return 1.0 * ++call; });
+    EXPECT_EQ(samples.ms, (Times{5, 6}));
+  });
+}
+
+TEST(Measure, RanksAgreeWhenTheDurationIsReached) {
+  run_ranks(3, [](mpi::Transport& transport) {
+    // 100 ms at 30 ms by the slowest rank: four iterations, although the others need more.
+    const double mine = transport.rank() == Rank(2) ? 30 : 10;
+    FakeDisturbance quiet;
+    const Samples samples = measure(transport, {.warmup = 0, .iterations = 1, .duration_s = 0.1},
+                                    quiet, [&] { return mine; });
+    EXPECT_EQ(samples.ms, Times(4, 30.0));
+  });
+}
+
+TEST(Measure, EachRunBeginsAfterABarrier) {
+  // Ranks that never communicate in a run still cannot be more than a run apart.
+  int counts[2] = {0, 0};
+  run_ranks(2, [&](mpi::Transport& transport) {
+    const std::size_t me = transport.rank().index();
+    FakeDisturbance quiet;
+    measure(transport, {.warmup = 1, .iterations = 50}, quiet, [&] {
+      ++counts[me];
+      return 1.0;
+    });
+    transport.barrier();
+    EXPECT_EQ(counts[0], counts[1]);
+  });
+  EXPECT_EQ(counts[0], 51);
+}
+
+TEST(Measure, AnIterationIsDisturbedForAllWhereItWasForOne) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    FakeDisturbance machine;
+    int call = 0;
+    const Samples samples = measure(transport, {.warmup = 0, .iterations = 6}, machine, [&] {
+      if (++call % 3 == static_cast<int>(transport.rank().index())) machine.disturb();
+      return 5.0;
+    });
+    EXPECT_EQ(samples.disturbed, (std::vector<bool>{true, false, true, true, false, true}));
+  });
+}
+
+/// `samples` of 10 ms, those in [from, to) of 14.
+double phase(int sample, int from, int to) { return sample >= from && sample < to ? 14 : 10; }
+
+TEST(Settling, IterationsGoOnUntilTheHalvesAgree) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    FakeDisturbance quiet;
+    int call = 0;
+    const Protocol protocol{.warmup = 0, .iterations = 32, .settle_s = 100};
+    const auto once = [&] { return phase(call++, 0, 24); };
+    const Samples samples = measure(transport, protocol, quiet, once);
+    // After 24 slow ones, half of the first half's fastest quarter must be others: 4 of 28.
+    EXPECT_EQ(samples.ms.size(), 56u);
+    EXPECT_LE(difference_of_halves(samples).value(), kSettledWithin);
+    EXPECT_TRUE(settling_of(samples).settled);
+  });
+}
+
+TEST(Settling, EndsAtAMultipleOfTheIterationsWhereItNeverSettles) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    FakeDisturbance quiet;
+    int call = 0;
+    const Samples samples = measure(transport, {.warmup = 2, .iterations = 20, .settle_s = 1e6},
+                                    quiet, [&] { return 10.0 * ++call; });
+    EXPECT_EQ(samples.ms.size(), 20u * kMostTimes);
+    const Settling settling = settling_of(samples);
+    EXPECT_FALSE(settling.settled);
+    EXPECT_EQ(settling.sweeps, 80u);
+    EXPECT_GT(settling.difference.value(), kSettledWithin);
+  });
+}
+
+TEST(Settling, EndsWhenItsTimeIsUp) {
+  run_ranks(1, [](mpi::Transport& transport) {
+    FakeDisturbance quiet;
+    int call = 0;
+    const Samples samples = measure(transport, {.warmup = 0, .iterations = 20, .settle_s = 0.1},
+                                    quiet, [&] { return call++ < 10 ? 50 : 30; });
+    // The fourth iteration more passes 100 ms.
+    EXPECT_EQ(samples.ms.size(), 24u);
+  });
+}
+
+TEST(Settling, IsNotWaitedForUnlessAsked) {
+  run_ranks(1, [](mpi::Transport& transport) {
+    FakeDisturbance quiet;
+    int call = 0;
+    const Samples samples =
+        measure(transport, {.warmup = 0, .iterations = 20}, quiet, [&] { return 10.0 * ++call; });
+    EXPECT_EQ(samples.ms.size(), 20u);
+  });
+}
+
+TEST(Settling, CannotBeJudgedByAFewIterations) {
+  const Samples few{Times(15, 1.0), std::vector<bool>(15, false)};
+  EXPECT_EQ(difference_of_halves(few), std::nullopt);
+  EXPECT_TRUE(settling_of(few).settled);
+}
+
+TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
+  Samples samples;
+  for (int i = 0; i < 40; ++i) {
+    const bool disturbed = i >= 20 && i % 2 == 1;
+    samples.ms.push_back(disturbed ? 7 : 10);  // disturbed, and quicker: a clock that ran faster
+    samples.disturbed.push_back(disturbed);
+  }
+  EXPECT_EQ(difference_of_halves(samples), 0.0);
+  EXPECT_EQ(settling_of(samples).disturbed, 10u);
+  samples.disturbed.assign(40, true);  // no others remain
+  EXPECT_GT(difference_of_halves(samples).value(), 0.4);
+}
+
+TEST(Protocol, SaysWhatItWas) {
+  const Json json = Protocol{.warmup = 2, .iterations = 7, .duration_s = 0.5}.json();
+  EXPECT_EQ(json.dump(), R"({"warmup":2,"iterations":7,"duration_s":0.5})");
+  EXPECT_EQ(Protocol{.settle_s = 20}.json()["settle_s"], 20);
+}
+
+}  // namespace
+}  // namespace hios
