@@ -55,7 +55,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
     sweeps.of_rank.push_back(ms);
     sweeps.times.begin_sweep();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const StageClock& clock = executor.clocks().stages[i];
+      const StageTimes& clock = executor.clocks().stages[i];
       sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
     }
     ++done;

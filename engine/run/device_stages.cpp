@@ -126,7 +126,7 @@ void DeviceStages::read_clocks(RunClocks& clocks) const {
   for (const Segment& segment : segments_) {
     for (std::size_t step = segment.first; step < segment.end; ++step) {
       const std::size_t stage = stage_of(plan_.steps[step]);
-      StageClock& clock = clocks.stages[stage];
+      StageTimes& clock = clocks.stages[stage];
       clock.start_ms = marks_->ms(kOrigin, start_mark(stage));
       clock.end_ms = marks_->ms(kOrigin, end_mark(stage));
       const bool awaited = step == segment.first && step > 0 &&

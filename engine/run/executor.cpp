@@ -40,7 +40,7 @@ struct Executor::State {
         backend(the_backend),
         transport(the_transport),
         blocking(the_options.blocking),
-        clocks{std::vector<StageClock>(rank_plan.stages.size()),
+        clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())} {}
 
@@ -60,6 +60,7 @@ struct Executor::State {
   void await_receive(std::size_t receive);
   void start_send(std::size_t send);
   void poll();
+  void note_ready_stages();
   double now_ms() const { return ms_between(begin, Clock::now()); }
   std::string words(std::size_t place) const;
   std::string suspects() const;
@@ -215,7 +216,7 @@ void Executor::State::compute(std::size_t stage) {
   backend.run_stage(stages[stage].groups, stages[stage].shares, poll_between, this);
   const double end = now_ms();
   elsewhere_ms += end - start;
-  if (recording) clocks.stages[stage] = {awaited_ms.value_or(start), start, end};
+  if (recording) clocks.stages[stage] = {awaited_ms.value_or(start), 0, start, end};
   awaited_ms.reset();
 }
 
@@ -247,6 +248,16 @@ std::size_t Executor::State::run_step(std::size_t index) {
   return index + 1;
 }
 
+// A stage is ready when the last of its tensors from other ranks is there; the first stage that
+// needs one waits for it.
+void Executor::State::note_ready_stages() {
+  for (StageTimes& stage : clocks.stages) stage.ready_ms = 0;
+  for (std::size_t i = 0; i < clocks.receives.size(); ++i) {
+    double& ready_ms = clocks.stages[plan.receives[i].stage].ready_ms;
+    ready_ms = std::max(ready_ms, clocks.receives[i].end_ms);
+  }
+}
+
 void Executor::State::run_steps() {
   if (device) device->begin();
   if (channel) channel->start_receives();
@@ -260,6 +271,7 @@ void Executor::State::run_steps() {
   if (watch) watch->end(now_ms());
   enter(2 + plan.steps.size());
   if (device) wait([&] { device->end(clocks); });
+  if (recording) note_ready_stages();
   iterations_begin += places();
   enter(0);
 }
@@ -339,6 +351,26 @@ void Executor::record_stages(bool on) {
 }
 
 const RunClocks& Executor::clocks() const { return state_->clocks; }
+
+RankTimeline Executor::timeline() const {
+  const RunClocks& clocks = state_->clocks;
+  const RankPlan& plan = state_->plan;
+  const DeviceId here(plan.rank.index());
+  RankTimeline timeline{clocks.stages, {}, {}};
+  for (std::size_t i = 0; i < plan.sends.size(); ++i) {
+    const PlannedMessage& send = plan.sends[i];
+    const auto& [start_ms, end_ms] = clocks.sends[i];
+    timeline.sends.push_back(
+        {send.op, here, DeviceId(send.peer.index()), start_ms, end_ms, send.size_bytes});
+  }
+  for (std::size_t i = 0; i < plan.receives.size(); ++i) {
+    const PlannedMessage& receive = plan.receives[i];
+    const auto& [start_ms, end_ms] = clocks.receives[i];
+    timeline.receives.push_back(
+        {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes});
+  }
+  return timeline;
+}
 
 double Executor::overhead_ms() const { return state_->overhead_ms; }
 

@@ -46,6 +46,8 @@ class Executor {
   /// Switching it on may allocate; while it is off, nothing is noted, and nothing costs time.
   void record_stages(bool on);
   const RunClocks& clocks() const;
+  /// The same as this rank's part of a Timeline. Allocates.
+  RankTimeline timeline() const;
   /// Of the last run: what the executor itself took, outside kernels (on an asynchronous device:
   /// giving it stages) and waits.
   double overhead_ms() const;

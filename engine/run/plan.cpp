@@ -28,31 +28,19 @@
 #include <tuple>
 
 #include "engine/backend/arena.h"
+#include "hios/schedule/assignment.h"
 
 namespace hios {
 namespace {
-
-// Where an operator runs.
-struct Position {
-  std::size_t device = 0;
-  std::size_t stage = 0;
-};
 
 // Pass 1.
 class StageOrder {
  public:
   StageOrder(const Graph& graph, const Schedule& schedule)
-      : graph_(graph), schedule_(schedule), positions_(graph.size()) {
+      : graph_(graph), schedule_(schedule), assignment_(graph.size(), schedule) {
     const std::size_t devices = schedule.devices.size();
     clocks_.resize(devices);
     levels_.resize(devices);
-    for (std::size_t d = 0; d < devices; ++d) {
-      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
-        for (const Group& group : schedule.devices[d][s].groups) {
-          for (const OpId op : group) positions_[op.index()] = {d, s};
-        }
-      }
-    }
     bool moved = true;
     while (moved) {
       moved = false;
@@ -68,9 +56,9 @@ class StageOrder {
     }
   }
 
-  const Position& position(OpId op) const { return positions_[op.index()]; }
+  const AssignedTo& of(OpId op) const { return assignment_[op]; }
   // The longest chain of stages that must begin before this one.
-  std::size_t level(const Position& stage) const { return levels_[stage.device][stage.stage]; }
+  std::size_t level(std::size_t device, std::size_t stage) const { return levels_[device][stage]; }
   // How many stages of device `other` have begun when stage `stage` of `device` begins.
   std::size_t begun(std::size_t device, std::size_t stage, std::size_t other) const {
     return clocks_[device][stage][other];
@@ -90,12 +78,13 @@ class StageOrder {
     for (const Group& group : schedule_.devices[d][s].groups) {
       for (const OpId op : group) {
         for (const EdgeId edge : graph_.in_edges(op)) {
-          const Position& from = position(graph_.edge(edge).from);
-          if (from.device == d) continue;
-          if (from.stage >= clocks_[from.device].size()) return false;
-          const auto& known = clocks_[from.device][from.stage];
+          const AssignedTo& from = of(graph_.edge(edge).from);
+          const std::size_t other = from.device.index();
+          if (other == d) continue;
+          if (from.stage >= clocks_[other].size()) return false;
+          const auto& known = clocks_[other][from.stage];
           for (std::size_t e = 0; e < clock.size(); ++e) clock[e] = std::max(clock[e], known[e]);
-          level = std::max(level, levels_[from.device][from.stage] + 1);
+          level = std::max(level, levels_[other][from.stage] + 1);
         }
       }
     }
@@ -107,7 +96,7 @@ class StageOrder {
 
   const Graph& graph_;
   const Schedule& schedule_;
-  std::vector<Position> positions_;                            // by OpId
+  Assignment assignment_;
   std::vector<std::vector<std::vector<std::size_t>>> clocks_;  // device, stage, other device
   std::vector<std::vector<std::size_t>> levels_;               // device, stage
 };
@@ -134,8 +123,8 @@ class Planner {
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-  bool here(OpId op) const { return order_.position(op).device == device_; }
-  std::size_t stage_of(OpId op) const { return order_.position(op).stage; }
+  bool here(OpId op) const { return order_.of(op).device.index() == device_; }
+  std::size_t stage_of(OpId op) const { return order_.of(op).stage; }
 
   template <class Function>
   void for_each_op(std::size_t stage, Function&& function) const {
@@ -164,9 +153,10 @@ class Planner {
   std::vector<std::size_t> first_needs(OpId op) const {
     std::vector<std::size_t> needs;
     for (const EdgeId edge : graph_.out_edges(op)) {
-      const Position& to = order_.position(graph_.edge(edge).to);
-      if (needs.size() <= to.device) needs.resize(to.device + 1, kNever);
-      needs[to.device] = std::min(needs[to.device], to.stage);
+      const AssignedTo& to = order_.of(graph_.edge(edge).to);
+      const std::size_t peer = to.device.index();
+      if (needs.size() <= peer) needs.resize(peer + 1, kNever);
+      needs[peer] = std::min(needs[peer], to.stage);
     }
     return needs;
   }
@@ -184,7 +174,7 @@ class Planner {
         const auto needs = first_needs(op);
         for (std::size_t peer = 0; peer < needs.size(); ++peer) {
           if (peer == device_ || needs[peer] == kNever) continue;
-          leaving.emplace_back(order_.level({peer, needs[peer]}), graph_.op(op).memory_bytes, op,
+          leaving.emplace_back(order_.level(peer, needs[peer]), graph_.op(op).memory_bytes, op,
                                peer);
           free_stage_[op.index()] =
               std::max(free_stage_[op.index()], stage_after_receipt(s, peer, needs[peer]));
@@ -199,7 +189,7 @@ class Planner {
           const OpId from = graph_.edge(edge).from;
           if (here(from) || plan_.slot_of[from.index()] != SIZE_MAX) continue;
           plan_.slot_of[from.index()] = 0;  // known to come; plan_slots says where it lies
-          plan_.receives.push_back(message(from, order_.position(from).device, s));
+          plan_.receives.push_back(message(from, order_.of(from).device.index(), s));
         }
       });
     }

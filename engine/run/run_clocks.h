@@ -1,17 +1,14 @@
 #pragma once
 
+#include <tuple>
 #include <vector>
+
+#include "hios/evaluate/timeline.h"
 
 /// When everything of one iteration happened on one rank, in ms from the iteration's start there:
 /// on the rank's own clock, or on that of an asynchronous device, which starts when the device
 /// takes up the iteration.
 namespace hios {
-
-struct StageClock {
-  double awaited_ms = 0;  ///< began to wait for inputs
-  double start_ms = 0;
-  double end_ms = 0;
-};
 
 /// A send starts when it is handed to the channel, and ends when its buffer was seen to be free
 /// again. A receive starts when the rank began to wait for it, and ends when its tensor was seen to
@@ -27,8 +24,20 @@ struct MessageClock {
 };
 
 struct RunClocks {
-  std::vector<StageClock> stages;             ///< by stage of the plan
+  std::vector<StageTimes> stages;             ///< by stage of the plan
   std::vector<MessageClock> sends, receives;  ///< by index in RankPlan::sends and receives
 };
+
+/// One rank's part of a measured Timeline, to be exchanged.
+struct RankTimeline {
+  std::vector<StageTimes> stages;
+  /// Of both, the start and the end are as this rank saw them (see MessageClock).
+  std::vector<TransferTimes> sends, receives;
+  static auto fields(auto& self) { return std::tie(self.stages, self.sends, self.receives); }
+};
+
+/// The whole: a transfer starts when its sender gave it away, and ends when its receiver saw it.
+/// `by_rank`: of one iteration. REQUIRES: for each receive the send that matches it.
+Timeline join(const std::vector<RankTimeline>& by_rank);
 
 }  // namespace hios

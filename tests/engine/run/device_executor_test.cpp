@@ -171,7 +171,7 @@ TEST(DeviceExecutorAlone, StageClocksAreTheDevices) {
       // The fake device takes a millisecond an operator, and does nothing else.
       double clock_ms = 0;
       for (std::size_t stage = 0; stage < alone.plan.stages.size(); ++stage) {
-        const StageClock& clock = alone.executor.clocks().stages[stage];
+        const StageTimes& clock = alone.executor.clocks().stages[stage];
         EXPECT_EQ(clock.awaited_ms, clock_ms);
         EXPECT_EQ(clock.start_ms, clock_ms);
         for (const Group& group : alone.plan.stages[stage].groups) {
@@ -196,7 +196,7 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
         transport.barrier();
         executor.run_once();
         double before = 0;
-        for (const StageClock& clock : executor.clocks().stages) {
+        for (const StageTimes& clock : executor.clocks().stages) {
           EXPECT_LE(before, clock.awaited_ms);
           EXPECT_LE(clock.awaited_ms, clock.start_ms);
           EXPECT_LT(clock.start_ms, clock.end_ms);

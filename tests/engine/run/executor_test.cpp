@@ -7,6 +7,7 @@
 
 #include "engine/job/verification.h"
 #include "hios/base/error.h"
+#include "hios/schedule/assignment.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
@@ -195,7 +196,7 @@ TEST(Executor, StageClocksFollowEachOther) {
     const double total = executor.run_once();
     ASSERT_EQ(executor.clocks().stages.size(), plan.stages.size());
     double before = 0;
-    for (const StageClock& clock : executor.clocks().stages) {
+    for (const StageTimes& clock : executor.clocks().stages) {
       EXPECT_LE(before, clock.awaited_ms);
       EXPECT_LE(clock.awaited_ms, clock.start_ms);
       EXPECT_LT(clock.start_ms, clock.end_ms);
@@ -238,6 +239,47 @@ TEST(Executor, MessageClocksLieBetweenMakingAndUse) {
     }
   };
   run_ranks(2, body);
+}
+
+TEST(Executor, PartsOfRanksJoinToOneTimeline) {
+  const RandomNetwork network = random_network(40, 5);
+  const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
+  std::vector<RankTimeline> parts(3);
+  std::size_t receives = 0;
+  std::mutex mutex;
+  run_ranks(3, [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    FakeBackend backend;
+    FakeSource source;
+    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    executor.record_stages(true);
+    transport.barrier();
+    executor.run_once();
+    const std::lock_guard lock(mutex);
+    parts[transport.rank().index()] = executor.timeline();
+    receives += plan.receives.size();
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+      const StageTimes& stage = executor.clocks().stages[s];
+      EXPECT_LE(stage.ready_ms, stage.start_ms);
+    }
+  });
+  const Timeline timeline = join(parts);
+  EXPECT_EQ(timeline.transfers.size(), receives);
+  const Assignment assignment(network.coarse.graph.size(), schedule);
+  double last = 0;
+  for (const TransferTimes& transfer : timeline.transfers) {
+    EXPECT_EQ(transfer.from, assignment[transfer.producer].device);
+    EXPECT_NE(transfer.from, transfer.to);
+    EXPECT_GT(transfer.size_bytes, 0u);
+    EXPECT_GE(transfer.start_ms, last);
+    last = transfer.start_ms;
+  }
+  for (std::size_t d = 0; d < 3; ++d) {
+    ASSERT_EQ(timeline.stages[d].size(), schedule.devices[d].size());
+    for (const StageTimes& stage : timeline.stages[d]) {
+      EXPECT_LE(stage.end_ms, timeline.latency_ms);
+    }
+  }
 }
 
 // A channel on which messages are through when the test says so.

@@ -1,0 +1,31 @@
+#include "engine/run/run_clocks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace hios {
+
+Timeline join(const std::vector<RankTimeline>& by_rank) {
+  Timeline timeline;
+  std::map<std::pair<OpId, DeviceId>, double> started;
+  for (const RankTimeline& rank : by_rank) {
+    timeline.stages.push_back(rank.stages);
+    for (const StageTimes& stage : rank.stages) {
+      timeline.latency_ms = std::max(timeline.latency_ms, stage.end_ms);
+    }
+    for (const TransferTimes& send : rank.sends) {
+      started[{send.producer, send.to}] = send.start_ms;
+    }
+  }
+  for (const RankTimeline& rank : by_rank) {
+    for (TransferTimes transfer : rank.receives) {
+      transfer.start_ms = started.at({transfer.producer, transfer.to});
+      timeline.transfers.push_back(transfer);
+    }
+  }
+  sort_transfers(timeline.transfers);
+  return timeline;
+}
+
+}  // namespace hios
