@@ -7,7 +7,7 @@
 
 #include "cli/flags.h"
 #include "engine/job/ranks.h"
-#include "engine/run/timing.h"
+#include "engine/measure/protocol.h"
 #include "mpi/routes/route.h"
 
 /// The flags of hios-profile and hios-run: what ranks compute with, and how they measure.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/flags.h"
+#include "hios/base/log.h"
 #include "hios/platform/platform.h"
 
 namespace hios::cli {
@@ -153,6 +154,13 @@ std::string error_line(const Error& error, const std::string& model_flags) {
   const Remedy* const remedy = find_remedy(error.need().kind);
   if (!remedy) return error.what();
   return error.what() + remedy->words({error.need().details, model_flags});
+}
+
+void warn_of_unsettled(const std::string& unsettled) {
+  if (unsettled.empty()) return;
+  log::warning(unsettled +
+               ": plans by it may be off; measure again with hios-profile, into a new file, when "
+               "the machine does nothing else");
 }
 
 bool has_remedy(std::string_view kind) { return find_remedy(kind) != nullptr; }

@@ -17,6 +17,10 @@ std::string error_line(const Error& error, const std::string& model_flags = {});
 /// Whether the table has words for needs of this kind.
 bool has_remedy(std::string_view kind);
 
+/// Warns of a profile whose times had not settled, by unsettled_text(); nothing to say where that
+/// is empty.
+void warn_of_unsettled(const std::string& unsettled);
+
 /// Runs a step; the InputError that it throws leaves with its remedy in words, for a model of these
 /// flags.
 template <class Step>

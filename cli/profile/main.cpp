@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
+#include "hios/profile/settling.h"
 #include "mpi/session/session.h"
 #include "scheduler/registry.h"
 
@@ -65,6 +66,7 @@ void print_summary(const ProfileCommand& command, const job::ProfileJob& job) {
 
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   job::Watch watch(plain_transport);
+  watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
   Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
   flags.add(model_flags())
@@ -85,6 +87,11 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
         "--update)");
   }
   if (transport.rank() == Rank(0)) {
+    for (const Configuration* const each : job.configurations()) {
+      const std::string unsettled = unsettled_text(*each);
+      if (!unsettled.empty())
+        warn_of_unsettled(command.output + ", " + each->backend + ": " + unsettled);
+    }
     write_after_work([&] {
       write_json(command.output, to_json(job.profile()), command.existing_output);
       print_summary(command, job);

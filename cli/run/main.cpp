@@ -35,6 +35,7 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
 
 int run(mpi::Transport& plain_transport, int argc, char** argv) {
   job::Watch watch(plain_transport);
+  watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
   Flags flags("hios-run", "run a schedule, one rank a device (mpirun -np M)");
   flags.add(model_flags())
@@ -51,7 +52,10 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
     return job::RunJob(watch, command.inputs, command.options);
   });
   const bool first = transport.rank() == Rank(0);
-  if (first) print_setup(command, job.setup());
+  if (first) {
+    print_setup(command, job.setup());
+    warn_of_unsettled(job.setup().unsettled);
+  }
   if (command.dry_run) {
     const std::vector<std::string> steps = job.steps();
     if (first) print_steps(steps);

@@ -125,10 +125,16 @@ Table results_table(const Report& report, const Statistics& latency) {
 
 int print_results(const RunCommand& command, const Report& report, const job::RunSetup& setup,
                   const job::RunResults& results) {
-  const Statistics latency = summarize(report.iterations_ms);
+  const Statistics latency = summarize(report.iterations_ms, report.disturbed);
   if (command.common.csv)
     write_text(*command.common.csv, results_csv(report, latency).csv(), command.common.existing);
   show(results_table(report, latency).text());
+  if (latency.disturbed > 0) {
+    show("disturbed: " + std::to_string(latency.disturbed) + " of " +
+         std::to_string(latency.samples) +
+         " runs (a machine did something else meanwhile; best quarter leaves them out while enough "
+         "others remain)\n");
+  }
   if (command.options.blocking) {
     show("--blocking waited after every operator: these times are not comparable\n");
   }

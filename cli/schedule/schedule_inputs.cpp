@@ -6,6 +6,7 @@
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
 #include "hios/profile/extrapolate.h"
+#include "hios/profile/settling.h"
 
 namespace hios::cli {
 
@@ -121,6 +122,7 @@ const CostModel& ScheduleInputs::costs() {
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");
     costs_ = profile_ ? priced_by_profile() : CostModel::from_graph(graph(), platform_);
+    if (profile_) warn_of_unsettled(unsettled_text(*profile_, platform_));
   }
   return *costs_;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/host/clock.h"
 #include "engine/host/machine.h"
 #include "engine/job/algorithm_agreement.h"
 #include "engine/job/profile_teams.h"

@@ -11,7 +11,7 @@
 #include "engine/job/ranks.h"
 #include "engine/job/watch.h"
 #include "engine/measure/profiler.h"
-#include "engine/run/timing.h"
+#include "engine/measure/protocol.h"
 #include "hios/graph/network.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
@@ -40,11 +40,12 @@ namespace hios::job {
 /// The same on all ranks.
 struct ProfileOptions {
   RankOptions ranks = {};
-  const mpi::Route* route = nullptr;        ///< between devices; null: the best that works
-  int threads = 1;                          ///< cores of each rank that computes on cores
-  Precision precision = Precision::kFp32;   ///< see devices_of_ranks
-  int streams = 1;                          ///< the most groups of operators at once on a rank
-  Protocol protocol = {};                   ///< warm-up sweeps and measured ones
+  const mpi::Route* route = nullptr;       ///< between devices; null: the best that works
+  int threads = 1;                         ///< cores of each rank that computes on cores
+  Precision precision = Precision::kFp32;  ///< see devices_of_ranks
+  int streams = 1;                         ///< the most groups of operators at once on a rank
+  /// Warm-up sweeps and measured ones; these go on until they have settled.
+  Protocol protocol = {.settle_s = 20};
   std::uint64_t seed = 0;                   ///< of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages

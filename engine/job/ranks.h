@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/backend.h"
+#include "engine/backends.h"
 #include "hios/base/json_io.h"
 #include "hios/base/precision.h"
 #include "mpi/transport.h"

@@ -1,11 +1,9 @@
 #include "engine/job/report_data.h"
 
-#include <iterator>
 #include <tuple>
 #include <variant>
 
 #include "engine/job/run_job.h"
-#include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
 
 namespace hios::job {
@@ -20,13 +18,6 @@ struct RankFacts {
     return std::tie(rank.host, rank.cores, rank.threads, rank.backend, rank.arena_bytes,
                     rank.all_tensors_bytes, rank.sent_bytes);
   }
-};
-
-/// What one rank knows of an iteration.
-struct RankTimes {
-  std::vector<StageTimes> stages;
-  std::vector<TransferTimes> received;
-  static auto fields(auto& self) { return std::tie(self.stages, self.received); }
 };
 
 std::string message_text(const PlannedMessage& message, const char* direction, const Graph& graph) {
@@ -68,31 +59,9 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
   return ranks;
 }
 
-// A message is taken to leave with the end of its producer's stage and to arrive with the start of
-// the stage that awaits it.
-Timeline gather_timeline(mpi::Transport& transport, const RunInputs& inputs, const RankPlan& plan,
-                         double latency_ms, const std::vector<StageClock>& mine) {
-  RankTimes own;
-  for (const StageClock& clock : mine)
-    own.stages.push_back({clock.awaited_ms, 0, clock.start_ms, clock.end_ms});
-  const Assignment assignment(inputs.network.coarse.graph.size(), inputs.schedule.schedule);
-  const DeviceId here(plan.rank.index());
-  for (const PlannedMessage& message : plan.receives) {
-    own.received.push_back({message.op, assignment[message.op].device, here, 0,
-                            own.stages[message.stage].start_ms, message.size_bytes});
-  }
-  Timeline timeline;
+Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const RankTimeline& mine) {
+  Timeline timeline = join(mpi::gather(transport, mine));
   timeline.latency_ms = latency_ms;
-  for (RankTimes& of_rank : mpi::gather(transport, own)) {
-    timeline.stages.push_back(std::move(of_rank.stages));
-    std::move(of_rank.received.begin(), of_rank.received.end(),
-              std::back_inserter(timeline.transfers));
-  }
-  for (TransferTimes& transfer : timeline.transfers) {
-    const std::size_t stage = assignment[transfer.producer].stage;
-    transfer.start_ms = timeline.stages[transfer.from.index()][stage].end_ms;
-  }
-  sort_transfers(timeline.transfers);
   return timeline;
 }
 
@@ -148,6 +117,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.protocol = options.protocol.json();
   if (options.blocking) report.protocol["blocking"] = true;  // times are not comparable
   report.iterations_ms = results.iterations_ms;
+  report.disturbed = results.disturbed;
   report.predicted_ms = predicted_ms(inputs, results);
   report.overhead_ms = results.overhead_ms;
   if (results.verified) report.verified = report_verification(setup, *results.verified);

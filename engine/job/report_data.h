@@ -6,8 +6,7 @@
 #include "engine/job/ranks.h"
 #include "engine/job/run_inputs.h"
 #include "engine/run/plan.h"
-#include "engine/run/stage_clock.h"
-#include "hios/evaluate/timeline.h"
+#include "engine/run/run_clocks.h"
 #include "hios/report/report.h"
 
 /// What ranks know of themselves, brought together for reports.
@@ -17,9 +16,8 @@ namespace hios::job {
 std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
                                      const RankPlan& plan);
 
-/// One iteration as a timeline, the same on every rank, from each rank's own clocks. Collective.
-Timeline gather_timeline(mpi::Transport& transport, const RunInputs& inputs, const RankPlan& plan,
-                         double latency_ms, const std::vector<StageClock>& mine);
+/// One iteration as a timeline, the same on every rank, from each rank's own part. Collective.
+Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const RankTimeline& mine);
 
 /// A rank's steps, a line a step: "  send conv_3 to rank 1 (4096 bytes)".
 std::string steps_text(const RankPlan& plan, const Graph& graph);

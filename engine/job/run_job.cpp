@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/operation.h"
+#include "engine/host/disturbance.h"
 #include "engine/job/algorithm_agreement.h"
 #include "engine/job/device_agreement.h"
 #include "engine/job/report_data.h"
@@ -12,6 +13,7 @@
 #include "hios/base/log.h"
 #include "hios/base/statistics.h"
 #include "hios/evaluate/simulate.h"
+#include "hios/profile/settling.h"
 #include "mpi/exchange.h"
 #include "mpi/session/session.h"
 
@@ -61,7 +63,7 @@ struct RunJob::State {
   void make_backend();
   void prepare();
   void describe();
-  void record(Executor& executor, RunResults& results) const;
+  void record(Executor& executor, RunResults& results);
   Verified verify(TensorSource& source, const Executor& executor) const;
 
   Watch& watch;
@@ -75,6 +77,7 @@ struct RunJob::State {
   std::optional<CostModel> costs;
   std::unique_ptr<TensorTransport> tensors;
   RunSetup setup;
+  HostDisturbance disturbance;
 };
 
 void RunJob::State::agree() {
@@ -124,30 +127,32 @@ void RunJob::State::describe() {
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
+  if (inputs.profile) setup.unsettled = unsettled_text(*inputs.profile, platform);
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);
   setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};
 }
 
 /// A few more runs with the stages' clocks on; the quickest of them is the one that is told about.
-void RunJob::State::record(Executor& executor, RunResults& results) const {
+void RunJob::State::record(Executor& executor, RunResults& results) {
   executor.record_stages(true);
   double best_ms = 0;
-  std::vector<StageClock> clocks;
+  RankTimeline mine_of_best;
   std::vector<double> overheads;
   for (int i = 0; i < kRecordedRuns; ++i) {
-    const double latency_ms = measure(transport(), {.warmup = 0, .iterations = 1}, [&] {
-                                return executor.run_once();
-                              }).front();
+    const double latency_ms =
+        measure(transport(), {.warmup = 0, .iterations = 1}, disturbance, [&] {
+          return executor.run_once();
+        }).ms.front();
     overheads.push_back(executor.overhead_ms());
     if (best_ms > 0 && latency_ms >= best_ms) continue;
     best_ms = latency_ms;
-    clocks.assign(executor.stage_clocks().begin(), executor.stage_clocks().end());
+    mine_of_best = executor.timeline();
   }
   executor.record_stages(false);
   results.overhead_ms = summarize(overheads).median;
   transport().all_reduce_max({&results.overhead_ms, 1});
-  results.measured = gather_timeline(transport(), inputs, plan, best_ms, clocks);
+  results.measured = gather_timeline(transport(), best_ms, mine_of_best);
 }
 
 Verified RunJob::State::verify(TensorSource& source, const Executor& executor) const {
@@ -197,8 +202,10 @@ RunResults RunJob::run() {
   RunResults results;
   {
     const auto watching = job.watch.runs(executor);
-    results.iterations_ms =
-        measure(job.transport(), job.options.protocol, [&] { return executor.run_once(); });
+    Samples samples = measure(job.transport(), job.options.protocol, job.disturbance,
+                              [&] { return executor.run_once(); });
+    results.iterations_ms = std::move(samples.ms);
+    results.disturbed = std::move(samples.disturbed);
     job.record(executor, results);
   }
   job.watch.phase("writing the results");

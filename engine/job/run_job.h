@@ -11,7 +11,7 @@
 #include "engine/job/run_inputs.h"
 #include "engine/job/verification.h"
 #include "engine/job/watch.h"
-#include "engine/run/timing.h"
+#include "engine/measure/protocol.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/report.h"
@@ -55,15 +55,17 @@ struct RunOptions {
 struct RunSetup {
   std::vector<std::string> backends;  ///< names, by rank
   std::vector<ReportRank> ranks;
-  std::string transfer_path;               ///< Transport::path() of the tensors
-  std::string routes;                      ///< a table rank x rank, for people; empty: no devices
-  std::optional<Json> transfer_paths;      ///< the same for reports
+  std::string transfer_path;           ///< Transport::path() of the tensors
+  std::string routes;                  ///< a table rank x rank, for people; empty: no devices
+  std::optional<Json> transfer_paths;  ///< the same for reports
+  std::string unsettled;  ///< what of the profile had not settled (hios/profile/settling.h)
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
 };
 
 struct RunResults {
   std::vector<double> iterations_ms;  ///< the maximum over ranks of each measured iteration
+  std::vector<bool> disturbed;        ///< by iteration: some rank's machine did something else
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
   Timeline measured;       ///< of the quickest recorded run
   std::optional<Timeline> predicted;  ///< by the profile

@@ -11,6 +11,7 @@
 
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
+#include "engine/backends.h"
 #include "hios/base/log.h"
 #include "mpi/exchange.h"
 

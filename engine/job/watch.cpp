@@ -28,7 +28,8 @@ std::unique_ptr<Watchdog> Watch::watchdog(Watched watched, double extra_s) const
   const std::string who =
       "rank " + std::to_string(transport_.rank().index()) + " on " + transport_.host();
   return std::make_unique<Watchdog>(
-      std::move(watched), Watchdog::Options{.timeout_s = timeout_s_ + extra_s, .who = who},
+      std::move(watched),
+      Watchdog::Options{.timeout_s = timeout_s_ + extra_s, .who = who, .limit = timeout_name_},
       on_stall_);
 }
 

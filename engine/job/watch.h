@@ -27,6 +27,8 @@ class Watch {
   mpi::Transport& transport() { return transport_; }
 
   void set_timeout(double timeout_s) { timeout_s_ = timeout_s; }
+  /// What the program calls its time-out, for the line of a rank that stands still.
+  void name_timeout(std::string name) { timeout_name_ = std::move(name); }
   /// From now on the job does `what` ("setting up"): a rank's last call of the transport must not
   /// be longer ago than the time-out and `extra_s`.
   void phase(const std::string& what, double extra_s = 0);
@@ -39,6 +41,7 @@ class Watch {
 
   mpi::HeartbeatTransport transport_;
   double timeout_s_;
+  std::string timeout_name_;
   std::function<void()> on_stall_;
   std::unique_ptr<Watchdog> phase_;
 };

@@ -34,8 +34,8 @@ std::unique_ptr<Backend> make_fake_device(const BackendOptions& options) {
 }
 
 constexpr std::array kFakeBackends = {
-    BackendEntry{"fake", "cores", "cpu", &make_fake, "", kAllPrecisions},
-    BackendEntry{"fake-device", "a device", "gpu", &make_fake_device, "", kAllPrecisions},
+    BackendEntry{"fake", "cores", "cpu", &make_fake, "", "", kAllPrecisions},
+    BackendEntry{"fake-device", "a device", "gpu", &make_fake_device, "", "", kAllPrecisions},
 };
 
 }  // namespace
