@@ -90,7 +90,7 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
     for (const Configuration* const each : job.configurations()) {
       const std::string unsettled = unsettled_text(*each);
       if (!unsettled.empty())
-        warn_of_unsettled(command.output + ", " + each->backend + ": " + unsettled);
+        warn_of_unsettled(command.output.string() + ", " + each->backend + ": " + unsettled);
     }
     write_after_work([&] {
       write_json(command.output, to_json(job.profile()), command.existing_output);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/backend.h"
+#include "engine/backends.h"
 #include "support/fake_accelerator.h"
 #include "support/fake_backend.h"
 #include "support/thread_transport.h"

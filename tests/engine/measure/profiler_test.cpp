@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "engine/host/clock.h"
 #include "engine/measure/stage_batch.h"
 #include "engine/measure/sweep_times.h"
 #include "engine/measure/transfer_times.h"
