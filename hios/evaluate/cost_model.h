@@ -14,8 +14,8 @@
 namespace hios {
 
 /// The cost of a stage, and whether it is known or an estimate. A stage of one group always costs
-/// the sum of its operators and is as measured as they are; costs that a graph brings are its own
-/// words and so never estimates.
+/// the sum of its operators and is as measured as they are; costs that a graph
+/// brings are given, and so never estimates.
 struct StageCost {
   double ms = 0;
   bool measured = true;

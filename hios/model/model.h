@@ -77,7 +77,7 @@ class ModelBuilder {
   /// Everything added from now on belongs to this block.
   void begin_block(std::string block) { block_ = std::move(block); }
 
-  /// The general door; the rest are words for it. `name` must be new.
+  /// Adds any layer; the rest is shorthand for it. `name` must be new.
   TensorId add(std::string name, LayerKind kind, std::vector<TensorId> inputs);
 
   TensorId conv(std::string name, TensorId x, const Conv& conv) {

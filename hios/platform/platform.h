@@ -42,7 +42,7 @@ class Platform {
   Platform() = default;
   /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
   /// that is not there, given twice, or without bandwidth; devices whose tensors' elements differ
-  /// in size (fp16 beside fp32), since tensors travel as they lie.
+  /// in size (fp16 beside fp32), since tensors are sent as they are in memory.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {});
