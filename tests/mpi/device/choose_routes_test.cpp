@@ -6,7 +6,6 @@
 #include <atomic>
 #include <functional>
 
-#include "support/complaint.h"
 #include "support/device_ranks.h"
 #include "support/expect_error.h"
 
@@ -83,44 +82,6 @@ std::vector<std::string_view> names(const RouteTable& table) {
   std::vector<std::string_view> names;
   for (const Route* const route : table.by_pair) names.push_back(route->name);
   return names;
-}
-
-TEST(Routes, HaveNames) {
-  EXPECT_EQ(mpi::parse_route("auto"), nullptr);
-  for (const char* const name : {"ipc", "cuda-aware", "staged"}) {
-    EXPECT_EQ(mpi::parse_route(name)->name, name);
-  }
-  for (const char* const wrong : {"host", "", "IPC"}) {
-    expect_complaint(complaint_of([&] { mpi::parse_route(wrong); }),
-                     "there are auto, ipc, cuda-aware and staged");
-  }
-}
-
-/// What the rest of the house relies on, whatever routes come.
-TEST(Routes, TheTableIsSound) {
-  for (const Route& route : mpi::routes()) {
-    EXPECT_EQ(&mpi::route_named(route.name), &route);
-    EXPECT_EQ(&mpi::routes()[mpi::index_of(route)], &route);
-    EXPECT_FALSE(route.description.empty()) << route.name;
-    EXPECT_TRUE(route.make_send != nullptr && route.make_receive != nullptr) << route.name;
-  }
-  const mpi::ServedPairs all = mpi::fallback_route().serves;
-  EXPECT_TRUE(all.hosts && all.device_and_host && all.devices);
-  EXPECT_TRUE(mpi::fallback_route().takes_empty);
-  EXPECT_EQ(mpi::device_route_names("or"), "ipc, cuda-aware or staged");
-  expect_error<InputError>([] { mpi::route_named("none"); }, {"host, ipc, cuda-aware, staged"});
-}
-
-TEST(RouteTable, IsShownRankByRank) {
-  RouteTable table = RouteTable::uniform(2, mpi::route_named("host"));
-  table.by_pair[1] = &mpi::route_named("cuda-aware");
-  table.by_pair[2] = &mpi::route_named("staged");
-  table.why_not[1] = "no ipc: on different hosts";
-  EXPECT_EQ(table.table(),
-            "from \\ to  0             1\n"
-            "0          -             cuda-aware\n"
-            "1          staged        -\n"
-            "0-1: no ipc: on different hosts\n");
 }
 
 TEST(ChooseRoutes, TakesIpcWithinAHost) {

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <tuple>
 
-#include "mpi/routes/staged.h"
 #include "support/device_ranks.h"
 #include "support/exchange.h"
 #include "support/expect_error.h"
@@ -79,25 +78,6 @@ TEST(TensorTransport, HandsChannelsThroughWhereNoRankHasADevice) {
     EXPECT_EQ(dynamic_cast<mpi::DeviceChannel*>(channel.get()), nullptr);
     EXPECT_EQ(transport.path(), "ranks as threads");
   });
-}
-
-TEST(StagingChunks, CoverAMessageInOrder) {
-  const Bytes kMiB = Bytes{1} << 20;
-  for (const Bytes size : {Bytes{0}, Bytes{1}, kMiB / 4, kMiB / 4 + 1, 3 * kMiB, 16 * kMiB,
-                           16 * kMiB + 1, 1000 * kMiB + 7}) {
-    const std::vector<mpi::Chunk> chunks = mpi::staging_chunks(size);
-    Bytes end = 0;
-    for (const mpi::Chunk& chunk : chunks) {
-      EXPECT_EQ(chunk.begin, end) << size;
-      EXPECT_TRUE(chunk.size_bytes > 0 || size == 0) << size;
-      end += chunk.size_bytes;
-    }
-    EXPECT_EQ(end, size);
-    EXPECT_GE(chunks.size(), 1u);
-    EXPECT_LE(chunks.size(), 64u);
-  }
-  EXPECT_EQ(mpi::staging_chunks(kMiB / 4).size(), 1u);
-  EXPECT_EQ(mpi::staging_chunks(kMiB / 4 + 1).size(), 2u);
 }
 
 TEST(TensorTransport, SaysHowTensorsGo) {
