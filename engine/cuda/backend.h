@@ -8,7 +8,7 @@ namespace hios::cuda {
 
 /// One NVIDIA GPU: convolutions by cuDNN, cuBLASLt and our own kernels, whichever was fastest for
 /// the shape, the rest by our own kernels; NHWC, in any arithmetic. Stages only queue: streams are
-/// CUDA streams, recordings CUDA graphs. Given the same choices() on the same kind of GPU, it
+/// CUDA streams, recordings CUDA graphs. Given the same algorithms() on the same kind of GPU, it
 /// computes the same bits, however operators are spread over streams and ranks.
 ///
 /// Operators bound by one backend share workspaces and, for layers of the same model and source,

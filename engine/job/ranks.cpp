@@ -1,6 +1,7 @@
 #include "engine/job/ranks.h"
 
 #include <map>
+#include <tuple>
 
 #include "engine/host/cores.h"
 #include "hios/base/error.h"
@@ -13,20 +14,14 @@ namespace hios::job {
 namespace {
 
 /// Where a rank stands on its host.
-struct Place {
+struct HostPlace {
   std::string host;
   std::size_t local_rank = 0;
+  static auto fields(auto& self) { return std::tie(self.host, self.local_rank); }
 };
 
-void to_json(Json& json, const Place& place) { json = {place.host, place.local_rank}; }
-
-void from_json(const Json& json, Place& place) {
-  json.at(0).get_to(place.host);
-  json.at(1).get_to(place.local_rank);
-}
-
 /// The cores that the ranks of this host want, by local rank, which every rank reports itself.
-std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<Place>& places,
+std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<HostPlace>& places,
                              const std::vector<RankDevice>& devices) {
   std::vector<int> cores(transport.local_size(), 1);
   for (std::size_t r = 0; r < places.size(); ++r) {
@@ -35,7 +30,7 @@ std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<
   return cores;
 }
 
-int device_index(const mpi::Transport& transport, const std::vector<Place>& places,
+int device_index(const mpi::Transport& transport, const std::vector<HostPlace>& places,
                  const std::vector<RankDevice>& devices, std::size_t per_host) {
   std::vector<std::string> hosts;
   std::vector<bool> wants_device;
@@ -88,7 +83,7 @@ std::vector<int> device_indices(const std::vector<std::string>& host_of,
 
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
                               const std::vector<RankDevice>& devices) {
-  const auto places = mpi::gather(transport, Place{transport.host(), transport.local_rank()});
+  const auto places = mpi::gather(transport, HostPlace{transport.host(), transport.local_rank()});
   const RankDevice& mine = devices[transport.rank().index()];
   return mpi::agreed(transport, [&] {
     RankBackend made;

@@ -41,11 +41,7 @@ void check_supported(const CoarseGraph& coarse, const Model& model, const Backen
                      const RankPlan& plan) {
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
-    const Operation operation = operation_of(coarse, model, slot.op);
-    if (const auto why = backend.unsupported(operation)) {
-      throw InputError("the " + std::string(backend.name()) + " backend cannot run " +
-                       operation.name + ": " + *why);
-    }
+    require_support(backend, operation_of(coarse, model, slot.op));
   }
 }
 

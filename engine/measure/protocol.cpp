@@ -92,11 +92,15 @@ Samples measure(mpi::Transport& transport, const Protocol& protocol, Disturbance
   while (loop.count() < iterations || loop.measured_ms() < protocol.duration_s * 1000) {
     loop.sample();
   }
-  const std::size_t most = loop.count() * kMostTimes;
+  const std::size_t most = std::max(loop.count() * kMostTimes, 2 * kFewestInHalf);
   const std::size_t step = std::max<std::size_t>(1, loop.count() / 4);
   const double end_ms = loop.measured_ms() + protocol.settle_s * 1000;
+  const auto settled = [&] {
+    const auto difference = difference_of_halves(loop.samples());
+    return difference && *difference <= kSettledWithin;
+  };
   while (protocol.settle_s > 0 && loop.count() < most && loop.measured_ms() < end_ms &&
-         difference_of_halves(loop.samples()).value_or(0) > kSettledWithin) {
+         !settled()) {
     for (std::size_t i = 0; i < step && loop.count() < most && loop.measured_ms() < end_ms; ++i) {
       loop.sample();
     }

@@ -39,7 +39,7 @@ std::vector<std::size_t> usable(std::size_t count, const std::vector<bool>& dist
   for (const std::size_t i : all) {
     if (!disturbed[i]) quiet.push_back(i);
   }
-  const std::size_t enough = std::min(count, std::max(quarter(count), kFewest));
+  const std::size_t enough = std::max(quarter(count), std::min(kFewest, count / 2));
   return quiet.size() < enough ? all : quiet;
 }
 

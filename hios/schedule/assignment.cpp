@@ -3,7 +3,7 @@
 namespace hios {
 
 Assignment::Assignment(std::size_t operators, const Schedule& schedule)
-    : by_operator_(operators), first_stage_{0} {
+    : by_operator_(operators), stage_number_(operators), first_stage_{0} {
   std::size_t found = 0;
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
     for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
@@ -14,6 +14,7 @@ Assignment::Assignment(std::size_t operators, const Schedule& schedule)
           complete_ = complete_ && !place;
           if (place) continue;
           place = AssignedTo{DeviceId(d), s, g, p};
+          stage_number_[groups[g][p].index()] = static_cast<std::uint32_t>(first_stage_.back() + s);
           ++found;
         }
       }

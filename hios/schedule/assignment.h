@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -40,13 +41,12 @@ class Assignment {
     return first_stage_[device.index()] + stage;
   }
   /// Of the operator's stage. REQUIRES: the schedule runs it.
-  std::size_t stage_number(OpId op) const {
-    return stage_number((*this)[op].device, (*this)[op].stage);
-  }
+  std::size_t stage_number(OpId op) const { return stage_number_[op.index()]; }
 
  private:
   std::vector<std::optional<AssignedTo>> by_operator_;
-  std::vector<std::size_t> first_stage_;  // by device, and one more for the end
+  std::vector<std::uint32_t> stage_number_;  // by operator: what simulations ask most
+  std::vector<std::size_t> first_stage_;     // by device, and one more for the end
   bool complete_ = true;
 };
 
