@@ -76,8 +76,8 @@ Graph model_graph(const std::string& name) {
 }
 
 /// What every step works on. Filled in the measuring process.
-struct Instance {
-  explicit Instance(const Case& wanted, std::size_t devices)
+struct TimedProblem {
+  explicit TimedProblem(const Case& wanted, std::size_t devices)
       : graph(wanted.model.empty() ? random_dag(wanted.random) : model_graph(wanted.model)),
         platform(Platform::homogeneous(devices, "gpu", 0, 8)),
         costs(CostModel::from_graph(graph, platform)) {}
@@ -89,32 +89,32 @@ struct Instance {
 
 constexpr std::size_t kWindow = 4;  // w of Alg. 2, the default
 
-Schedule hios_lp(const Instance& p) {
+Schedule hios_lp(const TimedProblem& p) {
   const TimedSchedule mapped = map_longest_paths(p.graph, p.costs, {});
   return parallelize(p.graph, p.costs, mapped.schedule, kWindow).schedule;
 }
 
-Schedule hios_mr(const Instance& p) {
+Schedule hios_mr(const TimedProblem& p) {
   const TimedSchedule mapped = record_mappings(p.graph, p.costs);
   return parallelize(p.graph, p.costs, mapped.schedule, kWindow).schedule;
 }
 
 struct Step {
   const char* name;
-  void (*prepare)(Instance&);  ///< (optional) before the clock starts
-  void (*run)(const Instance&);
+  void (*prepare)(TimedProblem&);  ///< (optional) before the clock starts
+  void (*run)(const TimedProblem&);
 };
 
 const Step kSteps[] = {
-    {"inter-lp", nullptr, [](const Instance& p) { map_longest_paths(p.graph, p.costs, {}); }},
-    {"hios-lp", nullptr, [](const Instance& p) { hios_lp(p); }},
-    {"inter-mr", nullptr, [](const Instance& p) { record_mappings(p.graph, p.costs); }},
-    {"hios-mr", nullptr, [](const Instance& p) { hios_mr(p); }},
-    {"simulate", [](Instance& p) { p.schedule = hios_mr(p); },
-     [](const Instance& p) { simulate(p.graph, p.schedule, p.costs); }},
-    {"validate", [](Instance& p) { p.schedule = hios_mr(p); },
-     [](const Instance& p) { validate(p.graph, p.platform, p.schedule); }},
-    {"bounds", nullptr, [](const Instance& p) { lower_bound(p.graph, p.costs); }},
+    {"inter-lp", nullptr, [](const TimedProblem& p) { map_longest_paths(p.graph, p.costs, {}); }},
+    {"hios-lp", nullptr, [](const TimedProblem& p) { hios_lp(p); }},
+    {"inter-mr", nullptr, [](const TimedProblem& p) { record_mappings(p.graph, p.costs); }},
+    {"hios-mr", nullptr, [](const TimedProblem& p) { hios_mr(p); }},
+    {"simulate", [](TimedProblem& p) { p.schedule = hios_mr(p); },
+     [](const TimedProblem& p) { simulate(p.graph, p.schedule, p.costs); }},
+    {"validate", [](TimedProblem& p) { p.schedule = hios_mr(p); },
+     [](const TimedProblem& p) { validate(p.graph, p.platform, p.schedule); }},
+    {"bounds", nullptr, [](const TimedProblem& p) { lower_bound(p.graph, p.costs); }},
 };
 
 /// The peak resident memory of this process so far.
@@ -128,7 +128,7 @@ Measured measure_here(const Step& step, const Case& wanted, std::size_t devices)
   using Clock = std::chrono::steady_clock;
   constexpr double kEnoughMs = 200;
   constexpr int kMostRepeats = 100;
-  Instance problem(wanted, devices);
+  TimedProblem problem(wanted, devices);
   if (step.prepare != nullptr) step.prepare(problem);
   Measured measured{std::numeric_limits<double>::infinity(), 0};
   double all_ms = 0;
