@@ -21,6 +21,7 @@
 #include "engine/backend/arena.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/error.h"
+#include "hios/base/precision.h"
 #include "hios/base/statistics.h"
 #include "hios/model/networks/networks.h"
 

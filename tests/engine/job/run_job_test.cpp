@@ -276,7 +276,7 @@ TEST(RunJob, AnOperatorThatOneRankCannotRunIsRefusedByAll) {
   };
   expect_refused(
       refusals(ranks, options_with({"fake"}, test::fake_backends()), [](Rank, RunInputs&) {}),
-      "rank 1: the fake backend cannot run " + name);
+      "rank 1: backend fake cannot run " + name);
 }
 
 TEST(RunJob, BackendsOfAnotherKindThanTheScheduleAreRefused) {

@@ -72,9 +72,11 @@ TEST(FastestQuarter, LeavesDisturbedOnesOutWhileEnoughOthersRemain) {
   EXPECT_EQ(fastest_quarter(totals, disturbed), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-TEST(FastestQuarter, OfAFewCountsAllWhereOneIsDisturbed) {
+TEST(FastestQuarter, OfAFewLeavesOutTheDisturbedWhileHalfRemain) {
   const std::vector<double> totals = {1, 2, 3, 4};
-  EXPECT_EQ(fastest_quarter(totals, {true, false, false, false}), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(fastest_quarter(totals, {true, false, false, false}), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(fastest_quarter(totals, {true, true, false, false}), (std::vector<std::size_t>{2}));
+  EXPECT_EQ(fastest_quarter(totals, {true, true, true, false}), (std::vector<std::size_t>{0}));
 }
 
 TEST(Statistics, AreWrittenWithTheirNames) {
