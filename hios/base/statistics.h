@@ -27,8 +27,8 @@ Statistics summarize(std::span<const double> samples_ms, const std::vector<bool>
 double percentile(std::span<const double> samples_ms, double percent);
 
 /// The indices of the fastest of `totals`, as many as a quarter of all (at least one), ascending.
-/// None that is `disturbed` (empty: none is) while a quarter of all, and eight (or half of fewer), are
-/// not; else all count.
+/// None that is `disturbed` (empty: none is) while a quarter of all, and eight (or half of fewer),
+/// are not; else all count.
 std::vector<std::size_t> fastest_quarter(std::span<const double> totals,
                                          const std::vector<bool>& disturbed = {});
 
