@@ -8,8 +8,9 @@
 #include "hios/base/error.h"
 
 namespace hios {
+namespace {
 
-std::vector<int> allowed_cores() {
+std::vector<int> cores_of_this_thread() {
   // The kernel refuses a mask smaller than its own, so the mask grows until it fits.
   for (int capacity = 1024;; capacity *= 2) {
     cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(capacity));
@@ -25,6 +26,13 @@ std::vector<int> allowed_cores() {
     if (capacity > 1 << 20)
       throw RunError("the operating system does not tell which cores are allowed");
   }
+}
+
+}  // namespace
+
+std::vector<int> allowed_cores() {
+  static const std::vector<int> cores = cores_of_this_thread();
+  return cores;
 }
 
 std::vector<int> assign_cores(const std::vector<int>& allowed,

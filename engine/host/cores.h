@@ -8,7 +8,9 @@
 /// Which cores a rank may use, and which it takes.
 namespace hios {
 
-/// The cores that the operating system allows this process, in its numbering, ascending.
+/// The cores that the operating system allows this process, in its numbering, ascending: what the
+/// first thread that asked was allowed then, because a job pins its threads, and a later job of the
+/// same process would find only their cores.
 std::vector<int> allowed_cores();
 
 /// The cores of one rank of a host: `threads` consecutive ones out of those allowed, by local rank.
