@@ -71,10 +71,18 @@ TEST(Flags, SplitsLists) {
             std::string::npos);
 }
 
+TEST(Flags, HelpHasAShortName) {
+  for (const char* word : {"-h", "--help"}) {
+    EXPECT_TRUE(parsed({word}).given("help")) << word;
+    EXPECT_TRUE(answered(parsed({word}), /*print=*/false)) << word;
+  }
+  EXPECT_FALSE(answered(parsed({}), /*print=*/false));
+}
+
 TEST(Flags, HelpNamesEveryFlag) {
   const std::string help = parsed({}).help();
   for (const char* flag : {"--count", "--json", "--csv", "--seed", "--force", "--max-input",
-                           "--help", "--version", "-q", "-v"}) {
+                           "--help", "-h", "--version", "-q", "-v"}) {
     EXPECT_NE(help.find(flag), std::string::npos) << flag;
   }
 }

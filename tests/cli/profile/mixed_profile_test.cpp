@@ -42,6 +42,7 @@ Profile profile_of(const Network& network, const std::vector<std::string>& algor
     set_ranks(options.ranks);
     options.protocol = {.warmup = 1, .iterations = 4};
     options.streams = 2;
+    options.largest_message = Bytes{1} << 16;  // larger ones only take time
     job::Watch watch(transport, 0);
     job::ProfileJob job(watch, network, {}, options);
     EXPECT_TRUE(job.measure([&](const Platform& platform, const Profile& profile, double limit_s) {
