@@ -53,6 +53,15 @@ Json percentiles_json(const Report& report) {
   return json;
 }
 
+/// The places in iterations_ms of those that were disturbed.
+Json disturbed_json(const Report& report) {
+  Json places = Json::array();
+  for (std::size_t i = 0; i < report.disturbed.size(); ++i) {
+    if (report.disturbed[i]) places.push_back(i);
+  }
+  return places;
+}
+
 Json digests_json(const Report& report) {
   Json json = {{"graph", report.graph_digest}, {"schedule", report.schedule_digest}};
   if (report.profile_digest) json["profile"] = *report.profile_digest;
@@ -159,6 +168,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"protocol", report.protocol},
                {"latency_ms", std::move(latency)},
                {"iterations_ms", report.iterations_ms},
+               {"disturbed_iterations", disturbed_json(report)},
                {"predicted_ms", value_or_null(report.predicted_ms)},
                {"prediction_error", value_or_null(error)},
                {"overhead_ms", report.overhead_ms},

@@ -58,8 +58,9 @@ struct Report {
   std::uint64_t seed = 0;
   Json protocol = Json::object();     ///< warm-up, iterations
   std::vector<double> iterations_ms;  ///< REQUIRES: not empty
-  std::vector<bool> disturbed;        ///< by iteration: the machine did something else
-  std::vector<double> percentiles;    ///< to be reported beside the usual ones, in percent
+  /// By iteration: the machine of some rank did something else. Empty: it never did.
+  std::vector<bool> disturbed;
+  std::vector<double> percentiles;  ///< to be reported beside the usual ones, in percent
   std::optional<double> predicted_ms;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits
   std::optional<ReportVerification> verified;

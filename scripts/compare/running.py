@@ -10,6 +10,7 @@ import json
 import sys
 
 from .summary import best_quarter
+from .ways import disturbed_in
 
 OFF = 0.10
 MOVED = 0.10
@@ -59,7 +60,7 @@ class Rounds:
     def replace_moved(self, after_round=lambda: None):
         """Rounds in which one core was slower than in its fastest, all rows of them."""
         for _ in range(MOST_ROUNDS_AGAIN):
-            times = {number: best_quarter(report["iterations_ms"])
+            times = {number: best_quarter(report["iterations_ms"], disturbed_in(report))
                      for number, report in self.rows[0].rounds.items()}
             slowest = max(times, key=times.get)
             moved = times[slowest] / min(times.values()) - 1
@@ -98,5 +99,5 @@ def stages_of(schedule_file):
 
 def error_of(row):
     """(measured - predicted) / measured, over all rounds."""
-    ms = best_quarter(row.samples())
+    ms = best_quarter(row.samples(), row.disturbed())
     return (ms - row.report["predicted_ms"]) / ms

@@ -3,31 +3,46 @@
 import json
 import statistics
 
+from .ways import disturbed_in
 
-def summarize_samples(samples):
-    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank."""
+FEWEST = 8  # undisturbed samples that are enough, or half of all where these are fewer
+
+
+def fastest_quarter(samples, disturbed=()):
+    """The samples that best_quarter is the median of, as hios/base/statistics.cpp chooses them: none of the
+    `disturbed` places, while enough others remain."""
+    places = set(disturbed)
+    quiet = [ms for place, ms in enumerate(samples) if place not in places]
+    quarter = -(-len(samples) // 4)
+    enough = max(quarter, min(FEWEST, len(samples) // 2))
+    return sorted(quiet if len(quiet) >= enough else samples)[:quarter]
+
+
+def summarize_samples(samples, disturbed=None):
+    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank. `disturbed`: the
+    places of the samples during which the machine did something else; None: nobody watched."""
     ordered = sorted(samples)
     count = len(ordered)
 
     def percentile(p):
         return ordered[max(0, -(-count * p // 100) - 1)]
 
-    return {"min": ordered[0], "best_quarter": statistics.median(ordered[:max(1, -(-count // 4))]),
-            "median": statistics.median(ordered), "p95": percentile(95), "p99": percentile(99),
-            "mean": statistics.fmean(ordered), "samples": count}
+    summary = {"min": ordered[0], "best_quarter": best_quarter(samples, disturbed or ()),
+               "median": statistics.median(ordered), "p95": percentile(95), "p99": percentile(99),
+               "mean": statistics.fmean(ordered), "samples": count}
+    return summary if disturbed is None else {**summary, "disturbed": len(disturbed)}
 
 
-def best_quarter(samples):
-    return summarize_samples(samples)["best_quarter"]
+def best_quarter(samples, disturbed=()):
+    return statistics.median(fastest_quarter(samples, disturbed))
 
 
 def merge_rounds(row):
     """A row's report: that of its verified run, with the samples of all rounds. Written to its file."""
     report = dict(row.report)
     report["iterations_ms"] = row.samples()
-    report["latency_ms"] = summarize_samples(report["iterations_ms"])
-    if "disturbed" in row.report["latency_ms"]:
-        report["latency_ms"]["disturbed"] = row.disturbed()
+    report["disturbed_iterations"] = row.disturbed()
+    report["latency_ms"] = summarize_samples(report["iterations_ms"], report["disturbed_iterations"])
     predicted, best = report["predicted_ms"], report["latency_ms"]["best_quarter"]
     report["prediction_error"] = (best - predicted) / best
     row.report_file.write_text(json.dumps(report) + "\n")
@@ -62,7 +77,7 @@ def summarize(rows, model_name, repeated=(), unsettled=()):
             "speedup_over_one_core": one_core / ms, "ratio_to_best_two_core_row": best_two_cores / ms,
             "overhead_ms": report["overhead_ms"],
         })
-    rounds = [best_quarter(report["iterations_ms"]) for report in rows[0].rounds.values()]
+    rounds = [best_quarter(report["iterations_ms"], disturbed_in(report)) for report in rows[0].rounds.values()]
     return {"format": "hios-summary", "version": 1, "model": model_name, "rows": result,
             "reference_moved": max(rounds) / min(rounds) - 1,
             "two_cores_one_rank_ms": best(lambda way: way.ranks == 1 and way.threads == 2),

@@ -33,7 +33,7 @@ def notes(summary):
     yield ("a rank of one core has one stream: Alg. 2 finds nothing to group there, so hios-lp is inter-lp, "
            "and hios-mr inter-mr")
     runs = sum(row["latency_ms"]["samples"] for row in summary["rows"])
-    disturbed = sum(row["latency_ms"].get("disturbed", 0) for row in summary["rows"])
+    disturbed = sum(row["latency_ms"]["disturbed"] for row in summary["rows"])
     if disturbed > DISTURBED * runs:
         yield f"the machine did something else during {disturbed} of the {runs} runs"
     yield from extra["repeated"]

@@ -41,8 +41,17 @@ class Row:
         return [ms for report in self.rounds.values() for ms in report["iterations_ms"]]
 
     def disturbed(self):
-        """How many of them, where the program says it."""
-        return sum(report["latency_ms"].get("disturbed", 0) for report in self.rounds.values())
+        """The places of those samples during which the machine did something else."""
+        places, first = [], 0
+        for report in self.rounds.values():
+            places += [first + place for place in disturbed_in(report)]
+            first += len(report["iterations_ms"])
+        return places
+
+
+def disturbed_in(report):
+    """The places in its iterations_ms; an older report does not name them."""
+    return report.get("disturbed_iterations", [])
 
 
 # ranks, cores a rank, streams a rank, algorithm

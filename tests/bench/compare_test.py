@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compare.profiling import TurnsProfile
 from compare.running import Rounds, error_of
-from compare.summary import summarize, summarize_samples
+from compare.summary import best_quarter, summarize, summarize_samples
 from compare.table import page
 from compare.ways import Effort, Way, effort_for, make_rows
 from support import FakePrograms, FolderTest, flag
@@ -30,7 +30,8 @@ class CompareTest(FolderTest):
         self.plan = "a"        # what schedules look like
         self.stage_ms = 5.0
         self.settled, self.stages_settled = {}, None
-        self.disturbed = {}    # what a report says of it
+        self.disturbed = []    # places of a report's runs
+        self.disturbed_ms = 0.0  # by how much these took longer
 
     @staticmethod
     def next_of(times, default):
@@ -71,9 +72,11 @@ class CompareTest(FolderTest):
         threads = int(schedule.stem.removeprefix("schedule-")[2])
         ms = self.next_of(self.latency_ms.get(Way(ranks, threads)), 10.0)
         verified = {"passed": True, "bitwise": True} if "--verify" in flags else None
+        iterations_ms = [ms + (place in self.disturbed) * self.disturbed_ms
+                         for place in range(int(flag(flags, "--iterations")))]
         Path(flag(flags, "--json")).write_text(json.dumps(
-            {"iterations_ms": [ms] * int(flag(flags, "--iterations")), "verified": verified, "overhead_ms": 0.1,
-             "latency_ms": self.disturbed,
+            {"iterations_ms": iterations_ms, "disturbed_iterations": self.disturbed, "verified": verified,
+             "overhead_ms": 0.1,
              "predicted_ms": json.loads(schedule.read_text())["predicted"]["latency_ms"]}))
 
     def chosen_ms(self, way):
@@ -209,6 +212,17 @@ class SummaryTest(CompareTest):
         self.assertEqual(summarize_samples([5, 1, 2, 3, 4, 6, 7, 8]),
                          {"min": 1, "best_quarter": 1.5, "median": 4.5, "p95": 8, "p99": 8, "mean": 4.5, "samples": 8})
 
+    def test_best_quarter_leaves_disturbed_runs_out_as_the_programs_do(self):
+        # The numbers of tests/hios/base/statistics_test.cpp: one rule, in two languages.
+        times = list(range(32))
+        disturbed = list(range(24))
+        self.assertEqual(best_quarter(times, disturbed), 27.5)
+        summary = summarize_samples(times, disturbed)
+        self.assertEqual((summary["best_quarter"], summary["min"], summary["disturbed"]), (27.5, 0, 24))
+        self.assertEqual(best_quarter(times, [*disturbed, 24]), 3.5)  # seven are too few
+        self.assertEqual(best_quarter([1, 2, 3, 4], [0, 1]), 3)       # of few, half are enough
+        self.assertEqual(best_quarter([1, 2, 3, 4], [0, 1, 2]), 1)
+
     def test_each_row_says_what_it_is_and_how_it_compares(self):
         self.operator_ms = {TWO_CORES: [5.0], TWO_RANKS: [8.0]}
         self.latency_ms = {TWO_CORES: [5.0], TWO_RANKS: [8.0]}
@@ -238,13 +252,30 @@ class SummaryTest(CompareTest):
         self.assertRegex(page(summary), r"1 rank x 1 core sequential .* NO\n")
 
     def test_disturbed_runs_are_counted_over_all_rounds(self):
-        self.disturbed = {"disturbed": 2}
+        self.disturbed = [0, 2]
         summary = self.measure()
         self.assertEqual([row["latency_ms"]["disturbed"] for row in summary["rows"]], [6] * 7)
         self.assertIn("the machine did something else during 42 of the 84 runs", page(summary))
+        report = json.loads((self.folder / "report-2x1-hios-lp.json").read_text())
+        self.assertEqual(report["disturbed_iterations"], [0, 2, 4, 6, 8, 10])
+
+    def test_runs_on_a_disturbed_machine_do_not_count_though_they_were_the_quickest(self):
+        self.disturbed, self.disturbed_ms = [1], -4.0
+        summary = self.measure()
+        self.assertEqual({row["latency_ms"]["best_quarter"] for row in summary["rows"]}, {10.0})
+        self.assertEqual({row["latency_ms"]["min"] for row in summary["rows"]}, {6.0})
+        self.assertEqual({row["prediction_error"] for row in summary["rows"]}, {0.0})
+        self.assertEqual(summary["reference_moved"], 0.0)
+
+    def test_reports_of_earlier_builds_do_not_name_disturbed_runs(self):
+        self.measure()
+        for row in self.rows:
+            for report in row.rounds.values():
+                del report["disturbed_iterations"]
+        summary = summarize(self.rows, "net")
+        self.assertEqual([row["latency_ms"]["disturbed"] for row in summary["rows"]], [0] * 7)
 
     def test_a_few_disturbed_runs_are_not_worth_a_line(self):
-        self.disturbed = {"disturbed": 0}
         summary = self.measure()
         self.assertEqual(summary["rows"][0]["latency_ms"]["disturbed"], 0)
         self.assertNotIn("something else", page(summary))

@@ -51,6 +51,7 @@ TEST(Report, SaysLittleWhereLittleWasAsked) {
   EXPECT_TRUE(json["verified"].is_null());
   EXPECT_FALSE(json["digests"].contains("profile"));
   EXPECT_FALSE(json["latency_ms"].contains("percentiles"));
+  EXPECT_EQ(json["disturbed_iterations"].dump(), "[]");
   EXPECT_TRUE(json["stages"][0]["predicted_start_ms"].is_null());
   EXPECT_FALSE(json["stages"][0].contains("predicted_ready_ms"));
   EXPECT_EQ(json["stages"][1]["rank"], 1);
@@ -66,6 +67,7 @@ TEST(Report, SaysAllThatIsKnown) {
   Report report = sample();
   report.profile_digest = std::string(32, 'c');
   report.percentiles = {99.9, 50};
+  report.disturbed = {false, true, false, true};
   report.predicted_ms = 1;
   Timeline& predicted = report.predicted.emplace(report.measured);
   predicted.stages[1][0] = {0, 0.8, 0.8, 1};
@@ -81,8 +83,10 @@ TEST(Report, SaysAllThatIsKnown) {
       "paths");
   const Json json = to_json(report, graph());
   test::expect_meets_schema(json);
-  EXPECT_EQ(json["latency_ms"]["best_quarter"], 2);
-  EXPECT_EQ(json["prediction_error"], 0.5);
+  EXPECT_EQ(json["latency_ms"]["best_quarter"], 3) << "the quickest was disturbed";
+  EXPECT_DOUBLE_EQ(json["prediction_error"], 2.0 / 3);
+  EXPECT_EQ(json["latency_ms"]["disturbed"], 2);
+  EXPECT_EQ(json["disturbed_iterations"].dump(), "[1,3]");
   EXPECT_EQ(json["stages"][1]["predicted_ready_ms"], 0.8);
   EXPECT_EQ(json["stages"][1]["predicted_end_ms"], 1);
   ASSERT_EQ(json["transfers"].size(), 2u) << "one for both, and one that was only planned";
