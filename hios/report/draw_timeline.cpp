@@ -66,9 +66,11 @@ class Drawing {
       if (reader.device == transfer.to && (!to || reader.stage < to->stage)) to = reader;
     }
     if (!to) return;
+    // Of a tensor that several read there, end_ms may be for a later reader than the first.
     const double read_ms = timeline_.stages[to->device.index()][to->stage].start_ms;
+    const double there_ms = std::min(transfer.end_ms, read_ms);
     trace_.arrow(process_, lane_name(from.device.index(), from.group), transfer.start_ms,
-                 lane_name(to->device.index(), to->group), read_ms,
+                 lane_name(to->device.index(), to->group), there_ms,
                  graph_.op(transfer.producer).name);
   }
 

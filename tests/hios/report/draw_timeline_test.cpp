@@ -78,7 +78,23 @@ TEST(DrawTimeline, AMeasurementShowsGroupsWaitsAndRealTransfers) {
   EXPECT_EQ(picture.slices.find("v3 + v4")->second.lane, "rank 0 stream 1");
   EXPECT_EQ(picture.slices.count("waiting"), 2u);
   EXPECT_EQ(picture.tails.at("v1").start_us, 1500) << "when it was sent, not when its stage ended";
-  EXPECT_EQ(picture.heads.at("v1").start_us, 4500);
+  EXPECT_EQ(picture.heads.at("v1").start_us, 4000) << "when it was there, not when it was read";
+}
+
+TEST(DrawTimeline, AnArrowEndsInTheStageThatRunsWhenTheTensorComes) {
+  const Graph two = test::small_graph({1, 5, 1}, {{1, 3, 1}});
+  const Schedule made{{{stage({{1}})}, {stage({{2}}), stage({{3}})}}};
+  Timeline timeline;
+  timeline.stages = {{{0, 0, 0, 1}}, {{0, 0, 0, 5}, {5, 2, 5, 6}}};
+  timeline.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 1, 2, 1000}};
+  const auto head_us = [&] {
+    Trace trace;
+    draw_timeline("measured", two, made, timeline, nullptr, trace);
+    return picture_of(trace).heads.at("v1").start_us;
+  };
+  EXPECT_EQ(head_us(), 2000);
+  timeline.transfers[0].end_ms = 8;  // for a reader after the first, which did not wait for it
+  EXPECT_EQ(head_us(), 5000);
 }
 
 }  // namespace
