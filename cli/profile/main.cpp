@@ -59,6 +59,8 @@ void print_summary(const ProfileCommand& command, const job::ProfileJob& job) {
                fixed(each->seconds, 1)});
   }
   show(table.text());
+  const std::string disturbed = disturbed_text(job.configurations());
+  if (!disturbed.empty()) show(disturbed + "\n");
   const Common& common = command.common;
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);
   if (common.json) write_json(*common.json, to_json(job.profile()), common.existing);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 namespace hios {
@@ -37,6 +38,26 @@ Json to_json(const Settling& settling) {
   return json;
 }
 
+/// Both together.
+void add(const Settling& settling, Settling& sum) {
+  sum.sweeps += settling.sweeps;
+  sum.disturbed += settling.disturbed;
+  sum.settled = sum.settled && settling.settled;
+  if (settling.difference) {
+    sum.difference = std::max(sum.difference.value_or(0), *settling.difference);
+  }
+}
+
+/// By the kind of thing; empty where the protocol does not say.
+std::map<std::string, Settling> settling_by_kind(const Configuration& configuration) {
+  std::map<std::string, Settling> all;
+  if (!configuration.protocol.is_object()) return all;
+  const auto found = configuration.protocol.find(kSettlingKey);
+  if (found == configuration.protocol.end() || !found->is_object()) return all;
+  for (const auto& [what, entry] : found->items()) all[what] = settling_from_json(entry);
+  return all;
+}
+
 std::string settling_text(std::string_view what, const Settling& settling) {
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.1f", 100 * settling.difference.value_or(0));
@@ -53,22 +74,28 @@ void add_settling(Configuration& configuration, std::string_view what, const Set
   if (!all.is_object()) all = Json::object();
   Json& entry = all[std::string(what)];
   Settling sum = settling_from_json(entry);
-  sum.sweeps += settling.sweeps;
-  sum.disturbed += settling.disturbed;
-  sum.settled = sum.settled && settling.settled;
-  if (settling.difference) {
-    sum.difference = std::max(sum.difference.value_or(0), *settling.difference);
-  }
+  add(settling, sum);
   entry = to_json(sum);
+}
+
+std::string disturbed_text(std::span<const Configuration* const> configurations) {
+  Settling sum;
+  for (const Configuration* const configuration : configurations) {
+    for (const auto& [what, settling] : settling_by_kind(*configuration)) add(settling, sum);
+  }
+  if (sum.disturbed == 0) return {};
+  const double share = static_cast<double>(sum.disturbed) / static_cast<double>(sum.sweeps);
+  char percent[32];
+  std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
+  return "disturbed: " + std::to_string(sum.disturbed) + " of " + std::to_string(sum.sweeps) +
+         " sweeps, " + percent +
+         " % (a machine did something else meanwhile; times leave them out while enough others "
+         "remain)";
 }
 
 std::string unsettled_text(const Configuration& configuration) {
   std::string all;
-  if (!configuration.protocol.is_object()) return all;
-  const auto found = configuration.protocol.find(kSettlingKey);
-  if (found == configuration.protocol.end() || !found->is_object()) return all;
-  for (const auto& [what, entry] : found->items()) {
-    const Settling settling = settling_from_json(entry);
+  for (const auto& [what, settling] : settling_by_kind(configuration)) {
     if (settling.settled) continue;
     if (!all.empty()) all += "; ";
     all += settling_text(what, settling);

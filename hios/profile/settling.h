@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ struct Settling {
 
 /// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.
 void add_settling(Configuration& configuration, std::string_view what, const Settling& settling);
+
+/// How many sweeps of the configurations were disturbed: "disturbed: 41 of 120 sweeps, 34.2 % (…)".
+/// Empty: none.
+std::string disturbed_text(std::span<const Configuration* const> configurations);
 
 /// What of the configuration had not settled: "operators differ by up to 7.1 % between the first
 /// and the second half of their 120 sweeps, 31 of which were disturbed". Empty: all had, or it is

@@ -45,6 +45,18 @@ TEST(Settling, AddsUpOverAllThatWasMeasured) {
             R"({"sweeps":80,"disturbed":4,"settled":false,"difference":0.2})");
 }
 
+TEST(Settling, CountsDisturbedSweepsOfAllThings) {
+  Configuration one, other;
+  const std::vector<const Configuration*> both = {&one, &other};
+  EXPECT_EQ(disturbed_text(both), "");
+  add_settling(one, "operators", {.sweeps = 60});
+  EXPECT_EQ(disturbed_text(both), "") << "none";
+  add_settling(one, "stages", {.sweeps = 30, .disturbed = 1});
+  add_settling(other, "operators", {.sweeps = 30, .disturbed = 40 - 1});
+  EXPECT_EQ(disturbed_text(both).find("disturbed: 40 of 120 sweeps, 33.3 % ("), 0u)
+      << disturbed_text(both);
+}
+
 TEST(Settling, OfAPlatformNamesEachConfigurationOnce) {
   Profile profile{{of_two_threads()}, "p.json"};
   const Platform platform = Platform::homogeneous(3, "cpu", 2, 8);
