@@ -8,6 +8,7 @@
 #include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/profile/extrapolate.h"
 #include "hios/report/draw_timeline.h"
 
 namespace hios::cli {
@@ -40,6 +41,9 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
   }
   std::printf("%s\n", table.text().c_str());
   if (!setup.routes.empty()) std::printf("%s\n", setup.routes.c_str());
+  if (setup.measured_ranks) {
+    std::printf("%s\n\n", extrapolated_text(*setup.measured_ranks, setup.ranks.size()).c_str());
+  }
 }
 
 void print_steps(const std::vector<std::string>& steps) {

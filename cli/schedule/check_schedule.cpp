@@ -1,5 +1,6 @@
 #include "cli/schedule/check_schedule.h"
 
+#include "cli/schedule/comparison.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
@@ -31,7 +32,8 @@ Prediction price(const ScheduleFile& file, ScheduleInputs& inputs) {
   const Timeline timeline = simulate(inputs.graph(), file.schedule, inputs.costs());
   const scheduler::LowerBound bound = scheduler::beside(
       scheduler::lower_bound(inputs.graph(), inputs.costs()), timeline.latency_ms);
-  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name};
+  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name,
+          inputs.extrapolated_from()};
 }
 
 /// One row; the findings as their number.
@@ -72,7 +74,7 @@ int check_schedule(const Flags& flags, const Common& common) {
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
   if (findings.empty()) {
     const Prediction priced = price(file, inputs);
-    show(priced_text(name, file, priced));
+    show(priced_text(name, file, priced) + notes_text(inputs, {file.algorithm}));
     result["latency_ms"] = priced.latency_ms;
     result["estimated_stages"] = priced.estimated_stages;
     result["lower_bound_ms"] = priced.lower_bound_ms;

@@ -1,8 +1,12 @@
 #include "cli/schedule/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
+#include <string_view>
+
+#include "hios/profile/extrapolate.h"
 
 namespace hios::cli {
 
@@ -104,8 +108,27 @@ std::string comparison_text(const std::vector<ScheduleRun>& runs) {
 
 namespace {
 
+/// An algorithm that groups, and what it plans as where nothing can run at the same time.
+struct Grouping {
+  std::string_view algorithm, without_groups;
+};
+constexpr std::array kGroupings = {Grouping{"ios", "sequential"}, Grouping{"hios-lp", "inter-lp"},
+                                   Grouping{"hios-mr", "inter-mr"}};
+
+/// ", and ios plans as sequential, hios-lp as inter-lp", of those that were asked; else nothing.
+std::string grouping_text(const std::vector<std::string>& algorithms) {
+  std::string text;
+  for (const auto& [algorithm, without_groups] : kGroupings) {
+    if (std::find(algorithms.begin(), algorithms.end(), algorithm) == algorithms.end()) continue;
+    text += text.empty() ? ", and " : ", ";
+    text += std::string(algorithm) + (text == ", and " ? " plans as " : " as ");
+    text += without_groups;
+  }
+  return text;
+}
+
 /// Nothing where every device has several streams.
-std::string streams_note(const Platform& platform) {
+std::string streams_note(const Platform& platform, const std::vector<std::string>& algorithms) {
   const auto devices = platform.devices();
   const auto single = std::count_if(devices.begin(), devices.end(),
                                     [](const Device& device) { return device.streams == 1; });
@@ -115,22 +138,18 @@ std::string streams_note(const Platform& platform) {
                                 ? "devices have one stream"
                                 : std::to_string(single) + " of " +
                                       std::to_string(platform.size()) + " devices have one stream";
-  return which +
-         ": no operators run at the same time there, and ios plans as sequential, hios-lp as "
-         "inter-lp, hios-mr as inter-mr (--streams, or a platform's streams, allows more)\n";
-}
-
-std::string ranks_note(const ScheduleInputs& inputs) {
-  if (!inputs.extrapolated_from()) return {};
-  return "costs were measured with " + std::to_string(*inputs.extrapolated_from()) +
-         " ranks and stand in for those of " + std::to_string(inputs.platform().size()) +
-         ": a transfer between any two devices is the median of the measured pairs\n";
+  return which + ": no operators run at the same time there" + grouping_text(algorithms) +
+         " (a plan made with --streams, or for a --platform with streams, has more)\n";
 }
 
 }  // namespace
 
-std::string notes_text(const ScheduleInputs& inputs) {
-  return streams_note(inputs.platform()) + ranks_note(inputs);
+std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::string>& algorithms) {
+  std::string notes = streams_note(inputs.platform(), algorithms);
+  if (const auto ranks = inputs.extrapolated_from()) {
+    notes += extrapolated_text(*ranks, inputs.platform().size()) + "\n";
+  }
+  return notes;
 }
 
 Table comparison_csv(const std::vector<ScheduleRun>& runs) {

@@ -13,8 +13,9 @@ namespace hios::cli {
 /// For people: a row an algorithm, then why those that refused did so.
 std::string comparison_text(const std::vector<ScheduleRun>& runs);
 
-/// Below the table: what the devices and their costs leave out, a line each; often nothing.
-std::string notes_text(const ScheduleInputs& inputs);
+/// Below what was found of schedules by these algorithms: what the devices and their costs leave
+/// out, a line each; often nothing.
+std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::string>& algorithms);
 
 /// The same for scripts: plain numbers, one value a cell; a cell without a value is empty.
 Table comparison_csv(const std::vector<ScheduleRun>& runs);

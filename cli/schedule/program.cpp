@@ -7,8 +7,7 @@
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
 #include "cli/schedule/interrupt.h"
-#include "cli/schedule/list_algorithms.h"
-#include "cli/schedule/list_models.h"
+#include "cli/schedule/lists.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_inputs.h"
@@ -98,7 +97,11 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
 
 void write_results(const std::vector<ScheduleRun>& runs, const ScheduleInputs& inputs,
                    const Common& common) {
-  show(comparison_text(runs) + notes_text(inputs));
+  std::vector<std::string> planned;
+  for (const ScheduleRun& run : runs) {
+    if (run.refusal.empty()) planned.push_back(run.algorithm);
+  }
+  show(comparison_text(runs) + notes_text(inputs, planned));
   if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();

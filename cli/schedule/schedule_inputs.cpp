@@ -149,11 +149,6 @@ ScheduleFile ScheduleInputs::blank_file() const {
     file.width = network_->model.width();
   }
   file.devices.assign(platform_.devices().begin(), platform_.devices().end());
-  if (extrapolated_from_) {
-    file.extra["measured_ranks"] = *extrapolated_from_;
-    file.extra["transfers"] = "taken from a profile of " + std::to_string(*extrapolated_from_) +
-                              " ranks: between any two devices the median of its pairs";
-  }
   return file;
 }
 

@@ -56,7 +56,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.extra["time_limit_s"] = lent.time_limit_s;
   run.file.schedule = std::move(result.schedule);
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
-                        result.bound};
+                        result.bound, inputs.extrapolated_from()};
   const auto findings = validate(inputs.graph(), inputs.platform(), run.file.schedule);
   if (!findings.empty()) {
     throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);

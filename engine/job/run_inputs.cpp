@@ -5,6 +5,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
+#include "hios/profile/extrapolate.h"
 
 namespace hios::job {
 
@@ -35,6 +36,12 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
 std::string schedule_digest(const RunInputs& inputs) {
   if (!inputs.schedule_digest.empty()) return inputs.schedule_digest;
   return Digest().add(to_json(inputs.schedule, inputs.network.coarse.graph).dump()).hex();
+}
+
+std::optional<std::size_t> standing_in(const RunInputs& inputs, const Platform& platform) {
+  const ScheduleFile& schedule = inputs.schedule;
+  if (!inputs.profile || !schedule.has_prediction || !schedule.predicted.measured_ranks) return {};
+  return other_ranks(*inputs.profile, platform);
 }
 
 namespace {

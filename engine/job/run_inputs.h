@@ -32,6 +32,10 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
 /// See RunInputs::schedule_digest.
 std::string schedule_digest(const RunInputs& inputs);
 
+/// The number of ranks whose measurements stand in for those of the platform's devices: where the
+/// schedule was planned so, and the profile has nothing nearer. Empty: nothing stands in.
+std::optional<std::size_t> standing_in(const RunInputs& inputs, const Platform& platform);
+
 /// What each rank computes with under the schedule, by rank. Throws InputError where the schedule
 /// is for another number of ranks or breaks a rule (validate()), or where a rank's backend is not
 /// for its device's kind or arithmetic.

@@ -13,6 +13,7 @@
 #include "hios/base/log.h"
 #include "hios/base/statistics.h"
 #include "hios/evaluate/simulate.h"
+#include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
 #include "mpi/session/session.h"
@@ -70,6 +71,7 @@ struct RunJob::State {
   std::vector<DeviceIdentity> identities;  ///< by rank
   RankBackend mine;
   RankPlan plan;
+  std::optional<Profile> profile;  ///< the costs' own: the inputs', or what stands in
   std::optional<CostModel> costs;
   std::unique_ptr<TensorTransport> tensors;
   RunSetup setup;
@@ -105,12 +107,15 @@ void RunJob::State::prepare() {
   mpi::agreed(transport(), [&] {
     plan = plan_rank(coarse, inputs.schedule.schedule, rank());
     check_supported(coarse, model, *mine.backend, plan);
-    if (inputs.profile) costs = CostModel::from_profile(coarse.graph, platform, *inputs.profile);
+    setup.measured_ranks = standing_in(inputs, platform);
+    profile = setup.measured_ranks ? extrapolated(*inputs.profile, platform, *setup.measured_ranks)
+                                   : inputs.profile;
+    if (profile) costs = CostModel::from_profile(coarse.graph, platform, *profile);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
-      inputs.profile ? inputs.profile->find(platform, DeviceId(rank().index())) : nullptr;
+      profile ? profile->find(platform, DeviceId(rank().index())) : nullptr;
   agree_on_algorithms(
       transport(), *mine.backend, coarse, model,
       measured ? measured->machine.value("algorithms", Json::object()) : Json::object());
@@ -123,7 +128,7 @@ void RunJob::State::describe() {
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
-  if (inputs.profile) setup.unsettled = unsettled_text(*inputs.profile, platform);
+  if (profile) setup.unsettled = unsettled_text(*profile, platform);
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);
   setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};

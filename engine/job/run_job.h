@@ -58,6 +58,9 @@ struct RunSetup {
   std::string transfer_path;           ///< Transport::path() of the tensors
   std::string routes;                  ///< a table rank x rank, for people; empty: no devices
   std::optional<Json> transfer_paths;  ///< the same for reports
+  /// The number of ranks that the prediction's costs were measured with, where it is not this
+  /// job's (hios/profile/extrapolate.h).
+  std::optional<std::size_t> measured_ranks;
   std::string unsettled;  ///< what of the profile had not settled (hios/profile/settling.h)
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;

@@ -86,4 +86,10 @@ Profile extrapolated(const Profile& profile, const Platform& platform, std::size
   return result;
 }
 
+std::string extrapolated_text(std::size_t measured_ranks, std::size_t devices) {
+  return "costs were measured with " + std::to_string(measured_ranks) +
+         " ranks and stand in for those of " + std::to_string(devices) +
+         ": a transfer between any two devices is the median of the measured pairs";
+}
+
 }  // namespace hios

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
@@ -23,6 +24,9 @@ std::optional<std::size_t> other_ranks(const Profile& profile, const Platform& p
 /// that were measured. REQUIRES: other_ranks() gave `ranks`. Throws InputError for more than
 /// kMostExtrapolatedRanks devices.
 Profile extrapolated(const Profile& profile, const Platform& platform, std::size_t ranks);
+
+/// That assumption in words: "costs were measured with 2 ranks and stand in for those of 4: …".
+std::string extrapolated_text(std::size_t measured_ranks, std::size_t devices);
 
 /// Every ordered pair gets its points: beyond this, that is no plan but a study.
 inline constexpr std::size_t kMostExtrapolatedRanks = 64;

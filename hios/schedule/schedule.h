@@ -47,6 +47,9 @@ struct Prediction {
   std::size_t estimated_stages = 0;  ///< stages whose cost was not measured
   double lower_bound_ms = 0;
   std::string bound;  ///< the name of the bound
+  /// The number of ranks that the costs were measured with, where it is not that of the devices
+  /// (hios/profile/extrapolate.h).
+  std::optional<std::size_t> measured_ranks = {};
   /// (latency − lower bound) / lower bound; 0 where the bound is 0.
   double gap() const {
     return lower_bound_ms > 0 ? (latency_ms - lower_bound_ms) / lower_bound_ms : 0;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kMaxLatencyMs = 1e12;
 constexpr std::int64_t kMaxStages = 1'000'000'000;
+constexpr std::int64_t kMaxMeasuredRanks = 65'536;
 
 constexpr std::array kOutcomes = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
                                   Outcome::kTimeLimit};
@@ -104,6 +105,9 @@ Prediction read_prediction(const JsonView& view) {
     predicted.lower_bound_ms = bound->number(0, kMaxLatencyMs);
   }
   if (const auto bound = reader.optional("bound")) predicted.bound = bound->string();
+  if (const auto ranks = reader.optional("measured_ranks")) {
+    predicted.measured_ranks = static_cast<std::size_t>(ranks->integer(1, kMaxMeasuredRanks));
+  }
   // Follows from the two before, so it is checked and not kept.
   if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxLatencyMs);
   reader.finish();
@@ -146,11 +150,13 @@ Json graph_json(const ScheduleFile& file) {
 }
 
 Json prediction_json(const Prediction& predicted) {
-  return {{"latency_ms", predicted.latency_ms},
-          {"estimated_stages", predicted.estimated_stages},
-          {"lower_bound_ms", predicted.lower_bound_ms},
-          {"bound", predicted.bound},
-          {"gap", predicted.gap()}};
+  Json json = {{"latency_ms", predicted.latency_ms},
+               {"estimated_stages", predicted.estimated_stages},
+               {"lower_bound_ms", predicted.lower_bound_ms},
+               {"bound", predicted.bound},
+               {"gap", predicted.gap()}};
+  if (predicted.measured_ranks) json["measured_ranks"] = *predicted.measured_ranks;
+  return json;
 }
 
 }  // namespace

@@ -133,7 +133,13 @@ TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsUnlessToldOtherwise) {
       planned({"--random", kNetwork, "--algorithm", "hios-lp", "--streams", "1"}, &out);
   for (const Json& device : told["devices"]) EXPECT_EQ(device["streams"], 1);
   EXPECT_TRUE(holds(out, "\ndevices have one stream: ")) << out;
-  EXPECT_TRUE(holds(out, "hios-lp as inter-lp")) << out;
+  EXPECT_TRUE(holds(out, "at the same time there, and hios-lp plans as inter-lp (")) << out;
+  planned({"--random", kNetwork, "--algorithm", "inter-lp", "--streams", "1"}, &out);
+  EXPECT_TRUE(holds(out, "at the same time there (")) << "it never groups: " << out;
+  const Ended compared = run(scheduler::built_in(), {"--random", kNetwork, "--compare",
+                                                     "--algorithm", "hios-mr", "--streams", "1"});
+  EXPECT_TRUE(holds(compared.out, "there, and ios plans as sequential, hios-mr as inter-mr ("))
+      << compared.out;
 }
 
 TEST(ScheduleProgram, AGraphFileWithoutStageCostsHasOneStreamAndTheTableSaysSo) {
@@ -176,12 +182,21 @@ TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFourWhenAsked) {
   std::string out;
   const Json schedule = planned(asked, &out);
   EXPECT_EQ(schedule["devices"].size(), 4u);
-  EXPECT_EQ(schedule["extra"]["measured_ranks"], 2);
-  EXPECT_TRUE(holds(schedule["extra"]["transfers"], "taken from a profile of 2 ranks"));
+  EXPECT_EQ(schedule["predicted"]["measured_ranks"], 2);
   EXPECT_EQ(schedule["extra"]["seed"], 0);
   EXPECT_TRUE(holds(out, "\ncosts were measured with 2 ranks")) << out;
+  const std::string file = (folder / "four.json").string();
+  write_json(file, schedule, Existing::kReplace);
+  const Ended checked =
+      run(scheduler::built_in(), {"--model", "squeezenet", "--height", "48", "--profile",
+                                  profile.c_str(), "--extrapolate-ranks", "--check", file.c_str()});
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  for (const char* note : {"\ncosts were measured with 2 ranks and stand in for those of 4",
+                           "\ndevices have one stream: ", "hios-lp plans as inter-lp"}) {
+    EXPECT_TRUE(holds(checked.out, note)) << note << " in " << checked.out;
+  }
   asked[7] = "2";  // as measured: nothing to say
-  EXPECT_FALSE(planned(asked, &out)["extra"].contains("measured_ranks"));
+  EXPECT_FALSE(planned(asked, &out)["predicted"].contains("measured_ranks"));
   EXPECT_FALSE(holds(out, "stand in")) << out;
   const Ended alone = run(scheduler::built_in(),
                           {"--random", kNetwork, "--algorithm", "hios-lp", "--extrapolate-ranks"});

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hios/evaluate/simulate.h"
+#include "hios/profile/extrapolate.h"
 #include "support/complaint.h"
 #include "support/fake_job.h"
 #include "support/made_up_profile.h"
@@ -207,6 +208,43 @@ TEST(RunJob, AProfilePredicts) {
       EXPECT_EQ(stages.size(), report.predicted->stages[d].size());
       for (const auto& stage : stages) EXPECT_GE(stage.end_ms, stage.start_ms);
     }
+  });
+}
+
+TEST(RunJob, CostsOfOtherRanksStandInWhereTheScheduleWasPlannedSo) {
+  const Names three = {"fake", "fake", "fake"};
+  RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu", "cpu"}, 9);
+  const Graph& graph = inputs.network.coarse.graph;
+  inputs.profile = test::made_up_profile(graph, 2);
+  inputs.profile->file = "p.json";
+  const RunOptions options = options_with({"fake"}, test::fake_backends());
+  const auto run_it = [&](mpi::Transport& transport) { run(transport, inputs, options, 0); };
+  const auto complaints = complaints_of_ranks({.backends = three}, run_it);
+  for (const std::string& text : complaints)
+    expect_complaint(text, "no configuration for cpu0 (cpu, 1 threads, 3 ranks)");
+
+  const Platform platform(inputs.schedule.devices);
+  const Profile standing = extrapolated(*inputs.profile, platform, 2);
+  const double planned_ms =
+      simulate(graph, inputs.schedule.schedule, CostModel::from_profile(graph, platform, standing))
+          .latency_ms;
+  inputs.schedule.has_prediction = true;
+  inputs.schedule.predicted.latency_ms = planned_ms;
+  inputs.schedule.predicted.measured_ranks = 2;
+  run_fake_job({.backends = three}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    RunJob job(watch, inputs, options);
+    EXPECT_EQ(job.setup().measured_ranks, 2u);
+    const RunResults results = job.run();
+    ASSERT_TRUE(results.predicted);
+    EXPECT_EQ(results.predicted->latency_ms, planned_ms) << "as it was planned";
+    const Report report = make_report(inputs, options, job.setup(), results);
+    EXPECT_EQ(report.profile_digest, inputs.profile->digest()) << "the file's";
+  });
+  inputs.profile = test::made_up_profile(graph, 3);  // measured in the meantime
+  run_fake_job({.backends = three}, [&](mpi::Transport& transport) {
+    Watch watch(transport, 0);
+    EXPECT_FALSE(RunJob(watch, inputs, options).setup().measured_ranks);
   });
 }
 

@@ -92,6 +92,16 @@ TEST_F(ScheduleJson, WritesEveryOutcome) {
   EXPECT_EQ(to_string(Outcome::kTimeLimit), "time_limit");
 }
 
+TEST_F(ScheduleJson, SaysWhetherCostsOfOtherRanksStoodIn) {
+  EXPECT_FALSE(json()["predicted"].contains("measured_ranks"));
+  ScheduleFile file = sample(graph_);
+  file.predicted.measured_ranks = 4;
+  const Json written = to_json(file, graph_);
+  test::expect_meets_schema(written);
+  EXPECT_EQ(read(written).predicted.measured_ranks, 4U);
+  EXPECT_FALSE(read(json()).predicted.measured_ranks);
+}
+
 TEST_F(ScheduleJson, TakesTheLeastThatAnAuthorMayWrite) {
   Json least = {{"format", "hios-schedule"}, {"version", 1}};
   least["graph"] = {{"name", "diamond"}, {"digest", graph_.digest()}};
