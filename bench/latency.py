@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""What bench/latency.sh runs once all is built."""
+"""What bench/latency.sh runs once all is built: the comparison of ./demo.sh for every network, with oneDNN in a bare
+loop beside it. Writes bench/results/latency-PROCESSOR.md and .json.
+"""
 
+import argparse
 import json
 import re
 import subprocess
@@ -38,8 +41,15 @@ def measure(network):
     return best
 
 
+def arguments():
+    parser = argparse.ArgumentParser(prog="bench/latency.sh", description=" ".join(__doc__.split(": ", 1)[1].split()))
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", default=NETWORKS,
+                        help="a built-in network (" + ", ".join(NETWORKS) + ")")
+    return parser.parse_args()
+
+
 def main():
-    networks = sys.argv[1:] or NETWORKS
+    networks = arguments().networks
     results = {network: measure(network) for network in networks}
     name = processor()
     stem = ROOT / "bench" / "results" / ("latency-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"))

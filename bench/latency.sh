@@ -6,6 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+for word in "$@"; do
+  case $word in -*) exec python3 -B bench/latency.py "$@" ;; esac  # nothing to build for --help or a misspelt flag
+done
+
 scripts/setup.sh
 cmake --preset release -DHIOS_TESTS=OFF >/dev/null
 cmake --build --preset release
