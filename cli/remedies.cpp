@@ -78,7 +78,7 @@ std::string gpu(const Given& given) {
 
 std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
 
-std::string any_route(const Given&) { return " (--transport auto takes another path)"; }
+std::string any_route(const Given&) { return " (--transport auto takes another route)"; }
 
 std::string matching_launcher(const Given&) {
   return "; use the mpirun of this MPI, or srun --mpi=pmix";
