@@ -7,8 +7,12 @@ include(CMakePackageConfigHelpers)
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/hios)
 install(TARGETS hios-profile hios-schedule hios-run COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/hios)
-install(DIRECTORY docs/ COMPONENT programs DESTINATION ${documents}/docs)
-install(FILES README.md CHANGELOG.md COMPONENT programs DESTINATION ${documents})
+# The documents, and what they link to, in the same places as in the sources.
+install(DIRECTORY docs examples COMPONENT programs DESTINATION ${documents})
+install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${documents}/schedules)
+install(DIRECTORY bench/results/study COMPONENT programs DESTINATION ${documents}/bench/results
+  FILES_MATCHING PATTERN *.png PATTERN *.csv)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md COMPONENT programs DESTINATION ${documents})
 install(FILES LICENSE COMPONENT programs DESTINATION ${documents} RENAME copyright)
 
 # Libraries, one a floor, and their public headers. Sources say "hios/base/error.h" and

@@ -34,11 +34,25 @@ for file in bin/hios-profile bin/hios-schedule bin/hios-run share/doc/hios/copyr
   [ -f "$prefix/$file" ] || fail "does not install $file"
 done
 if grep -rlF -e "$source_folder" -e "$build" "$prefix"/lib*/cmake; then fail "names the folder it was built in"; fi
+# Links in what people read there lead to what is there.
+python3 - "$prefix/share/doc/hios" >"$work/log" <<'PYTHON' || { cat "$work/log" >&2; fail "installs documents with dead links"; }
+import re, sys
+from pathlib import Path
+
+dead = 0
+for page in sorted(Path(sys.argv[1]).rglob("*.md")):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    for target in re.findall(r"\]\(([^)\s#]+)", text):
+        if not target.startswith(("http://", "https://")) and not (page.parent / target).exists():
+            print(f"{page}: {target}")
+            dead += 1
+sys.exit(dead > 0)
+PYTHON
 quietly "hios-schedule" "$prefix/bin/hios-schedule" --list-algorithms
 
 build_project headers "$source_folder/tests/package/headers" -DCMAKE_PREFIX_PATH="$prefix"
 
-# The examples, away from the repository.
+# The examples, away from the repository; they are of C++ alone, the headers above of C and C++.
 cp -r "$source_folder/examples" "$work/examples"
 for example in own_scheduler run_network; do
   build_project "$example" "$work/examples/$example" -DCMAKE_PREFIX_PATH="$prefix"
