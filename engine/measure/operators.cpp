@@ -46,10 +46,11 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   const Protocol& protocol = context.protocol;
   NetworkSweeps sweeps{SweepTimes(order.size()), {}, {}};
   std::optional<log::Progress> progress;
-  if (context.leader()) progress.emplace("measuring operators, sweep");
+  const std::string what = "measuring operators, sweep";
+  if (context.leader()) progress.emplace(what);
   const Stopwatch stopwatch;
-  std::size_t done = 0;
-  const std::size_t expected = static_cast<std::size_t>(protocol.warmup + protocol.iterations);
+  const auto warmup = static_cast<std::size_t>(protocol.warmup);
+  double measured_s = 0;
   sweeps.samples = measure(context.transport, protocol, context.disturbance, [&] {
     const double ms = executor.run_once();
     sweeps.of_rank.push_back(ms);
@@ -58,15 +59,15 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
       const StageTimes& clock = executor.clocks().stages[i];
       sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
     }
-    ++done;
-    const double per_sweep = stopwatch.seconds() / static_cast<double>(done);
-    if (progress && done <= expected) {
-      progress->update(done, expected, per_sweep * static_cast<double>(expected - done));
+    const std::size_t done = sweeps.of_rank.size();
+    if (done > warmup) measured_s += ms / 1000;
+    if (progress) {
+      progress->show(progress_text(what, protocol, done, measured_s, stopwatch.seconds()));
     }
     return ms;
   });
   executor.close();
-  sweeps.times.drop_first(static_cast<std::size_t>(protocol.warmup));
+  sweeps.times.drop_first(warmup);
   sweeps.of_rank.erase(sweeps.of_rank.begin(), sweeps.of_rank.begin() + protocol.warmup);
   return sweeps;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "hios/base/log.h"
 #include "hios/base/statistics.h"
 
 namespace hios {
@@ -58,6 +59,30 @@ class MeasuringLoop {
 
 }  // namespace
 
+std::string progress_text(std::string_view what, const Protocol& protocol, std::size_t done,
+                          double measured_s, double elapsed_s) {
+  const auto warmup = static_cast<std::size_t>(protocol.warmup);
+  auto iterations = static_cast<std::size_t>(protocol.iterations);
+  const std::size_t measured = done - std::min(done, warmup);
+  const double each_s = measured > 0 ? measured_s / static_cast<double>(measured) : 0;
+  if (each_s > 0) {
+    iterations = std::max(iterations,
+                          static_cast<std::size_t>(std::ceil(protocol.duration_s / each_s - 1e-9)));
+  }
+  std::size_t planned = warmup + iterations;
+  if (protocol.settle_s <= 0) planned = std::max(planned, done);
+  if (done <= planned) {
+    const auto left = static_cast<double>(planned - done);
+    return log::progress_line(what, done, planned, elapsed_s / static_cast<double>(done) * left);
+  }
+  const auto beyond = static_cast<double>(done - planned);
+  const auto most = static_cast<double>((kMostTimes - 1) * iterations);
+  const double left_s = std::min(protocol.settle_s - beyond * each_s, (most - beyond) * each_s);
+  return log::progress_line(
+      std::string(what) + "  " + std::to_string(done) + ", until they settle, for " +
+      std::to_string(std::lround(std::max(0.0, std::ceil(left_s - 1e-9)))) + " s more at most");
+}
+
 Json Protocol::json() const {
   Json json = {{"warmup", warmup}, {"iterations", iterations}, {"duration_s", duration_s}};
   if (settle_s > 0) json["settle_s"] = settle_s;
@@ -78,7 +103,7 @@ Settling settling_of(const Samples& samples) {
   Settling settling{.sweeps = samples.ms.size(), .difference = difference_of_halves(samples)};
   settling.disturbed = static_cast<std::size_t>(
       std::count(samples.disturbed.begin(), samples.disturbed.end(), true));
-  settling.settled = settling.difference.value_or(0) <= kSettledWithin;
+  if (settling.difference) settling.settled = *settling.difference <= kSettledWithin;
   return settling;
 }
 
@@ -95,10 +120,7 @@ Samples measure(mpi::Transport& transport, const Protocol& protocol, Disturbance
   const std::size_t most = std::max(loop.count() * kMostTimes, 2 * kFewestInHalf);
   const std::size_t step = std::max<std::size_t>(1, loop.count() / 4);
   const double end_ms = loop.measured_ms() + protocol.settle_s * 1000;
-  const auto settled = [&] {
-    const auto difference = difference_of_halves(loop.samples());
-    return difference && *difference <= kSettledWithin;
-  };
+  const auto settled = [&] { return settling_of(loop.samples()).settled.value_or(false); };
   while (protocol.settle_s > 0 && loop.count() < most && loop.measured_ms() < end_ms &&
          !settled()) {
     for (std::size_t i = 0; i < step && loop.count() < most && loop.measured_ms() < end_ms; ++i) {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/host/disturbance.h"
@@ -30,6 +32,13 @@ struct Protocol {
 inline constexpr int kMostTimes = 4;
 /// The two halves of settled iterations agree as closely as this.
 inline constexpr double kSettledWithin = 0.03;
+
+/// What a line of progress says after `done` runs, warm-up included: "measuring sweep  12/35  3 s
+/// left"; of runs beyond those that were planned, that they go on until they settle, and for how
+/// long at most. `measured_s`: of the runs after the warm-up; `elapsed_s`: of all. REQUIRES: done >
+/// 0.
+std::string progress_text(std::string_view what, const Protocol& protocol, std::size_t done,
+                          double measured_s, double elapsed_s);
 
 /// What was measured, the same on every rank.
 struct Samples {

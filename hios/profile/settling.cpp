@@ -26,23 +26,28 @@ Settling settling_from_json(const Json& json) {
     settling.difference = difference->get<double>();
   }
   const auto settled = json.find("settled");
-  settling.settled = settled == json.end() || !settled->is_boolean() || settled->get<bool>();
+  if (settled != json.end() && settled->is_boolean()) settling.settled = settled->get<bool>();
   return settling;
 }
 
 Json to_json(const Settling& settling) {
-  Json json = {{"sweeps", settling.sweeps},
-               {"disturbed", settling.disturbed},
-               {"settled", settling.settled}};
+  Json json = {{"sweeps", settling.sweeps}, {"disturbed", settling.disturbed}};
+  if (settling.settled) json["settled"] = *settling.settled;
   if (settling.difference) json["difference"] = *settling.difference;
   return json;
 }
 
+/// One that has not settled spoils the whole; of one that is not known, the whole is not.
+std::optional<bool> both_settled(std::optional<bool> a, std::optional<bool> b) {
+  if (a == false || b == false) return false;
+  return a && b ? std::optional(true) : std::nullopt;
+}
+
 /// Both together.
 void add(const Settling& settling, Settling& sum) {
+  sum.settled = sum.sweeps == 0 ? settling.settled : both_settled(sum.settled, settling.settled);
   sum.sweeps += settling.sweeps;
   sum.disturbed += settling.disturbed;
-  sum.settled = sum.settled && settling.settled;
   if (settling.difference) {
     sum.difference = std::max(sum.difference.value_or(0), *settling.difference);
   }
@@ -96,7 +101,7 @@ std::string disturbed_text(std::span<const Configuration* const> configurations)
 std::string unsettled_text(const Configuration& configuration) {
   std::string all;
   for (const auto& [what, settling] : settling_by_kind(configuration)) {
-    if (settling.settled) continue;
+    if (settling.settled.value_or(true)) continue;
     if (!all.empty()) all += "; ";
     all += settling_text(what, settling);
   }

@@ -19,7 +19,8 @@ struct Settling {
   /// The largest relative difference between the fastest quarters of the first and of the second
   /// half of some sweeps; empty: there were too few to say.
   std::optional<double> difference = {};
-  bool settled = true;
+  /// Whether it had settled; empty: not known, as where there were too few to say.
+  std::optional<bool> settled = {};
 };
 
 /// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.

@@ -32,9 +32,9 @@ def middle_of_the_fast(turns):
     return fast[(len(fast) - 1) // 2]
 
 
-def settled(configuration):
-    """What the profiler says of its operators and stages; what it does not say counts as settled."""
-    return all(part.get("settled", True) for part in configuration["protocol"].get("settling", {}).values())
+def did_not_settle(configuration):
+    """Whether the profiler says of its operators or stages that they had not settled; it need not know."""
+    return any(part.get("settled") is False for part in configuration["protocol"].get("settling", {}).values())
 
 
 class TurnsProfile:
@@ -90,7 +90,7 @@ class TurnsProfile:
         return json.dumps(self._chosen(way)) != before
 
     def unsettled(self):
-        return [way for way in self.ways if not settled(self._chosen(way))]
+        return [way for way in self.ways if did_not_settle(self._chosen(way))]
 
     def write(self):
         profile = {"format": "hios-profile", "version": 1,

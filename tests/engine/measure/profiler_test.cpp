@@ -84,7 +84,8 @@ TEST(SweepTimes, AreMergedByTheFastestQuarterOfWholeSweeps) {
       sweeps.add(1, mine + 20 * k);
     }
     sweeps.drop_first(1);
-    const std::vector<Measurement> merged = sweeps.merge(transport, {totals, {}}, {Rank(0), Rank(1)});
+    const std::vector<Measurement> merged =
+        sweeps.merge(transport, {totals, {}}, {Rank(0), Rank(1)});
     const std::vector<double> first = {1, 6}, second = {15, 90};
     const double median_first = summarize(first).median;
     const double median_second = summarize(second).median;
@@ -155,7 +156,7 @@ TEST(Profiler, CountsDisturbedSweepsAndSaysWhetherTheySettled) {
         const Json& settling = configuration.protocol["settling"][what];
         EXPECT_EQ(settling["sweeps"], kShort.iterations) << what;
         EXPECT_EQ(settling["disturbed"], disturbed ? kShort.iterations : 0) << what;
-        EXPECT_EQ(settling["settled"], true) << "four sweeps are too few to say";
+        EXPECT_FALSE(settling.contains("settled")) << "four sweeps are too few to say";
       }
     });
   }

@@ -88,7 +88,7 @@ TEST(Settling, IterationsGoOnUntilTheHalvesAgree) {
     // After 24 slow ones, half of the first half's fastest quarter must be others: 4 of 28.
     EXPECT_EQ(samples.ms.size(), 56u);
     EXPECT_LE(difference_of_halves(samples).value(), kSettledWithin);
-    EXPECT_TRUE(settling_of(samples).settled);
+    EXPECT_EQ(settling_of(samples).settled, true);
   });
 }
 
@@ -100,7 +100,7 @@ TEST(Settling, EndsAtAMultipleOfTheIterationsWhereItNeverSettles) {
                                     quiet, [&] { return 10.0 * ++call; });
     EXPECT_EQ(samples.ms.size(), 20u * kMostTimes);
     const Settling settling = settling_of(samples);
-    EXPECT_FALSE(settling.settled);
+    EXPECT_EQ(settling.settled, false);
     EXPECT_EQ(settling.sweeps, 80u);
     EXPECT_GT(settling.difference.value(), kSettledWithin);
   });
@@ -130,7 +130,7 @@ TEST(Settling, IsNotWaitedForUnlessAsked) {
 TEST(Settling, CannotBeJudgedByAFewIterations) {
   const Samples few{Times(15, 1.0), std::vector<bool>(15, false)};
   EXPECT_EQ(difference_of_halves(few), std::nullopt);
-  EXPECT_TRUE(settling_of(few).settled);
+  EXPECT_EQ(settling_of(few).settled, std::nullopt) << "what is not known is not called settled";
 }
 
 TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
@@ -144,6 +144,22 @@ TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
   EXPECT_EQ(settling_of(samples).disturbed, 10u);
   samples.disturbed.assign(40, true);  // no others remain
   EXPECT_GT(difference_of_halves(samples).value(), 0.4);
+}
+
+TEST(Progress, CountsWhatIsPlannedAndThenSaysThatItSettles) {
+  const Protocol protocol{.warmup = 5, .iterations = 30, .settle_s = 20};
+  EXPECT_EQ(progress_text("sweep", protocol, 7, 1.0, 7.0), "sweep  7/35  28 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, 35, 15.0, 17.5), "sweep  35/35  0 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, 45, 20.0, 22.5),
+            "sweep  45, until they settle, for 15 s more at most");
+  // Four times the iterations at most, although there would be time for more.
+  EXPECT_EQ(progress_text("sweep", protocol, 115, 11.0, 11.5),
+            "sweep  115, until they settle, for 1 s more at most");
+}
+
+TEST(Progress, CountsWhatADurationNeeds) {
+  const Protocol protocol{.warmup = 1, .iterations = 10, .duration_s = 30};
+  EXPECT_EQ(progress_text("sweep", protocol, 21, 10.0, 10.5), "sweep  21/61  20 s left");
 }
 
 TEST(Protocol, SaysWhatItWas) {

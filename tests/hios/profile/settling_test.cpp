@@ -57,6 +57,21 @@ TEST(Settling, CountsDisturbedSweepsOfAllThings) {
       << disturbed_text(both);
 }
 
+TEST(Settling, IsKnownOfTheWholeWhereItIsOfAllParts) {
+  const auto settled = [](std::vector<std::optional<bool>> parts) {
+    Configuration configuration;
+    for (const auto& part : parts) {
+      add_settling(configuration, "stages", {.sweeps = 10, .settled = part});
+    }
+    return configuration.protocol["settling"]["stages"].value("settled", Json("not known"));
+  };
+  EXPECT_EQ(settled({true, true}), true);
+  EXPECT_EQ(settled({true, false, true}), false);
+  EXPECT_EQ(settled({std::nullopt}), "not known");
+  EXPECT_EQ(settled({true, std::nullopt, true}), "not known");
+  EXPECT_EQ(settled({std::nullopt, false}), false);
+}
+
 TEST(Settling, OfAPlatformNamesEachConfigurationOnce) {
   Profile profile{{of_two_threads()}, "p.json"};
   const Platform platform = Platform::homogeneous(3, "cpu", 2, 8);
