@@ -11,7 +11,7 @@
 namespace hios::cpu {
 
 /// The geometry of a window that slides over each channel by itself: depthwise convolution, pool.
-struct Window {
+struct RowWindow {
   std::ptrdiff_t channels;
   std::ptrdiff_t in_height, in_width;
   std::ptrdiff_t kernel_height, kernel_width;
@@ -35,7 +35,7 @@ struct WindowTask {
   float floor;
 };
 
-using WindowRow = void (*)(const Window&, const WindowTask&);
+using WindowRow = void (*)(const RowWindow&, const WindowTask&);
 
 /// output[p · output_stride + c] = Σ terms[t][term_offset + p · term_stride + c], at least `floor`.
 struct CombineTask {
@@ -64,9 +64,9 @@ struct Kernels {
   const char* name;      ///< "avx512", "avx2", "baseline"
   std::ptrdiff_t lanes;  ///< channels in a chunk
   bool (*runs_here)();   ///< does this processor have the instructions?
-  WindowRow (*depthwise)(const Window&);
-  WindowRow (*max_pool)(const Window&);
-  WindowRow (*average_pool)(const Window&);  ///< padding does not count
+  WindowRow (*depthwise)(const RowWindow&);
+  WindowRow (*max_pool)(const RowWindow&);
+  WindowRow (*average_pool)(const RowWindow&);  ///< padding does not count
   void (*combine)(const CombineTask&);
   void (*channel_means)(const MeanTask&);
 };

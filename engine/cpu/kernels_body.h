@@ -61,7 +61,7 @@ struct Chunk {
 };
 
 template <class Op>
-inline void finish_block(const Window& w, const Chunk& chunk, std::ptrdiff_t first_column,
+inline void finish_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t first_column,
                          const Vec* acc, int pixels, float* output) {
   const float rows = static_cast<float>(chunk.end - chunk.begin);
   for (int p = 0; p < pixels; ++p) {
@@ -74,7 +74,7 @@ inline void finish_block(const Window& w, const Chunk& chunk, std::ptrdiff_t fir
 
 /// P outputs of a K × K window with stride S.
 template <class Op, int K, int S, int P>
-inline __attribute__((always_inline)) void fixed_block(const Window& w, const Chunk& chunk,
+inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const Chunk& chunk,
                                                        std::ptrdiff_t first_column, float* output) {
   const std::ptrdiff_t low = -first_column, high = w.in_width - first_column;
   const std::ptrdiff_t pixel = w.channels;
@@ -111,7 +111,7 @@ inline __attribute__((always_inline)) void fixed_block(const Window& w, const Ch
 
 /// P outputs of any window.
 template <class Op, int P>
-inline void any_block(const Window& w, const Chunk& chunk, std::ptrdiff_t first_column,
+inline void any_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t first_column,
                       float* output) {
   Vec acc[P];
   for (int p = 0; p < P; ++p) acc[p] = Op::start(chunk.bias);
@@ -134,7 +134,7 @@ inline void any_block(const Window& w, const Chunk& chunk, std::ptrdiff_t first_
 
 /// A row of outputs, chunk by chunk, in blocks of P. K = 0: any window.
 template <class Op, int K, int S, int P>
-void window_row(const Window& w, const WindowTask& task) {
+void window_row(const RowWindow& w, const WindowTask& task) {
   const std::ptrdiff_t top = task.row * w.stride_height - w.pad_height;
   Chunk chunk;
   chunk.begin = larger(0, -top);
@@ -181,21 +181,21 @@ WindowRow with_block_size(std::ptrdiff_t out_width, int best, double best_cost) 
 }
 
 template <class Op, int K, int S>
-WindowRow fixed(const Window& w) {
+WindowRow fixed(const RowWindow& w) {
   return with_block_size<Op, K, S>(w.out_width, -1, 0.0);
 }
 
 template <class Op>
-WindowRow any(const Window& w) {
+WindowRow any(const RowWindow& w) {
   return w.out_width >= 4 ? &window_row<Op, 0, 0, 4> : &window_row<Op, 0, 0, 1>;
 }
 
-bool square(const Window& w, std::ptrdiff_t kernel, std::ptrdiff_t stride) {
+bool square(const RowWindow& w, std::ptrdiff_t kernel, std::ptrdiff_t stride) {
   return w.kernel_height == kernel && w.kernel_width == kernel && w.stride_height == stride &&
          w.stride_width == stride;
 }
 
-WindowRow depthwise(const Window& w) {
+WindowRow depthwise(const RowWindow& w) {
   if (square(w, 3, 1)) return fixed<Depthwise, 3, 1>(w);
   if (square(w, 3, 2)) return fixed<Depthwise, 3, 2>(w);
   if (square(w, 5, 1)) return fixed<Depthwise, 5, 1>(w);
@@ -206,7 +206,7 @@ WindowRow depthwise(const Window& w) {
 }
 
 template <class Op>
-WindowRow pool(const Window& w) {
+WindowRow pool(const RowWindow& w) {
   if (square(w, 3, 1)) return fixed<Op, 3, 1>(w);
   if (square(w, 3, 2)) return fixed<Op, 3, 2>(w);
   return any<Op>(w);

@@ -42,7 +42,7 @@ class PoolOperator final : public BoundOperator {
   int threads_;
   const float* input_;
   Shape shape_;  // of the output
-  Window window_;
+  RowWindow window_;
   WindowRow row_ = nullptr;
   float* output_;
 };

@@ -30,8 +30,8 @@ inline std::size_t chunks_of(std::int64_t channels) {
 }
 
 /// The geometry of a window between two shapes.
-inline Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
-                        const Extent& stride, const Extent& padding) {
+inline RowWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
+                           const Extent& stride, const Extent& padding) {
   return {input.c,  input.h,   input.w,   kernel.h, kernel.w, stride.h,
           stride.w, padding.h, padding.w, output.h, output.w};
 }

@@ -66,8 +66,8 @@ class SeparableOperator final : public BoundOperator {
   Shape input_, middle_, output_shape_;  // whole tensors
   float* output_;
   float floor_;
-  Extent stride_;                 // of what fills the middle
-  std::optional<Window> window_;  // no depthwise: empty
+  Extent stride_;                    // of what fills the middle
+  std::optional<RowWindow> window_;  // no depthwise: empty
   WindowRow depthwise_row_ = nullptr;
   std::shared_ptr<const PackedWeights> depthwise_weights_;
   std::int64_t block_rows_ = 0, last_rows_ = 0;

@@ -190,7 +190,7 @@ Streams::Crew& Streams::crew(const CoreShare& share) {
   for (const auto& known : crews_) {
     if (known->serves(share)) return *known;
   }
-  throw std::logic_error("a stage runs on a lane for which nothing was bound");
+  throw std::logic_error("a stage runs on a core share for which nothing was bound");
 }
 
 void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,

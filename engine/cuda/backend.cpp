@@ -9,6 +9,7 @@
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
 #include "engine/cuda/operators/operators.h"
+#include "hios/platform/platform.h"
 
 namespace hios::cuda {
 namespace {
@@ -35,7 +36,7 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(const BackendOptions& options);
 
   std::string_view name() const override { return "cuda"; }
-  std::string_view kind() const override { return "gpu"; }
+  std::string_view kind() const override { return kGpuKind; }
   int threads() const override { return 0; }
   Precision precision() const override { return precision_; }
   Json describe() const override;
@@ -44,7 +45,7 @@ class CudaBackend final : public Backend {
     return refusal(operation);
   }
   Json algorithms(const Operation& operation) override;
-  void adopt(const Json& algorithms) override { choices_.adopt(algorithms); }
+  void adopt(const Json& algorithms) override { algorithms_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
     return std::make_unique<DeviceBlock>(size_bytes, what, &shared_);
@@ -90,7 +91,7 @@ class CudaBackend final : public Backend {
   LtHandle lt_;
   Streams streams_;
   WeightsCache weights_;
-  Choices choices_;
+  Algorithms algorithms_;
   CudaDevice device_;
 };
 
@@ -101,7 +102,7 @@ CudaBackend::CudaBackend(const BackendOptions& options)
       deterministic_(options.deterministic),
       lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
       weights_(streams_, element_of(options.precision)),
-      choices_(options.algorithms, options.deterministic),
+      algorithms_(options.algorithms, options.deterministic),
       device_(gpu_, streams_, shared_) {
   HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");
 }
@@ -134,7 +135,7 @@ Json CudaBackend::algorithms(const Operation& operation) {
   Json result = Json::object();
   for (const ConvolutionProblem& problem :
        problems_of(*operation.model, *operation.layers, precision_)) {
-    result[problem.key()] = choices_.of(problem, tools(streams_.work()));
+    result[problem.key()] = algorithms_.of(problem, tools(streams_.work()));
   }
   return result;
 }
@@ -148,7 +149,7 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                         output,
                         source,
                         tools(streams_.group(share.stream)),
-                        choices_,
+                        algorithms_,
                         weights_,
                         precision_});
 }

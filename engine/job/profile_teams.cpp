@@ -122,7 +122,7 @@ namespace {
 
 /// One configuration is one machine's: times of two would be compared as if they were one's.
 void check_same_machine(const Configuration& known, const std::string& file,
-                        const std::string& processor, const std::string& path) {
+                        const std::string& processor, const std::string& route) {
   const auto differs = [&](const char* what, const std::string& here) {
     const std::string there = known.machine.value(what, here);
     if (there == here) return;
@@ -130,14 +130,14 @@ void check_same_machine(const Configuration& known, const std::string& file,
                      ", here " + here + "): write to another file");
   };
   differs("processor", processor);
-  differs("transport", path);
+  differs("transport", route);
 }
 
 }  // namespace
 
 std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profile,
                                               const std::string& processor,
-                                              const std::string& path) {
+                                              const std::string& route) {
   for (std::size_t team = 0; team < teams.like.size(); ++team) {
     const Configuration& like = teams.like[team];
     const Configuration* const known = profile.find(like.key());
@@ -149,7 +149,7 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
       throw InputError(profile.file + " holds times of the " + known->backend +
                        " backend for this configuration: write to another file");
     }
-    if (team == teams.mine) check_same_machine(*known, profile.file, processor, path);
+    if (team == teams.mine) check_same_machine(*known, profile.file, processor, route);
   }
   std::vector<Configuration*> found;  // only now that none is added any more
   for (const Configuration& like : teams.like) found.push_back(profile.find(like.key()));

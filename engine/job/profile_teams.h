@@ -30,9 +30,9 @@ Platform platform_of(const Teams& teams, int streams);
 
 /// The configurations of the profile that the teams fill, one a team; those that are not there are
 /// added. Throws InputError where the profile has times of another backend or of another machine
-/// (`processor`, `path`: this rank's, which answers for its own team).
+/// (`processor`, `route`: this rank's, which answers for its own team).
 std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profile,
                                               const std::string& processor,
-                                              const std::string& path);
+                                              const std::string& route);
 
 }  // namespace hios::job

@@ -42,7 +42,7 @@ class HostBuffer final : public Buffer {
 
 /// Where a tensor of an operator lies: a buffer that the caller owns, or the backend's scratch,
 /// which moves when a later bind needs more of it.
-struct Place {
+struct InputPlace {
   const float* bound = nullptr;
   std::size_t scratch_offset = 0;  ///< where `bound` is null, in floats
   Shape shape;
@@ -52,7 +52,7 @@ struct Place {
 struct Step {
   LayerKind kind;
   std::shared_ptr<const PackedConv> conv;  ///< Conv only
-  std::vector<Place> inputs;
+  std::vector<InputPlace> inputs;
   float* bound_output = nullptr;  ///< null: the scratch
   std::size_t scratch_offset = 0;
   Shape output_shape;
@@ -114,7 +114,7 @@ class ReferenceOperator final : public BoundOperator {
  private:
   void run_step(const Step& step) {
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-      const Place& place = step.inputs[i];
+      const InputPlace& place = step.inputs[i];
       inputs_[i] = {place.bound ? place.bound : &scratch_[place.scratch_offset], place.shape};
     }
     if (step.rounded) {
@@ -173,13 +173,13 @@ class StepBuilder {
     return std::exchange(scratch_size_, scratch_size_ + static_cast<std::size_t>(shape.elements()));
   }
 
-  Place input(const Operand& operand) {
+  InputPlace input(const Operand& operand) {
     if (operand.made_inside) {
       const Step& maker = steps_.layers[operand.index];
       return {.scratch_offset = maker.scratch_offset, .shape = maker.output_shape};
     }
     const Source source = bound_inputs_[InputIndex(operand.index)];
-    Place place{.shape = source.shape};
+    InputPlace place{.shape = source.shape};
     if (precision_ != Precision::kFp16) {
       place.bound = source.floats();
       return place;

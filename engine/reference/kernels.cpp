@@ -67,7 +67,7 @@ void for_each_pixel(const Shape& shape, Visit visit) {
 }
 
 /// A window over the input: where it starts for an output pixel, and its taps inside the image.
-struct Window {
+struct TapWindow {
   Extent kernel, stride, padding;
 
   /// visit(kernel h, kernel w, input h, input w) for each tap that lies inside the image.
@@ -84,7 +84,7 @@ struct Window {
   }
 };
 
-void max_pool(const Window& window, const Input& in, const Output& out) {
+void max_pool(const TapWindow& window, const Input& in, const Output& out) {
   for_each_pixel(out.shape, [&](std::int64_t n, std::int64_t h, std::int64_t w) {
     float* result = pixel(out, n, h, w);
     std::fill_n(result, out.shape.c, -std::numeric_limits<float>::infinity());
@@ -113,7 +113,7 @@ void add_pixel(double* sums, const float* x, std::int64_t channels) {
   for (std::int64_t c = 0; c < channels; ++c) sums[c] += x[c];
 }
 
-void average_pool(const Window& window, const Input& in, const Output& out) {
+void average_pool(const TapWindow& window, const Input& in, const Output& out) {
   for_each_pixel(out.shape, [&](std::int64_t n, std::int64_t h, std::int64_t w) {
     std::int64_t taps = 0;
     window.for_each_tap(in.shape, h, w, [&](auto...) { ++taps; });
@@ -184,7 +184,7 @@ void PackedConv::run(const Input& in, const Output& out) const {
 }
 
 void PackedConv::run_depthwise(const Input& in, const Output& out) const {
-  const Window window{conv_.kernel, conv_.stride, conv_.padding};
+  const TapWindow window{conv_.kernel, conv_.stride, conv_.padding};
   const std::int64_t channels = out.shape.c;
   for_each_pixel(out.shape, [&](std::int64_t n, std::int64_t h, std::int64_t w) {
     float* result = pixel(out, n, h, w);
@@ -244,7 +244,7 @@ void PackedConv::run_row(const Input& in, const Output& out, std::int64_t n, std
 }
 
 void pool(const Pool& pool, const Input& in, const Output& out) {
-  const Window window{pool.kernel, pool.stride, pool.padding};
+  const TapWindow window{pool.kernel, pool.stride, pool.padding};
   if (pool.kind == Pool::Kind::kMax) {
     max_pool(window, in, out);
   } else {

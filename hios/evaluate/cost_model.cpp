@@ -298,13 +298,13 @@ StageCost CostModel::profiled(const Stage& stage, DeviceId device) const {
   if (const auto ms = measured_ms(stage.groups, device)) return {*ms, true};
   if (on_unmeasured_) on_unmeasured_(stage, device);
   const Device& runner = platform_->device(device);
-  std::size_t lanes = static_cast<std::size_t>(std::max(1, runner.streams));
-  if (runner.threads > 0) lanes = std::min(lanes, static_cast<std::size_t>(runner.threads));
-  if (stage.groups.size() <= lanes) return {serial_ms(stage.groups, device), false};
+  std::size_t streams = static_cast<std::size_t>(std::max(1, runner.streams));
+  if (runner.threads > 0) streams = std::min(streams, static_cast<std::size_t>(runner.threads));
+  if (stage.groups.size() <= streams) return {serial_ms(stage.groups, device), false};
   double sum = 0;
   std::span<const Group> waiting(stage.groups);
   while (!waiting.empty()) {
-    const auto batch = waiting.first(std::min(lanes, waiting.size()));
+    const auto batch = waiting.first(std::min(streams, waiting.size()));
     const auto ms = batch.size() > 1 ? measured_ms(batch, device) : std::nullopt;
     sum += ms ? *ms : serial_ms(batch, device);
     waiting = waiting.subspan(batch.size());

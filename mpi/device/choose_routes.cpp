@@ -49,17 +49,17 @@ std::vector<const Route*> candidates(const Facts& a, const Facts& b, const Route
   return found;
 }
 
-struct Choice {
+struct ChosenRoute {
   const Route* route = nullptr;
   std::string why_not;
 };
 
 /// The first candidate that comes right. The same on all ranks, and so is what it throws.
-Choice choose(Transport& transport, Accelerator* device, const std::vector<Facts>& facts, Rank a,
-              Rank b, const Route* forced) {
+ChosenRoute choose(Transport& transport, Accelerator* device, const std::vector<Facts>& facts,
+                   Rank a, Rank b, const Route* forced) {
   const Facts& of_a = facts[a.index()];
   const Facts& of_b = facts[b.index()];
-  Choice choice;
+  ChosenRoute choice;
   for (const Route* const route : candidates(of_a, of_b, forced)) {
     choice.route = route;
     std::string why = hindrance(*route, of_a, of_b);
@@ -90,7 +90,7 @@ RouteTable choose_routes(Transport& transport, Accelerator* device, const Route*
   for (std::size_t a = 0; a < ranks; ++a) {
     table.devices = table.devices || facts[a].has_device;
     for (std::size_t b = a + 1; b < ranks; ++b) {
-      const Choice choice = choose(transport, device, facts, Rank(a), Rank(b), forced);
+      const ChosenRoute choice = choose(transport, device, facts, Rank(a), Rank(b), forced);
       table.set(Rank(a), Rank(b), *choice.route, choice.why_not);
     }
   }

@@ -147,7 +147,7 @@ void FakeAsyncBackend::perform(const Command& command) {
 void FakeAsyncBackend::run_stage(std::span<const BoundGroup> groups,
                                  std::span<const CoreShare> shares, void (*poll)(void*), void*) {
   using Kind = Command::Kind;
-  if (groups.size() != shares.size()) throw std::logic_error("a lane for each group");
+  if (groups.size() != shares.size()) throw std::logic_error("a core share for each group");
   if (poll) throw std::logic_error("an asynchronous device polls nothing");
   if (!recording_) ++queued_stages;
   const FakeAccelerator::Stream work = streams_.front();

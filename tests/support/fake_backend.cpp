@@ -104,7 +104,7 @@ std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
 
 void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                             void (*poll)(void*), void* poll_argument) {
-  if (groups.size() != shares.size()) throw std::logic_error("a lane for each group");
+  if (groups.size() != shares.size()) throw std::logic_error("a core share for each group");
   if (groups.size() > 1) {
     for (const BoundGroup& group : groups) std::ranges::for_each(group, poison_output);
   }

@@ -100,7 +100,7 @@ void CudaDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mp
 }
 
 std::string CudaDevice::export_memory(const std::byte* address) {
-  const SharedBlocks::Place place = shared_.find(address);
+  const SharedBlocks::InBlock place = shared_.find(address);
   cudaIpcMemHandle_t handle;
   HIOS_CUDA(cudaIpcGetMemHandle(&handle, place.block), "sharing GPU memory with another rank");
   return to_hex(&handle, sizeof(handle)) + "+" + std::to_string(place.offset);

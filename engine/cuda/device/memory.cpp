@@ -32,7 +32,7 @@ Bytes rounded(Bytes size_bytes, Bytes grain) {
 
 }  // namespace
 
-SharedBlocks::Place SharedBlocks::find(const std::byte* address) const {
+SharedBlocks::InBlock SharedBlocks::find(const std::byte* address) const {
   auto* const wanted = const_cast<std::byte*>(address);
   auto above = sizes_.upper_bound(wanted);
   if (above != sizes_.begin()) {

@@ -15,14 +15,14 @@ namespace hios::cuda {
 /// address is told as a block and a distance into it. Outlives the blocks.
 class SharedBlocks {
  public:
-  struct Place {
+  struct InBlock {
     std::byte* block;
     Bytes offset;
   };
   void add(std::byte* block, Bytes size_bytes) { sizes_[block] = size_bytes; }
   void remove(std::byte* block) { sizes_.erase(block); }
   /// Throws RunError: the address lies in none.
-  Place find(const std::byte* address) const;
+  InBlock find(const std::byte* address) const;
 
  private:
   std::map<std::byte*, Bytes> sizes_;

@@ -24,7 +24,7 @@ struct Corner {
   bool inside;      // false: no such pixel
 };
 
-__device__ __forceinline__ Corner corner_of(const Window& window, int pixel, int pixels) {
+__device__ __forceinline__ Corner corner_of(const TaskWindow& window, int pixel, int pixels) {
   const int row = pixel / window.out_width, w = pixel - row * window.out_width;
   const int image = row / window.out_height, h = row - image * window.out_height;
   return {static_cast<long long>(image) * window.height * window.width * window.channels,
@@ -36,7 +36,7 @@ template <class T, int vector, bool pointwise>
 __device__ __forceinline__ Values<vector> window_values(const ConvolutionTask& task,
                                                         const Corner& corner, int k, int end,
                                                         int group_channels, int first_channel) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   if (!corner.inside || k >= end) return filled<vector>(0.0f);
   int y = corner.y, x = corner.x, channel = k;
   if constexpr (!pointwise) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
   __shared__ __align__(16) float left[2][kTileDepth][tile_m + kPadding];
   __shared__ __align__(16) float right[2][kTileDepth][tile_n + kPadding];
 
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const int group = static_cast<int>(blockIdx.z) / task.split;
   const int part = static_cast<int>(blockIdx.z) - group * task.split;
   const int group_channels = window.channels / task.groups;
@@ -197,7 +197,7 @@ template <class T, int index, int rows, int vector, bool pointwise>
 cudaError_t launch(const ConvolutionTask& task, cudaStream_t stream) {
   constexpr Tile kTile = kTiles[index];
   using Is = Shape<kTile.pixels, kTile.channels, rows, vector, pointwise>;
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const int pixels = window.images * window.out_height * window.out_width;
   const int outputs = window.out_channels / task.groups;
   const dim3 grid(static_cast<unsigned>((pixels + kTile.pixels - 1) / kTile.pixels),
@@ -226,7 +226,7 @@ cudaError_t launch_tile(const ConvolutionTask& task, int tile, cudaStream_t stre
 /// Fours along the depth need input channels that come in fours, in each group.
 bool in_fours(const ConvolutionTask& task) { return task.window.channels % (4 * task.groups) == 0; }
 
-bool is_pointwise(const Window& window) {
+bool is_pointwise(const TaskWindow& window) {
   return window.kernel_h == 1 && window.kernel_w == 1 && window.pad_h == 0 && window.pad_w == 0;
 }
 

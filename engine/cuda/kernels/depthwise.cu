@@ -14,7 +14,7 @@ constexpr long long kEnoughThreads = 132 * 512;
 // size, step: of the window, both ways; 0: as the task says, one pixel a thread.
 template <class T, int vector, int size, int step, int pixels>
 __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const int kernel_h = size != 0 ? size : window.kernel_h;
   const int kernel_w = size != 0 ? size : window.kernel_w;
   const int stride_h = step != 0 ? step : window.stride_h;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
 
 template <class T, int vector, int size, int step, int pixels>
 cudaError_t launch(const DepthwiseTask& task, cudaStream_t stream) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             ((window.out_width + pixels - 1) / pixels) * (window.channels / vector);
   return queue_kernel(depthwise_kernel<T, vector, size, step, pixels>, blocks_for(threads),
@@ -84,21 +84,21 @@ cudaError_t launch(const DepthwiseTask& task, cudaStream_t stream) {
 
 template <class T, int size, int step>
 cudaError_t launch_sized(const DepthwiseTask& task, cudaStream_t stream) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             ((window.out_width + 3) / 4) * (window.channels / 4);
   return threads >= kEnoughThreads ? launch<T, 4, size, step, 4>(task, stream)
                                    : launch<T, 4, size, step, 1>(task, stream);
 }
 
-bool is(const Window& window, int size, int step) {
+bool is(const TaskWindow& window, int size, int step) {
   return window.kernel_h == size && window.kernel_w == size && window.stride_h == step &&
          window.stride_w == step;
 }
 
 template <class T>
 cudaError_t launch_any(const DepthwiseTask& task, cudaStream_t stream) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   if (window.channels % 4 != 0) return launch<T, 1, 0, 0, 1>(task, stream);
   if (is(window, 3, 1)) return launch_sized<T, 3, 1>(task, stream);
   if (is(window, 3, 2)) return launch_sized<T, 3, 2>(task, stream);

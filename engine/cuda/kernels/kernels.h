@@ -18,7 +18,7 @@ constexpr std::size_t size_of(Element element) { return element == Element::kHal
 
 /// From a tensor of `height` x `width` x `channels` pixels to one of `out_height` x `out_width` by
 /// a window.
-struct Window {
+struct TaskWindow {
   int images = 0, height = 0, width = 0, channels = 0;
   int out_height = 0, out_width = 0, out_channels = 0;
   int kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
@@ -54,7 +54,7 @@ cudaError_t finish(const FinishTask& task, cudaStream_t stream);
 
 struct PoolTask {
   Element element = Element::kFloat;
-  Window window;
+  TaskWindow window;
   const void* input = nullptr;
   void* output = nullptr;
   bool max = false;  ///< else the average of the pixels inside the image
@@ -72,7 +72,7 @@ cudaError_t global_mean(const MeanTask& task, cudaStream_t stream);
 /// One filter a channel; relus before and behind it.
 struct DepthwiseTask {
   Element element = Element::kFloat;
-  Window window;
+  TaskWindow window;
   const void* input = nullptr;
   const void* weights = nullptr;  ///< [kernel h][kernel w][channel]
   const void* bias = nullptr;     ///< null: none
@@ -84,7 +84,7 @@ cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream);
 /// Any convolution, as a matrix product whose left side is read through the window.
 struct ConvolutionTask {
   Element element = Element::kFloat;
-  Window window;
+  TaskWindow window;
   int groups = 1;
   const void* input = nullptr;
   const void* weights = nullptr;  ///< [out channel][kernel h][kernel w][in channel of the group]

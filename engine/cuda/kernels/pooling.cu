@@ -12,7 +12,7 @@ constexpr int kMeanChannels = 32, kMeanRows = 16;
 
 template <class T, int vector, bool max>
 __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const int columns = window.channels / vector;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   if (index >= window.images * window.out_height * window.out_width * columns) return;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kMeanChannels* kMeanRows) mean_kernel(const Me
 
 template <class T, int vector>
 cudaError_t launch_pool(const PoolTask& task, cudaStream_t stream) {
-  const Window& window = task.window;
+  const TaskWindow& window = task.window;
   const long long threads = static_cast<long long>(window.images) * window.out_height *
                             window.out_width * (window.channels / vector);
   return queue_kernel(task.max ? pool_kernel<T, vector, true> : pool_kernel<T, vector, false>,

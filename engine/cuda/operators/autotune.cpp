@@ -7,11 +7,11 @@
 
 namespace hios::cuda {
 
-Choices::Choices(Json algorithms, bool deterministic) : deterministic_(deterministic) {
+Algorithms::Algorithms(Json algorithms, bool deterministic) : deterministic_(deterministic) {
   adopt(algorithms);
 }
 
-void Choices::adopt(const Json& algorithms) {
+void Algorithms::adopt(const Json& algorithms) {
   if (!algorithms.is_object()) {
     throw InputError("the algorithms of backend cuda are no object of texts; measure them again");
   }
@@ -24,28 +24,29 @@ void Choices::adopt(const Json& algorithms) {
   }
 }
 
-const std::string& Choices::of(const ConvolutionProblem& problem, const ConvolutionTools& tools) {
+const std::string& Algorithms::of(const ConvolutionProblem& problem,
+                                  const ConvolutionTools& tools) {
   const std::string key = problem.key();
   const auto known = known_.find(key);
   if (known == known_.end()) {
-    return known_.emplace(key, Choice{choose(problem, tools), true}).first->second.name;
+    return known_.emplace(key, Named{choose(problem, tools), true}).first->second.name;
   }
-  Choice& choice = known->second;
-  if (!choice.tried) {
+  Named& agreed = known->second;
+  if (!agreed.tried) {
     try {
-      AutotuneTimer(problem, tools).run_once(*make_convolution(choice.name, problem, tools));
+      AutotuneTimer(problem, tools).run_once(*make_convolution(agreed.name, problem, tools));
     } catch (const RunError& error) {
-      throw RunError("the algorithm " + quote(choice.name) + " that was agreed on for " +
+      throw RunError("the algorithm " + quote(agreed.name) + " that was agreed on for " +
                      quote(key, 120) + " does not run on this rank's GPU: " + error.what() +
                      "; give all ranks the same kind of GPU and the same CUDA libraries");
     }
-    choice.tried = true;
+    agreed.tried = true;
   }
-  return choice.name;
+  return agreed.name;
 }
 
-std::string Choices::choose(const ConvolutionProblem& problem,
-                            const ConvolutionTools& tools) const {
+std::string Algorithms::choose(const ConvolutionProblem& problem,
+                               const ConvolutionTools& tools) const {
   AutotuneTimer timer(problem, tools);
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();

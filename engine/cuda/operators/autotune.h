@@ -11,9 +11,9 @@ namespace hios::cuda {
 
 /// Which algorithm computes which problem. What was not given is chosen by trying all candidates
 /// once, so that equal problems are computed alike wherever they occur.
-class Choices {
+class Algorithms {
  public:
-  Choices(Json algorithms, bool deterministic);
+  Algorithms(Json algorithms, bool deterministic);
 
   /// The algorithm's name; tried once, so that its code is loaded. Throws RunError where none of
   /// the candidates runs, or the given one does not.
@@ -22,13 +22,13 @@ class Choices {
   void adopt(const Json& algorithms);
 
  private:
-  struct Choice {
+  struct Named {
     std::string name;
     bool tried = false;
   };
   std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) const;
 
-  std::map<std::string, Choice> known_;  // by the problem's key
+  std::map<std::string, Named> known_;  // by the problem's key
   bool deterministic_;
 };
 

@@ -94,7 +94,8 @@ void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& ch
   const Model& model = *binding.operation.model;
   const auto problem = problem_of(model, chain, binding.precision);
   dense_weights_ = binding.weights.get(model, binding.layer(chain.convolution), binding.source);
-  dense_ = make_convolution(binding.choices.of(*problem, binding.tools), *problem, binding.tools);
+  dense_ =
+      make_convolution(binding.algorithms.of(*problem, binding.tools), *problem, binding.tools);
   workspace_at_ = take(dense_->workspace_bytes());
 }
 

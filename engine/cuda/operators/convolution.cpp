@@ -81,7 +81,7 @@ Bytes ReluFirst::workspace_bytes() const {
 const void* ReluFirst::queue(const void* input, std::byte* workspace, cudaStream_t stream,
                              std::string_view doing) const {
   if (!problem_.relu_before) return input;
-  const Window& window = problem_.window;
+  const TaskWindow& window = problem_.window;
   HIOS_CUDA(finish({.element = problem_.element(),
                     .partials = input,
                     .count = 1,

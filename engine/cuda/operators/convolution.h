@@ -20,7 +20,7 @@ constexpr Element element_of(Precision precision) {
 
 /// What is to be computed: relu?, convolution, bias?, relu?.
 struct ConvolutionProblem {
-  Window window;
+  TaskWindow window;
   int groups = 1;
   bool bias = false, relu_before = false, relu_after = false;
   Precision precision = Precision::kFp32;

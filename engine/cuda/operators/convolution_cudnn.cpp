@@ -67,7 +67,7 @@ TensorDescriptor nhwc(cudnnDataType_t type, int images, int height, int width, i
 }
 
 Descriptors describe(const ConvolutionProblem& problem, cudnnMathType_t math) {
-  const Window& window = problem.window;
+  const TaskWindow& window = problem.window;
   const cudnnDataType_t type =
       problem.element() == Element::kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
   Descriptors result;

@@ -46,7 +46,7 @@ LtLayout columns(cudaDataType_t type, int rows, int count) {
 Product describe(const ConvolutionProblem& problem) {
   const bool rounds_to_tf32 = problem.precision == Precision::kTf32;
   const cudaDataType_t type = data_type(problem);
-  const Window& window = problem.window;
+  const TaskWindow& window = problem.window;
   Product result;
   result.operation = make<LtMatmulDescriptor>(
       kDescribing, cublasLtMatmulDescCreate,

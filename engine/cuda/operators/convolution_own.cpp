@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxSplit = 64;
 
 int steps_of(const ConvolutionProblem& problem) {
-  const Window& window = problem.window;
+  const TaskWindow& window = problem.window;
   const int depth = window.kernel_h * window.kernel_w * (window.channels / problem.groups);
   return (depth + kTileDepth - 1) / kTileDepth;
 }

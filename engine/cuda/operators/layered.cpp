@@ -20,7 +20,7 @@ class LayeredOperator final : public BoundOperator {
                                       made.back(),
                                       binding.source,
                                       binding.tools,
-                                      binding.choices,
+                                      binding.algorithms,
                                       binding.weights,
                                       binding.precision}));
     }

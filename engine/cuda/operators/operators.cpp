@@ -82,8 +82,8 @@ std::size_t most_terms(const Operation& operation) {
 
 std::string doing_text(const Operation& operation) { return "running " + operation.name; }
 
-Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
-                 const Extent& stride, const Extent& padding) {
+TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
+                     const Extent& stride, const Extent& padding) {
   return {to_int(input.n),  to_int(input.h),   to_int(input.w),  to_int(input.c),  to_int(output.h),
           to_int(output.w), to_int(output.c),  to_int(kernel.h), to_int(kernel.w), to_int(stride.h),
           to_int(stride.w), to_int(padding.h), to_int(padding.w)};

@@ -20,7 +20,7 @@ struct Binding {
   std::byte* output;
   TensorSource& source;
   ConvolutionTools tools;
-  Choices& choices;
+  Algorithms& algorithms;
   WeightsCache& weights;
   Precision precision;
 
@@ -51,8 +51,8 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
 /// Why our kernels cannot run the operation; empty: they can.
 std::optional<std::string> refusal(const Operation& operation);
 
-Window window_of(const Shape& input, const Shape& output, const Extent& kernel,
-                 const Extent& stride, const Extent& padding);
+TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
+                     const Extent& stride, const Extent& padding);
 
 /// Launches of CombineTask for the terms of each channel range. REQUIRES: no more terms in a range
 /// than a task holds.

@@ -39,7 +39,7 @@ class CpuKernels : public testing::TestWithParam<const Kernels*> {};
 
 /// Calls visit(y, x, channel, inputs under the window, with their tap) for every output.
 template <class Visit>
-void for_outputs(const Window& w, const Floats& input, Visit&& visit) {
+void for_outputs(const RowWindow& w, const Floats& input, Visit&& visit) {
   for (std::ptrdiff_t y = 0; y < w.out_height; ++y) {
     for (std::ptrdiff_t x = 0; x < w.out_width; ++x) {
       for (std::ptrdiff_t c = 0; c < w.channels; ++c) {
@@ -60,7 +60,7 @@ void for_outputs(const Window& w, const Floats& input, Visit&& visit) {
 }
 
 /// Every row, its chunks in two pieces, between guards.
-Floats run_window(const Kernels& k, WindowRow row, const Window& w, WindowTask task) {
+Floats run_window(const Kernels& k, WindowRow row, const RowWindow& w, WindowTask task) {
   const std::ptrdiff_t guard = 64, row_values = w.out_width * w.channels;
   Floats output(w.out_height * row_values + 2 * guard, kUntouched);
   const std::ptrdiff_t chunks = (w.channels + k.lanes - 1) / k.lanes;
@@ -82,8 +82,8 @@ Floats run_window(const Kernels& k, WindowRow row, const Window& w, WindowTask t
 
 /// Widths on both sides of every block size, channels with and without a rest, all strides of the
 /// special cases and some of the general one.
-std::vector<Window> windows() {
-  std::vector<Window> result;
+std::vector<RowWindow> windows() {
+  std::vector<RowWindow> result;
   const auto add = [&](std::ptrdiff_t channels, std::ptrdiff_t height, std::ptrdiff_t width,
                        std::ptrdiff_t kh, std::ptrdiff_t kw, std::ptrdiff_t sh, std::ptrdiff_t sw,
                        std::ptrdiff_t ph, std::ptrdiff_t pw) {
@@ -104,7 +104,7 @@ std::vector<Window> windows() {
   return result;
 }
 
-std::string text(const Window& w) {
+std::string text(const RowWindow& w) {
   return std::to_string(w.channels) + " channels " + std::to_string(w.in_height) + "x" +
          std::to_string(w.in_width) + " k" + std::to_string(w.kernel_height) + "x" +
          std::to_string(w.kernel_width) + " s" + std::to_string(w.stride_height);
@@ -112,7 +112,7 @@ std::string text(const Window& w) {
 
 TEST_P(CpuKernels, DepthwiseWithAndWithoutReluInFront) {
   const Kernels& k = *GetParam();
-  for (const Window& w : windows()) {
+  for (const RowWindow& w : windows()) {
     if (w.out_height < 1 || w.out_width < 1) continue;
     SCOPED_TRACE(text(w));
     const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
@@ -144,7 +144,7 @@ TEST_P(CpuKernels, DepthwiseWithAndWithoutReluInFront) {
 
 TEST_P(CpuKernels, DepthwiseFromRowsInTheMiddleOfTheImage) {
   const Kernels& k = *GetParam();
-  const Window w{k.lanes, 9, 5, 3, 3, 1, 1, 1, 1, 9, 5};
+  const RowWindow w{k.lanes, 9, 5, 3, 3, 1, 1, 1, 1, 9, 5};
   const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
   const Floats weights = random_floats(9 * k.lanes, 2), bias = random_floats(k.lanes, 3);
   Floats whole(w.out_width * w.channels), part(whole.size());
@@ -159,7 +159,7 @@ TEST_P(CpuKernels, DepthwiseFromRowsInTheMiddleOfTheImage) {
 
 TEST_P(CpuKernels, Pools) {
   const Kernels& k = *GetParam();
-  for (const Window& w : windows()) {
+  for (const RowWindow& w : windows()) {
     if (w.out_height < 1 || w.out_width < 1) continue;
     SCOPED_TRACE(text(w));
     const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);

@@ -44,7 +44,7 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Precis
     bound.run(2);
     return bound.outputs();
   }
-  Json choices(Backend& backend) const {
+  Json algorithms_of(Backend& backend) const {
     Json all = Json::object();
     for (std::size_t i = 0; i < coarse.operators.size(); ++i) {
       const Operator& described = coarse.graph.op(OpId(i));
@@ -76,7 +76,7 @@ TEST_P(GpuNetwork, GivesTheSameBitsOnAnyStreamsRecordedOrNot) {
   EXPECT_TRUE(job::compare(outputs(*first, 8), expected, {}).bitwise) << "eight streams";
   BackendOptions without_graphs = options();
   without_graphs.graphs = false;
-  without_graphs.algorithms = choices(*first);
+  without_graphs.algorithms = algorithms_of(*first);
   const auto queued = cuda::make_backend(without_graphs);
   EXPECT_TRUE(job::compare(outputs(*queued, 1), expected, {}).bitwise) << "without graphs";
   EXPECT_TRUE(job::compare(outputs(*queued, 3), expected, {}).bitwise)

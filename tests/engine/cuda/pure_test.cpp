@@ -126,9 +126,9 @@ TEST(Refusal, KnowsWhatTheKernelsCannotCount) {
   EXPECT_THAT(cuda::refusal(large.operation()).value_or(""), testing::HasSubstr("2^31"));
 }
 
-TEST(Choices, MustBeAnObjectOfTexts) {
-  test::expect_error([] { cuda::Choices(Json::array(), true); }, {"no object of texts"});
-  test::expect_error([] { cuda::Choices({{"conv 1", 3}}, true); }, {"\"conv 1\"", "no text"});
+TEST(Algorithms, MustBeAnObjectOfTexts) {
+  test::expect_error([] { cuda::Algorithms(Json::array(), true); }, {"no object of texts"});
+  test::expect_error([] { cuda::Algorithms({{"conv 1", 3}}, true); }, {"\"conv 1\"", "no text"});
 }
 
 TEST(AlgorithmNames, AreTakenApartOrRefused) {

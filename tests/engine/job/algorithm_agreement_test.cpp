@@ -29,7 +29,7 @@ class ChoosyBackend final : public test::FakeBackend {
   std::size_t rank_;
 };
 
-TEST(Choices, TheFirstRankOfABackendChoosesForAllOfThem) {
+TEST(AlgorithmAgreement, TheFirstRankOfABackendChoosesForAllOfThem) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(4, [&](mpi::Transport& transport) {
     const std::size_t rank = transport.rank().index();
@@ -46,7 +46,7 @@ TEST(Choices, TheFirstRankOfABackendChoosesForAllOfThem) {
   });
 }
 
-TEST(Choices, NobodyIsAskedWhatItCannotRun) {
+TEST(AlgorithmAgreement, NobodyIsAskedWhatItCannotRun) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(1, [&](mpi::Transport& transport) {
     ChoosyBackend backend("even", 0);
@@ -58,7 +58,7 @@ TEST(Choices, NobodyIsAskedWhatItCannotRun) {
   });
 }
 
-TEST(Choices, ABackendWithoutAChoiceHasNone) {
+TEST(AlgorithmAgreement, ABackendWithoutAChoiceHasNone) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(2, [&](mpi::Transport& transport) {
     test::FakeBackend backend;

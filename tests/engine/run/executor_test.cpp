@@ -95,7 +95,7 @@ TEST(Executor, ARankWithoutWorkTakesPart) {
   expect_as_alone(network, schedule, {}, {});
 }
 
-TEST(Executor, BindsEachGroupOnItsLane) {
+TEST(Executor, BindsEachGroupOnItsCoreShare) {
   const RandomNetwork network = random_network(20, 3);
   const Schedule schedule = random_schedule(network.coarse.graph, 1, 3, 3);
   const auto body = [&](mpi::Transport& transport) {

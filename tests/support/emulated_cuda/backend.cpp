@@ -7,7 +7,7 @@ namespace hios::test {
 EmulatedCudaBackend::EmulatedCudaBackend(Precision precision, Json algorithms)
     : precision_(precision),
       weights_(streams_, cuda::element_of(precision)),
-      choices_(std::move(algorithms), /*deterministic=*/true) {
+      algorithms_(std::move(algorithms), /*deterministic=*/true) {
   gpu_.multiprocessors = 8;
   HIOS_CUDA(cuda::load_kernels(), "loading our kernels");
 }
@@ -18,7 +18,7 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
                                                          TensorSource& source) {
   const cuda::ConvolutionTools lent{gpu_, streams_.group(share.stream), nullptr};
   return cuda::bind_operator(
-      {operation, {operation, inputs}, output, source, lent, choices_, weights_, precision_});
+      {operation, {operation, inputs}, output, source, lent, algorithms_, weights_, precision_});
 }
 
 }  // namespace hios::test

@@ -36,7 +36,7 @@ class EmulatedCudaBackend final : public Backend {
   cuda::Gpu gpu_;
   cuda::Streams streams_;
   cuda::WeightsCache weights_;
-  cuda::Choices choices_;
+  cuda::Algorithms algorithms_;
 };
 
 }  // namespace hios::test
