@@ -6,11 +6,10 @@
 #include <cstdlib>
 
 #include "cli/version.h"
+#include "engine/backends.h"
 #include "hios/base/error.h"
+#include "hios/platform/platform.h"
 #include "mpi/session/session.h"
-#ifdef HIOS_HAVE_CPU
-#include "engine/cpu/streams.h"
-#endif
 
 namespace hios::cli {
 
@@ -91,14 +90,9 @@ void refuse_device_flags(const Flags& flags) {
 job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks) {
   job::RankOptions options;
   options.backends = flags.list("backend");
-  if (options.backends.size() != 1 && options.backends.size() != ranks) {
-    throw InputError("--backend names " + std::to_string(options.backends.size()) +
-                     " backends for " + std::to_string(ranks) +
-                     " ranks: give one for all, or one a rank");
-  }
   const auto backends = job::backends_of_ranks(options, ranks);
   if (std::none_of(backends.begin(), backends.end(),
-                   [](const BackendEntry* backend) { return backend->kind == job::kDeviceKind; })) {
+                   [](const BackendEntry* backend) { return backend->kind == kGpuKind; })) {
     refuse_device_flags(flags);
   }
   options.share_cores = flags.given("oversubscribe");
@@ -131,17 +125,15 @@ Protocol read_protocol(const Flags& flags) {
 
 double read_timeout(const Flags& flags) { return flags.number("timeout", 0.1, 1e6); }
 
-void ensure_openmp_environment([[maybe_unused]] char** argv) {
-#ifdef HIOS_HAVE_CPU
+void ensure_openmp_environment(char** argv) {
   bool changed = false;
-  for (const auto& [name, value] : cpu::recommended_openmp_environment()) {
+  for (const auto& [name, value] : recommended_openmp_environment()) {
     if (std::getenv(std::string(name).c_str())) continue;  // what the user has set counts
     setenv(std::string(name).c_str(), std::string(value).c_str(), 0);
     changed = true;
   }
   // Where it cannot start itself again, it runs on: slower between stages, never wrong.
   if (changed) execv("/proc/self/exe", argv);
-#endif
 }
 
 }  // namespace hios::cli

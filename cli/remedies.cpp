@@ -21,7 +21,7 @@ struct Given {
 
 /// The backend that measures such a device: on cores only the reference backend has more than fp32.
 std::string backend_for(const Device& device) {
-  if (device.kind == "gpu") return "cuda";
+  if (device.kind == kGpuKind) return "cuda";
   return device.kind == "cpu" && device.precision != Precision::kFp32 ? "reference" : device.kind;
 }
 
@@ -57,9 +57,30 @@ std::string measurement(const Given& given) {
   return command + " --output " + given.detail("profile") + " --update";
 }
 
-std::string backend(const Given& given) { return ", or use --backend " + given.detail("name"); }
+std::string or_instead(const Given& given) {
+  return ", or use --backend " + given.detail("instead");
+}
+
+std::string build_for_gpu(const Given& given) {
+  return "; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES" + or_instead(given);
+}
+
+/// How a build comes to have a backend that it lacks.
+std::string left_out_backend(const Given& given) {
+  std::string words;
+  if (given.detail("name") == "cpu") {
+    words = "; install libdnnl-dev and build with cmake -DHIOS_CPU=ON";
+  } else if (given.detail("name") == "cuda") {
+    words = "; build with cmake --preset cuda where CUDA 13 and cuDNN 9 are installed";
+  }
+  return words + or_instead(given);
+}
 
 std::string other_backend(const Given&) { return "; choose another with --backend"; }
+
+std::string other_gpu(const Given&) {
+  return ": run it where that GPU is, or measure with hios-profile and schedule again here";
+}
 
 std::string cores(const Given&) {
   return ": use fewer ranks or --threads, give mpirun --bind-to none, or accept shared cores with "
@@ -82,6 +103,10 @@ std::string any_route(const Given&) { return " (--transport auto takes another r
 
 std::string matching_launcher(const Given&) {
   return "; use the mpirun of this MPI, or srun --mpi=pmix";
+}
+
+std::string mpi_or_one_rank(const Given&) {
+  return "; start one process, or build with cmake -DHIOS_MPI=ON";
 }
 
 std::string replacement(const Given&) { return " or replace it with --force"; }
@@ -123,7 +148,7 @@ struct Remedy {
 
 constexpr std::array kRemedies = {
     Remedy{"any-route", any_route},
-    Remedy{"backend", backend},
+    Remedy{"build-for-gpu", build_for_gpu},
     Remedy{"check", check},
     Remedy{"cores", cores},
     Remedy{"device-kind", device_kind},
@@ -133,10 +158,13 @@ constexpr std::array kRemedies = {
     Remedy{"failed-operator", failed_operator},
     Remedy{"gpu", gpu},
     Remedy{"larger-input", larger_input},
+    Remedy{"left-out-backend", left_out_backend},
     Remedy{"matching-launcher", matching_launcher},
     Remedy{"measurement", measurement},
+    Remedy{"mpi-or-one-rank", mpi_or_one_rank},
     Remedy{"named-devices", named_devices},
     Remedy{"other-backend", other_backend},
+    Remedy{"other-gpu", other_gpu},
     Remedy{"precision", precision},
     Remedy{"ranks", ranks},
     Remedy{"replacement", replacement},

@@ -5,8 +5,10 @@
 
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
+#include "hios/platform/platform.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/backend.h"
+#include "engine/cpu/streams.h"
 #endif
 #ifdef HIOS_HAVE_CUDA
 #include "engine/cuda/backend.h"
@@ -34,15 +36,11 @@ constexpr std::array kOnlyFp32 = {Precision::kFp32};
 /// Every backend there is, also those that this build lacks. The order is that of "auto".
 constexpr std::array kBackends = {
     BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
-                 "oneDNN was left out (HIOS_CPU=OFF); install libdnnl-dev and configure with "
-                 "-DHIOS_CPU=ON",
-                 "reference", kOnlyFp32},
+                 "oneDNN was left out (HIOS_CPU=OFF)", "reference", kOnlyFp32},
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
                  &reference::make_backend, "", "", kPrecisions},
-    BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", "gpu", kMakeCuda,
-                 "CUDA was left out (HIOS_CUDA=OFF); build the preset cuda where CUDA 13 and cuDNN "
-                 "9 are installed",
-                 "cpu", kPrecisions},
+    BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", kGpuKind, kMakeCuda,
+                 "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions},
 };
 
 std::string known_names(std::span<const BackendEntry> table) {
@@ -66,9 +64,18 @@ const BackendEntry& find_backend(std::string_view name, std::span<const BackendE
     if (entry.make != nullptr) return entry;
     throw InputError(
         "backend '" + std::string(name) + "' is not in this build: " + std::string(entry.missing),
-        Need{"backend", {{"name", std::string(entry.instead)}}});
+        Need{"left-out-backend",
+             {{"name", std::string(entry.name)}, {"instead", std::string(entry.instead)}}});
   }
   throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table));
+}
+
+std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment() {
+#ifdef HIOS_HAVE_CPU
+  return cpu::recommended_openmp_environment();
+#else
+  return {};
+#endif
 }
 
 }  // namespace hios

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
+#include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
 #include "mpi/session/session.h"
 #include "scheduler/registry.h"
@@ -35,7 +36,7 @@ std::string ranks_text(const std::vector<job::RankDevice>& devices) {
     alike = alike && device.backend == devices.front().backend;
     names += (names.empty() ? "" : ", ") + std::string(device.backend->name);
   }
-  const bool on_cores = devices.front().backend->kind != job::kDeviceKind;
+  const bool on_cores = devices.front().backend->kind != kGpuKind;
   return alike ? count + " x " + std::to_string(on_cores ? devices.front().cores : 0) + " threads"
                : count + " (" + names + ")";
 }

@@ -6,6 +6,7 @@
 #include "cli/rank_flags.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
+#include "hios/platform/platform.h"
 #include "scheduler/registry.h"
 
 namespace hios::cli {
@@ -29,7 +30,7 @@ po::options_description profile_flags() {
 
 namespace {
 
-bool on_cores(const job::RankDevice& device) { return device.backend->kind != job::kDeviceKind; }
+bool on_cores(const job::RankDevice& device) { return device.backend->kind != kGpuKind; }
 
 /// Throws InputError where the schedule's devices are not those that are measured.
 void check_devices(const std::string& file, const std::vector<Device>& devices,

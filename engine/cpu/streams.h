@@ -13,8 +13,7 @@
 
 namespace hios::cpu {
 
-/// What a program should have in its environment before its first instruction (libgomp reads it
-/// when it is loaded, so a main sets what is missing and executes itself again): names and values.
+/// Of this backend, as recommended_openmp_environment() of engine/backends.h.
 ///
 /// GOMP_SPINCOUNT: how often an OpenMP thread looks for work before it sleeps. libgomp's own
 /// default makes it spin for several ms on a core that another stream, or another program, may need

@@ -39,8 +39,8 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].matches(named(r))) continue;
     throw InputError(place(r) + "made for " + named(r).text() + ", and rank " + std::to_string(r) +
-                     " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()) +
-                     ": run it where that GPU is, or profile and schedule again here");
+                         " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()),
+                     Need{"other-gpu"});
   }
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].empty() || !named(r).empty()) continue;

@@ -8,6 +8,7 @@
 #include "engine/job/profile_teams.h"
 #include "engine/job/tensor_transport.h"
 #include "hios/base/error.h"
+#include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/session.h"
 
@@ -22,7 +23,7 @@ std::vector<RankDevice> devices_of_ranks(const ProfileOptions& options, std::siz
     if (element_bytes(asked) != element_bytes(plain))
       require_precision(*backend, asked, options.ranks.table);
     any_asked = any_asked || has;
-    const bool on_cores = backend->kind != kDeviceKind;
+    const bool on_cores = backend->kind != kGpuKind;
     devices.push_back({backend, on_cores ? options.threads : 1, has ? asked : plain});
   }
   if (!any_asked) require_precision(*devices.front().backend, asked, options.ranks.table);
@@ -130,11 +131,11 @@ bool ProfileJob::State::measure_stages(const AskStages& ask) {
 /// What runs need to compute by the same algorithms, and how tensors went.
 void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
-  const auto paths = tensors->json();
+  const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     if (!of_team.empty()) into[team]->machine["algorithms"] = of_team;
-    if (paths) into[team]->machine["transfer_paths"] = *paths;
+    if (routes) into[team]->machine["transfer_paths"] = *routes;
   }
 }
 

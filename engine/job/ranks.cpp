@@ -6,6 +6,7 @@
 #include "engine/host/cores.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/session.h"
 
@@ -36,7 +37,7 @@ int device_index(const mpi::Transport& transport, const std::vector<HostPlace>& 
   std::vector<bool> wants_device;
   for (std::size_t r = 0; r < places.size(); ++r) {
     hosts.push_back(places[r].host);
-    wants_device.push_back(devices[r].backend->kind == kDeviceKind);
+    wants_device.push_back(devices[r].backend->kind == kGpuKind);
   }
   return device_indices(hosts, wants_device, per_host)[transport.rank().index()];
 }

@@ -66,7 +66,4 @@ struct RankBackend {
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
                               const std::vector<RankDevice>& devices);
 
-/// "gpu": the kind of backends that compute on a device beside the CPU.
-inline constexpr std::string_view kDeviceKind = "gpu";
-
 }  // namespace hios::job

@@ -1,7 +1,6 @@
 #include "engine/job/report_data.h"
 
 #include <tuple>
-#include <variant>
 
 #include "engine/job/run_job.h"
 #include "mpi/exchange.h"
@@ -19,28 +18,6 @@ struct RankFacts {
                     rank.all_tensors_bytes, rank.sent_bytes);
   }
 };
-
-std::string message_text(const PlannedMessage& message, const char* direction, const Graph& graph) {
-  return graph.op(message.op).name + " " + direction + " rank " +
-         std::to_string(message.peer.index()) + " (" + std::to_string(message.size_bytes) +
-         " bytes)";
-}
-
-std::string step_text(const Step& step, const RankPlan& plan, const Graph& graph) {
-  if (const auto* s = std::get_if<AwaitReceive>(&step))
-    return "await " + message_text(plan.receives[s->receive], "from", graph);
-  if (const auto* s = std::get_if<AwaitSend>(&step))
-    return "await the end of sending " + message_text(plan.sends[s->send], "to", graph);
-  if (const auto* s = std::get_if<StartSend>(&step))
-    return "send " + message_text(plan.sends[s->send], "to", graph);
-  std::string text = "compute";
-  for (const Group& group : plan.stages[std::get<Compute>(step).stage].groups) {
-    text += " [";
-    for (const OpId op : group) text += (text.back() == '[' ? "" : " ") + graph.op(op).name;
-    text += "]";
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -63,12 +40,6 @@ Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const Ran
   Timeline timeline = join(mpi::gather(transport, mine));
   timeline.latency_ms = latency_ms;
   return timeline;
-}
-
-std::string steps_text(const RankPlan& plan, const Graph& graph) {
-  std::string text;
-  for (const Step& step : plan.steps) text += "  " + step_text(step, plan, graph) + "\n";
-  return text;
 }
 
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results) {

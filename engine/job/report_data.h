@@ -19,7 +19,4 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
 /// One iteration as a timeline, the same on every rank, from each rank's own part. Collective.
 Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const RankTimeline& mine);
 
-/// A rank's steps, a line a step: "  send conv_3 to rank 1 (4096 bytes)".
-std::string steps_text(const RankPlan& plan, const Graph& graph);
-
 }  // namespace hios::job

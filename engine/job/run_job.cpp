@@ -9,6 +9,7 @@
 #include "engine/job/report_data.h"
 #include "engine/job/tensor_transport.h"
 #include "engine/run/executor.h"
+#include "engine/run/step_text.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/base/statistics.h"

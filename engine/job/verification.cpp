@@ -13,6 +13,7 @@
 #include "engine/backend/operation.h"
 #include "engine/backends.h"
 #include "hios/base/log.h"
+#include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
 
 namespace hios::job {
@@ -98,10 +99,9 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
       inputs.push_back(producer ? outputs_[producer->index()]->data() : input->data());
     }
     // Bound for this one run: the weights of all operators never lie in memory together.
-    const Operation operation = operation_of(coarse, model, op);
     const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
-    const auto bound =
-        backend.bind(operation, inputs, outputs_[op.index()]->data(), share.front(), source);
+    const auto bound = bind_operator(coarse, model, op, backend, inputs,
+                                     outputs_[op.index()]->data(), share.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
     backend.synchronize();  // before what runs goes
@@ -114,14 +114,12 @@ std::vector<float> OneRankRun::output(OpId op) const {
 
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule) {
   std::vector<int> result(graph.size(), 1);
-  for (std::size_t device = 0; device < schedule.schedule.devices.size(); ++device) {
-    for (const Stage& stage : schedule.schedule.devices[device]) {
-      const std::vector<CoreShare> shares =
-          core_shares(stage.groups.size(), schedule.devices[device].threads);
-      for (std::size_t group = 0; group < stage.groups.size(); ++group) {
-        for (const OpId op : stage.groups[group]) result[op.index()] = shares[group].threads;
-      }
-    }
+  const Assignment assignment(graph.size(), schedule.schedule);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const AssignedTo& at = assignment[OpId(i)];
+    const std::size_t device = at.device.index();
+    const std::size_t groups = schedule.schedule.devices[device][at.stage].groups.size();
+    result[i] = core_shares(groups, schedule.devices[device].threads)[at.group].threads;
   }
   return result;
 }

@@ -15,9 +15,18 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 std::string operators_of(const Stage& stage, const Graph& graph) {
   std::string text;
   for (const Group& group : stage.groups) {
-    for (const OpId op : group) text += (text.empty() ? "" : ", ") + graph.op(op).name;
+    if (!text.empty()) text += " | ";
+    for (const OpId op : group) text += (op == group.front() ? "" : ", ") + graph.op(op).name;
   }
   return text;
+}
+
+/// The message that a step is about; null where it is about none.
+const PlannedMessage* message_of(const Step& step, const RankPlan& plan) {
+  if (const auto* s = std::get_if<AwaitReceive>(&step)) return &plan.receives[s->receive];
+  if (const auto* s = std::get_if<AwaitSend>(&step)) return &plan.sends[s->send];
+  if (const auto* s = std::get_if<StartSend>(&step)) return &plan.sends[s->send];
+  return nullptr;
 }
 
 /// "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
@@ -55,6 +64,18 @@ std::string describe(const Step& step, const RankPlan& plan, const Graph& graph)
           },
       },
       step);
+}
+
+std::string steps_text(const RankPlan& plan, const Graph& graph) {
+  std::string text;
+  for (const Step& step : plan.steps) {
+    text += "  " + describe(step, plan, graph);
+    if (const PlannedMessage* const message = message_of(step, plan)) {
+      text += " (" + std::to_string(message->size_bytes) + " bytes)";
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph) {

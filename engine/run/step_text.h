@@ -6,14 +6,18 @@
 #include "engine/run/plan.h"
 #include "hios/graph/graph.h"
 
-/// Where a rank stands, in words, for watchdogs and errors.
+/// What a rank does, in words: for watchdogs, errors and listings of plans.
 namespace hios {
 
 inline constexpr const char* kBetweenIterations =
     "between two iterations, where ranks wait for each other";
 
-/// "stage 4: conv_7, conv_9", "waiting for conv_3 from rank 1".
+/// "stage 4: conv_7, conv_8 | conv_9" (two groups), "waiting for conv_3 from rank 1".
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
+
+/// All steps of a plan, one a line, messages with their sizes: "  sending conv_3 to rank 1 (4096
+/// bytes)".
+std::string steps_text(const RankPlan& plan, const Graph& graph);
 
 /// "stage 4: conv_7, conv_9" or "stages 4 to 6: conv_7, conv_9 … pool_3": the first and the last.
 std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph);

@@ -15,6 +15,9 @@
 
 namespace hios {
 
+/// The kind of devices that compute beside the cores of a CPU.
+inline constexpr std::string_view kGpuKind = "gpu";
+
 struct Device {
   std::string name;        ///< unique: "cpu0"
   std::string kind;        ///< "cpu", "gpu": the key into profiles

@@ -11,8 +11,9 @@ namespace hios::mpi {
 int run_session(int, char**, const std::function<int(Transport&)>& body, const ErrorText& text_of) {
   const auto alone = [&](Transport& transport) {
     if (const std::size_t ranks = launched_ranks().value_or(1); ranks > 1) {
-      throw InputError("this build has no MPI, and the launcher started " + std::to_string(ranks) +
-                       " ranks; start one process, or build with -DHIOS_MPI=ON");
+      throw InputError(
+          "this build has no MPI, and the launcher started " + std::to_string(ranks) + " ranks",
+          Need{"mpi-or-one-rank"});
     }
     return body(transport);
   };

@@ -71,8 +71,22 @@ TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
 }
 
 TEST(Remedies, OfTheEngineNameItsFlags) {
-  EXPECT_EQ(error_line(InputError("not built", Need{"backend", {{"name", "cpu"}}})),
-            "not built, or use --backend cpu");
+  const auto not_built = [](const char* name, const char* instead) {
+    const Need need{"left-out-backend", {{"name", name}, {"instead", instead}}};
+    return error_line(InputError("not built", need));
+  };
+  EXPECT_EQ(not_built("cuda", "cpu"),
+            "not built; build with cmake --preset cuda where CUDA 13 and cuDNN 9 are installed, or "
+            "use --backend cpu");
+  EXPECT_EQ(not_built("cpu", "reference"),
+            "not built; install libdnnl-dev and build with cmake -DHIOS_CPU=ON, or use --backend "
+            "reference");
+  EXPECT_EQ(not_built("mine", "cpu"), "not built, or use --backend cpu");
+  EXPECT_EQ(error_line(InputError("too old", Need{"build-for-gpu", {{"instead", "cpu"}}})),
+            "too old; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES, or use --backend cpu");
+  EXPECT_EQ(error_line(InputError("made for another", Need{"other-gpu"})),
+            "made for another: run it where that GPU is, or measure with hios-profile and schedule "
+            "again here");
   EXPECT_EQ(error_line(InputError("no GPU", Need{"gpu", {{"instead", "cpu"}}})),
             "no GPU; use --backend cpu on machines without a GPU");
   EXPECT_EQ(error_line(InputError("too few", Need{"cores"})),

@@ -62,6 +62,15 @@ TEST(Backends, CudaIsListedAndPointsToTheCpu) {
   const auto cuda = std::ranges::find(backends(), "cuda", &BackendEntry::name);
   ASSERT_NE(cuda, backends().end());
   EXPECT_EQ(cuda->instead, "cpu");
+  if (cuda->make != nullptr) return;
+  try {
+    find_backend("cuda");
+    FAIL() << "it was found";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "backend 'cuda' is not in this build: CUDA was left out (HIOS_CUDA=OFF)");
+    EXPECT_EQ(error.need(), (Need{"left-out-backend", {{"name", "cuda"}, {"instead", "cpu"}}}));
+  }
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ Gpu open_gpu(int index) {
   if (properties.major < 8) {
     throw InputError(std::string("backend cuda: ") + properties.name + " has compute capability " +
                          std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                         ", this build starts at 8.0; build for it with -DCMAKE_CUDA_ARCHITECTURES",
-                     Need{"backend", {{"name", "cpu"}}});
+                         ", this build starts at 8.0",
+                     Need{"build-for-gpu", {{"instead", "cpu"}}});
   }
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
     throw refusal_without_gpu(status);

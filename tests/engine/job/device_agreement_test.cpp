@@ -21,14 +21,18 @@ Platform gpus_named(const Identities& names) {
   return Platform::homogeneous(names.size(), "gpu", 0, 1).with_identities(names);
 }
 
-/// Empty where they may run it.
-std::string refusal(const Identities& gpus, const Identities& named) {
+/// What becomes of it; empty where they may run it.
+InputError refusal_with_need(const Identities& gpus, const Identities& named) {
   try {
     require_identities(gpus, gpus_named(named), "s.json");
   } catch (const InputError& error) {
-    return error.what();
+    return error;
   }
-  return {};
+  return InputError("");
+}
+
+std::string refusal(const Identities& gpus, const Identities& named) {
+  return refusal_with_need(gpus, named).what();
 }
 
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
@@ -54,7 +58,8 @@ TEST(GpuRule, RefusesADifferenceThatTheScheduleDoesNotName) {
 
 TEST(GpuRule, RefusesAnotherGpuThanTheNamedOne) {
   expect_words(refusal({kH200, kA100}, {kH200, kH200}),
-               {"$.devices[1]: made for " + kH200, "rank 1 has " + kA100, "schedule again"});
+               {"$.devices[1]: made for " + kH200, "rank 1 has " + kA100});
+  EXPECT_EQ(refusal_with_need({kH200, kA100}, {kH200, kH200}).need(), Need{"other-gpu"});
   expect_words(refusal({kOlder}, {kH200}), {"made for " + kH200, kOlder});
   expect_words(refusal({""}, {kH200}), {"rank 0 has no GPU"});
 }

@@ -180,7 +180,7 @@ TEST(RunJob, SaysWhatWillRunWhere) {
       const std::string text = steps[0] + steps[1];
       EXPECT_NE(text.find(op.name), std::string::npos);
     }
-    EXPECT_NE(steps[0].find("compute ["), std::string::npos);
+    EXPECT_NE(steps[0].find("  stage 0: "), std::string::npos);
     EXPECT_EQ(job.costs(), nullptr);
   });
 }
