@@ -105,6 +105,10 @@ std::string matching_launcher(const Given&) {
   return "; use the mpirun of this MPI, or srun --mpi=pmix";
 }
 
+std::string one_backend_a_rank(const Given&) {
+  return ": give --backend one name for all, or one a rank";
+}
+
 std::string mpi_or_one_rank(const Given&) {
   return "; start one process, or build with cmake -DHIOS_MPI=ON";
 }
@@ -163,6 +167,7 @@ constexpr std::array kRemedies = {
     Remedy{"measurement", measurement},
     Remedy{"mpi-or-one-rank", mpi_or_one_rank},
     Remedy{"named-devices", named_devices},
+    Remedy{"one-backend-a-rank", one_backend_a_rank},
     Remedy{"other-backend", other_backend},
     Remedy{"other-gpu", other_gpu},
     Remedy{"precision", precision},

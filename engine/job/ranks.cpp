@@ -50,8 +50,9 @@ std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, s
     found.push_back(&find_backend(name, options.table));
   if (found.size() == 1) found.resize(ranks, found.front());
   if (found.size() == ranks) return found;
-  throw InputError(std::to_string(found.size()) + " backends are named for " +
-                   std::to_string(ranks) + " ranks: give one for all, or one a rank");
+  throw InputError(
+      std::to_string(found.size()) + " backends are named for " + std::to_string(ranks) + " ranks",
+      Need{"one-backend-a-rank"});
 }
 
 void require_precision(const BackendEntry& backend, Precision precision,

@@ -84,6 +84,8 @@ TEST(Remedies, OfTheEngineNameItsFlags) {
   EXPECT_EQ(not_built("mine", "cpu"), "not built, or use --backend cpu");
   EXPECT_EQ(error_line(InputError("too old", Need{"build-for-gpu", {{"instead", "cpu"}}})),
             "too old; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES, or use --backend cpu");
+  EXPECT_EQ(error_line(InputError("2 for 3 ranks", Need{"one-backend-a-rank"})),
+            "2 for 3 ranks: give --backend one name for all, or one a rank");
   EXPECT_EQ(error_line(InputError("made for another", Need{"other-gpu"})),
             "made for another: run it where that GPU is, or measure with hios-profile and schedule "
             "again here");
