@@ -4,8 +4,8 @@
 
 #include "engine/job/verification.h"
 #include "engine/run/executor.h"
+#include "engine/run/one_device.h"
 #include "engine/run/plan.h"
-#include "engine/run/step_text.h"
 #include "hios/base/error.h"
 #include "support/device_ranks.h"
 #include "support/expect_error.h"
@@ -15,12 +15,14 @@
 namespace hios {
 namespace {
 
+using test::backend_on;
 using test::DeviceRanks;
 using test::FakeAccelerator;
 using test::FakeAsyncBackend;
 using test::FakeBackend;
 using test::FakeOptions;
 using test::FakeSource;
+using test::OneDevice;
 using test::random_network;
 using test::random_schedule;
 using test::RandomNetwork;
@@ -31,11 +33,6 @@ using test::run_device_ranks;
 bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
            const CoarseGraph& coarse) {
   return job::compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
-}
-
-std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool records) {
-  if (device == nullptr) return std::make_unique<FakeBackend>(2);
-  return std::make_unique<FakeAsyncBackend>(*device, records);
 }
 
 // Every output that is still there, after each of three iterations.
@@ -108,30 +105,9 @@ TEST_P(DeviceExecutor, ARankWithoutWorkTakesPart) {
 INSTANTIATE_TEST_SUITE_P(Routes, DeviceExecutor, testing::ValuesIn(test::device_route_cases()),
                          [](const auto& parameter) { return parameter.param.name; });
 
-// What one rank with a device of its own runs.
-struct Alone {
-  explicit Alone(const RandomNetwork& the_network, const Schedule& schedule,
-                 const FakeOptions& options = {}, bool records = true, bool blocking = false)
-      : network(the_network),
-        plan(plan_rank(network.coarse, schedule, Rank(0))),
-        device(options),
-        backend(device, records),
-        transport(mpi::make_serial_transport()),
-        executor(network.coarse, network.model, plan, backend, *transport, source,
-                 {.blocking = blocking}) {}
-
-  const RandomNetwork& network;
-  RankPlan plan;
-  FakeAccelerator device;
-  FakeAsyncBackend backend;
-  FakeSource source;
-  std::unique_ptr<mpi::Transport> transport;
-  Executor executor;
-};
-
 TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
   const RandomNetwork network = random_network(20, 3);
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
   EXPECT_EQ(alone.backend.recordings, 1u);
   for (int i = 0; i < 3; ++i) alone.executor.run_once();
   EXPECT_EQ(alone.backend.replays, 3u);
@@ -146,14 +122,14 @@ TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
 
 TEST(DeviceExecutorAlone, QueuesStagesWhereNothingIsRecorded) {
   const RandomNetwork network = random_network(20, 3);
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, /*records=*/false);
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, /*records=*/false);
   for (int i = 0; i < 3; ++i) alone.executor.run_once();
   EXPECT_EQ(alone.backend.queued_stages, 3 * alone.plan.stages.size());
 }
 
 TEST(DeviceExecutorAlone, WaitsForTheDeviceOnceAnIteration) {
   const RandomNetwork network = random_network(20, 3);
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3));
   const std::size_t before = alone.device.synchronizations();
   for (int i = 0; i < 5; ++i) alone.executor.run_once();
   EXPECT_EQ(alone.device.synchronizations() - before, 5u);
@@ -162,7 +138,7 @@ TEST(DeviceExecutorAlone, WaitsForTheDeviceOnceAnIteration) {
 TEST(DeviceExecutorAlone, StageClocksAreTheDevices) {
   const RandomNetwork network = random_network(25, 5);
   for (const bool records : {true, false}) {
-    Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 5), {}, records);
+    OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 5), {}, records);
     alone.executor.record_stages(true);
     for (int iteration = 0; iteration < 2; ++iteration) {
       const double total = alone.executor.run_once();
@@ -214,112 +190,12 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
       });
 }
 
-TEST(DeviceExecutorAlone, AFailureOfTheDeviceNamesRankHostAndStages) {
-  const RandomNetwork network = random_network(8, 1);
-  const Schedule schedule = random_schedule(network.coarse.graph, 1, 2, 1);
-  for (const std::size_t failing : {std::size_t{0}, std::size_t{6}}) {
-    FakeOptions options;
-    options.failing = failing;
-    Alone alone(network, schedule, options);
-    try {
-      alone.executor.run_once();
-      FAIL() << "it ran";
-    } catch (const RunError& error) {
-      const std::string text = error.what();
-      const std::string last = std::to_string(alone.plan.stages.size() - 1);
-      EXPECT_NE(text.find("rank 0 on " + alone.transport->host()), std::string::npos) << text;
-      EXPECT_NE(text.find("waiting for the device, given last stages 0 to " + last + ": "),
-                std::string::npos)
-          << text;
-      EXPECT_NE(text.find("failed as it was told to"), std::string::npos) << text;
-      EXPECT_NE(text.find("; the device had been given stream 0: "), std::string::npos) << text;
-      EXPECT_EQ(error.need(), Need{"failed-operator"});
-    }
-  }
-}
-
-TEST(DeviceExecutorAlone, AnOperatorThatFailsIsNamedByTheDevice) {
-  const RandomNetwork network = random_network(6, 1);
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1));
-  alone.backend.failing = "op_4";
-  try {
-    alone.executor.run_once();
-    FAIL() << "it ran";
-  } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("the arithmetic of op_4"), std::string::npos)
-        << error.what();
-  }
-}
-
-TEST(StepWords, NameTheOperatorsOfEachStream) {
-  const RandomNetwork network = random_network(9, 1);
-  RankPlan plan;
-  plan.stages = {{{{OpId(0)}, {OpId(1), OpId(2)}}},
-                 {{{OpId(3), OpId(4), OpId(5)}, {OpId(6)}, {OpId(7)}}},
-                 {{{OpId(8)}}}};
-  plan.steps = {Compute{0}, Compute{1}, AwaitReceive{0}, Compute{2}};
-  const std::vector<Segment> segments = cut_segments(plan.steps);
-  ASSERT_EQ(segments.size(), 2u);
-  EXPECT_EQ(by_stream(std::span(segments).first(1), plan, network.coarse.graph),
-            "stream 0: op_0, op_3, op_4, op_5; stream 1: op_1, op_2, op_6; stream 2: op_7");
-  EXPECT_EQ(by_stream(segments, plan, network.coarse.graph),
-            "stream 0: op_0, op_3, op_4 … op_8 (5 operators); stream 1: op_1, op_2, op_6; "
-            "stream 2: op_7");
-  EXPECT_EQ(by_stream({}, plan, network.coarse.graph), "");
-}
-
-/// The stream that each operator of a plan runs on, by OpId.
-std::vector<std::size_t> streams_of(const RankPlan& plan, std::size_t operators) {
-  std::vector<std::size_t> streams(operators);
-  for (const Stage& stage : plan.stages) {
-    for (std::size_t g = 0; g < stage.groups.size(); ++g) {
-      for (const OpId op : stage.groups[g]) streams[op.index()] = g;
-    }
-  }
-  return streams;
-}
-
-TEST(DeviceExecutorAlone, BlockingNamesTheOneOperatorThatFailedAndItsStream) {
-  const RandomNetwork network = random_network(14, 3);
-  const Schedule schedule = random_schedule(network.coarse.graph, 1, 3, 3);
-  std::size_t beyond_the_first = 0;
-  for (std::size_t k = 0; k < network.coarse.graph.size(); ++k) {
-    const std::string name = network.coarse.graph.op(OpId(k)).name;
-    for (const auto pace : {FakeOptions::Pace::kLazy, FakeOptions::Pace::kEager}) {
-      FakeOptions options;
-      options.pace = pace;
-      Alone alone(network, schedule, options, /*records=*/true, /*blocking=*/true);
-      alone.backend.on_run = [&](const std::string& running) {
-        if (running == name) throw std::runtime_error("an illegal address was encountered");
-      };
-      const std::size_t stream = streams_of(alone.plan, network.coarse.graph.size())[k];
-      beyond_the_first += stream > 0 ? 1 : 0;
-      test::expect_error<RunError>(
-          [&] { alone.executor.run_once(); },
-          {"rank 0 on " + alone.transport->host(),
-           "operator " + name + " on stream " + std::to_string(stream) + ", stage ",
-           "failed: an illegal address was encountered"});
-    }
-  }
-  EXPECT_GT(beyond_the_first, 4u);
-}
-
-TEST(DeviceExecutorAlone, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
-  const RandomNetwork network = random_network(6, 1);
-  FakeOptions options;
-  options.pace = FakeOptions::Pace::kLazy;
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1), options, true, true);
-  alone.device.enqueue(mpi::Queue::kIn, [] { throw std::runtime_error("a copy went astray"); });
-  test::expect_error<RunError>([&] { alone.executor.run_once(); },
-                               {"a transfer before operator op_", "a copy went astray"});
-}
-
 TEST(DeviceExecutorAlone, BlockingComputesTheSameAndRecordsNothing) {
   const RandomNetwork network = random_network(20, 3);
   FakeBackend oracle;
   FakeSource source;
   const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, true);
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, true);
   for (int i = 0; i < 2; ++i) {
     alone.executor.record_stages(i == 1);
     alone.executor.run_once();
@@ -329,42 +205,6 @@ TEST(DeviceExecutorAlone, BlockingComputesTheSameAndRecordsNothing) {
   }
   EXPECT_EQ(alone.backend.recordings, 0u);
   EXPECT_EQ(alone.backend.replays, 0u);
-}
-
-// The job ends, whoever fails and however tensors travel.
-TEST_P(DeviceExecutor, AFailureOnOneRankEndsTheJobAndSaysWhere) {
-  const RandomNetwork network = random_network(18, 5);
-  const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
-  const std::size_t failing = GetParam().route ? 1 : 2;  // one that has a device
-  const RankPlan plan = plan_rank(network.coarse, schedule, Rank(failing));
-  const OpId op = plan.stages.back().groups.front().back();
-  const std::string name = network.coarse.graph.op(op).name;
-  for (const bool blocking : {false, true}) {
-    const auto run = [&] {
-      run_device_ranks(3, {GetParam()}, [&](mpi::Transport& transport, FakeAccelerator* device) {
-        const RankPlan mine = plan_rank(network.coarse, schedule, transport.rank());
-        const auto backend = backend_on(device, true);
-        if (transport.rank() == Rank(failing)) {
-          backend->on_run = [&](const std::string& running) {
-            if (running == name) throw std::runtime_error("launch failure");
-          };
-        }
-        FakeSource source;
-        Executor executor(network.coarse, network.model, mine, *backend, transport, source,
-                          {.blocking = blocking});
-        transport.barrier();
-        executor.run_once();
-        executor.close();
-      });
-    };
-    const std::string rank = "rank " + std::to_string(failing) + " on ";
-    if (blocking) {
-      test::expect_error<RunError>(
-          run, {rank, "operator " + name + " on stream 0", "failed: launch failure"});
-    } else {
-      test::expect_error<RunError>(run, {rank, "launch failure", "had been given stream 0: "});
-    }
-  }
 }
 
 TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
@@ -388,7 +228,7 @@ TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {
   const RandomNetwork network = random_network(6, 1);
   FakeOptions lazy;
   lazy.pace = FakeOptions::Pace::kLazy;  // so that all runs while the host waits
-  Alone alone(network, random_schedule(network.coarse.graph, 1, 2, 1), lazy);
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 2, 1), lazy);
   const std::string last = std::to_string(alone.plan.stages.size() - 1);
   std::size_t looks = 0;
   alone.backend.on_run = [&](const std::string&) {

@@ -1,13 +1,9 @@
 #include "engine/run/executor.h"
-#include "engine/run/message_watch.h"
 
 #include <gtest/gtest.h>
 
-#include <mutex>
-
 #include "engine/job/verification.h"
 #include "hios/base/error.h"
-#include "hios/schedule/assignment.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
@@ -181,154 +177,6 @@ TEST(Executor, TellsWhichStepRunsAndThatItMoves) {
     EXPECT_EQ(backend.ran.size(), 2 * network.coarse.graph.size());
   };
   run_ranks(1, body);
-}
-
-TEST(Executor, StageClocksFollowEachOther) {
-  const RandomNetwork network = random_network(25, 5);
-  const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
-  const auto body = [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
-    FakeBackend backend;
-    FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
-    executor.record_stages(true);
-    transport.barrier();
-    const double total = executor.run_once();
-    ASSERT_EQ(executor.clocks().stages.size(), plan.stages.size());
-    double before = 0;
-    for (const StageTimes& clock : executor.clocks().stages) {
-      EXPECT_LE(before, clock.awaited_ms);
-      EXPECT_LE(clock.awaited_ms, clock.start_ms);
-      EXPECT_LT(clock.start_ms, clock.end_ms);
-      before = clock.end_ms;
-    }
-    EXPECT_LE(before, total);
-    EXPECT_GT(executor.overhead_ms(), 0);
-    EXPECT_LT(executor.overhead_ms(), total);
-  };
-  run_ranks(2, body);
-}
-
-TEST(Executor, MessageClocksLieBetweenMakingAndUse) {
-  const RandomNetwork network = random_network(40, 5);
-  const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
-  const auto body = [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
-    ASSERT_FALSE(plan.sends.empty() && plan.receives.empty());
-    FakeBackend backend;
-    FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
-    for (const bool recorded : {true, false, true}) {
-      executor.record_stages(recorded);
-      transport.barrier();
-      const double total = executor.run_once();
-      if (!recorded) continue;
-      const RunClocks& clocks = executor.clocks();
-      ASSERT_EQ(clocks.sends.size(), plan.sends.size());
-      ASSERT_EQ(clocks.receives.size(), plan.receives.size());
-      for (std::size_t i = 0; i < plan.sends.size(); ++i) {
-        EXPECT_LE(clocks.stages[plan.sends[i].stage].end_ms, clocks.sends[i].start_ms);
-        EXPECT_LE(clocks.sends[i].start_ms, clocks.sends[i].end_ms);
-        EXPECT_LE(clocks.sends[i].end_ms, total);
-      }
-      for (std::size_t i = 0; i < plan.receives.size(); ++i) {
-        EXPECT_LE(0, clocks.receives[i].start_ms);
-        EXPECT_LE(clocks.receives[i].start_ms, clocks.receives[i].end_ms);
-        EXPECT_LE(clocks.receives[i].end_ms, clocks.stages[plan.receives[i].stage].start_ms);
-      }
-    }
-  };
-  run_ranks(2, body);
-}
-
-TEST(Executor, PartsOfRanksJoinToOneTimeline) {
-  const RandomNetwork network = random_network(40, 5);
-  const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
-  std::vector<RankTimeline> parts(3);
-  std::size_t receives = 0;
-  std::mutex mutex;
-  run_ranks(3, [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
-    FakeBackend backend;
-    FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
-    executor.record_stages(true);
-    transport.barrier();
-    executor.run_once();
-    const std::lock_guard lock(mutex);
-    parts[transport.rank().index()] = executor.timeline();
-    receives += plan.receives.size();
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-      const StageTimes& stage = executor.clocks().stages[s];
-      EXPECT_LE(stage.ready_ms, stage.start_ms);
-    }
-  });
-  const Timeline timeline = join(parts);
-  EXPECT_EQ(timeline.transfers.size(), receives);
-  const Assignment assignment(network.coarse.graph.size(), schedule);
-  double last = 0;
-  for (const TransferTimes& transfer : timeline.transfers) {
-    EXPECT_EQ(transfer.from, assignment[transfer.producer].device);
-    EXPECT_NE(transfer.from, transfer.to);
-    EXPECT_GT(transfer.size_bytes, 0u);
-    EXPECT_GE(transfer.start_ms, last);
-    last = transfer.start_ms;
-  }
-  for (std::size_t d = 0; d < 3; ++d) {
-    ASSERT_EQ(timeline.stages[d].size(), schedule.devices[d].size());
-    for (const StageTimes& stage : timeline.stages[d]) {
-      EXPECT_LE(stage.end_ms, timeline.latency_ms);
-    }
-  }
-}
-
-// A channel on which messages are through when the test says so.
-class ScriptedChannel final : public mpi::Channel {
- public:
-  std::vector<bool> was_received, was_sent;
-  void start_receives() override {}
-  void start_send(std::size_t) override {}
-  void await_receive(std::size_t) override {}
-  void await_send(std::size_t) override {}
-  bool received(std::size_t receive) override { return was_received[receive]; }
-  bool sent(std::size_t send) override { return was_sent[send]; }
-  void poll() override {}
-  void finish() override {}
-};
-
-TEST(MessageWatch, NotesWhatItSeesWhenItLooks) {
-  ScriptedChannel channel;
-  channel.was_received = {false, false, false};
-  channel.was_sent = {false, false};
-  std::vector<MessageClock> sends(2), receives(3);
-  MessageWatch watch(channel, sends, receives);
-  for (int iteration = 0; iteration < 2; ++iteration) {
-    channel.was_received = {false, false, false};
-    channel.was_sent = {false, false};
-    watch.begin();
-    channel.was_received[1] = true;
-    watch.look(2);  // receive 1 is there before anybody waits
-    watch.receive_awaited(0, 3);
-    watch.receive_awaited(1, 3);
-    channel.was_received[0] = true;
-    watch.look(5);
-    watch.send_started(0, 6);
-    watch.send_started(1, 7);
-    channel.was_sent[0] = true;
-    watch.look(8);
-    watch.look(9);
-    watch.receive_awaited(2, 10);
-    watch.end(12);
-    const auto expect = [](const MessageClock& clock, double start_ms, double end_ms) {
-      EXPECT_EQ(clock.start_ms, start_ms);
-      EXPECT_EQ(clock.end_ms, end_ms);
-    };
-    expect(receives[0], 3, 5);
-    expect(receives[1], 2, 2);
-    expect(receives[2], 10, 12);
-    expect(sends[0], 6, 8);
-    expect(sends[1], 7, 12);
-  }
 }
 
 // Writes down what the executor asks of other ranks; whatever it awaits is there.

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/run/executor.h"
+#include "engine/run/plan.h"
+#include "mpi/transport.h"
+#include "support/fake_accelerator.h"
+#include "support/fake_async_backend.h"
+#include "support/random_network.h"
+
+/// Executors on devices that run behind the host's back.
+namespace hios::test {
+
+inline std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool records) {
+  if (device == nullptr) return std::make_unique<FakeBackend>(2);
+  return std::make_unique<FakeAsyncBackend>(*device, records);
+}
+
+/// What one rank with a device of its own runs.
+struct OneDevice {
+  explicit OneDevice(const RandomNetwork& the_network, const Schedule& schedule,
+                     const FakeOptions& options = {}, bool records = true, bool blocking = false)
+      : network(the_network),
+        plan(plan_rank(network.coarse, schedule, Rank(0))),
+        device(options),
+        backend(device, records),
+        transport(mpi::make_serial_transport()),
+        executor(network.coarse, network.model, plan, backend, *transport, source,
+                 {.blocking = blocking}) {}
+
+  const RandomNetwork& network;
+  RankPlan plan;
+  FakeAccelerator device;
+  FakeAsyncBackend backend;
+  FakeSource source;
+  std::unique_ptr<mpi::Transport> transport;
+  Executor executor;
+};
+
+}  // namespace hios::test
