@@ -9,7 +9,7 @@
 #include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::cli {
 

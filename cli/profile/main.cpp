@@ -10,6 +10,7 @@
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
+#include "mpi/session/agreement.h"
 #include "mpi/session/session.h"
 #include "scheduler/registry.h"
 

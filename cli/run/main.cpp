@@ -7,6 +7,7 @@
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "engine/job/run_job.h"
+#include "mpi/session/agreement.h"
 #include "mpi/session/session.h"
 
 namespace hios::cli {

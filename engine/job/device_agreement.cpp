@@ -4,7 +4,7 @@
 #include "hios/base/error.h"
 #include "hios/platform/device_identity.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::job {
 

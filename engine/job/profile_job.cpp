@@ -10,7 +10,7 @@
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::job {
 

@@ -8,7 +8,7 @@
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::job {
 

@@ -17,7 +17,7 @@
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::job {
 

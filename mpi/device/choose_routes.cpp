@@ -7,7 +7,7 @@
 #include "hios/base/error.h"
 #include "mpi/device/route_probe.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
 
 // Every rank learns what every rank is, and from there all draw the same conclusions: which routes
 // a pair might have, best first; each is tried, and all hear how it went, until one has come right.

@@ -8,7 +8,6 @@
 
 #include "hios/base/error.h"
 #include "mpi/exchange.h"
-#include "mpi/session/session.h"
 
 // Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
 // or none does, with the same text. Nobody is asked to decide for the others: a rank that had to

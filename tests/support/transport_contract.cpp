@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "support/exchange.h"
 #include "hios/base/error.h"
 #include "hios/base/random.h"
-#include "mpi/session/session.h"
+#include "mpi/session/agreement.h"
+#include "support/posted_messages.h"
 
 namespace hios::test {
 namespace {
@@ -86,7 +86,7 @@ void reduces_to_the_maximum(Transport& transport, FakeAccelerator*) {
 void moves_messages_of_all_sizes(Transport& transport, FakeAccelerator* device) {
   const std::vector<Bytes> sizes = {0,     1,     7,      64,     4095,    4096,
                                     65535, 65537, 262144, 262145, 1 << 20, (4 << 20) + 3};
-  Exchange exchange(transport, device, all_pairs(transport.size(), sizes));
+  PostedMessages exchange(transport, device, all_pairs(transport.size(), sizes));
   for (std::size_t iteration = 0; iteration < 3; ++iteration) {
     Random random(iteration * 64 + transport.rank().index());
     exchange.start_receives();
@@ -104,7 +104,7 @@ void moves_messages_of_all_sizes(Transport& transport, FakeAccelerator* device) 
 /// One order of starting, the opposite order of waiting: nothing may depend on either.
 void matches_by_tag_not_by_order(Transport& transport, FakeAccelerator* device) {
   const std::vector<Bytes> sizes(40, 24);
-  Exchange exchange(transport, device, all_pairs(transport.size(), sizes));
+  PostedMessages exchange(transport, device, all_pairs(transport.size(), sizes));
   exchange.start_receives();
   for (std::size_t post = exchange.size(); post-- > 0;) {
     if (exchange.sends(post)) exchange.start_send(post, 0);
@@ -121,7 +121,7 @@ void keeps_persistent_requests_for_many_iterations(Transport& transport, FakeAcc
     ring.push_back({rank, (rank + 1) % transport.size(), 5, 3000});
     ring.push_back({rank, (rank + 1) % transport.size(), 6, 100000});
   }
-  Exchange exchange(transport, device, ring);
+  PostedMessages exchange(transport, device, ring);
   for (std::size_t iteration = 0; iteration < 150; ++iteration) {
     exchange.start_receives();
     for (std::size_t post = 0; post < ring.size(); ++post) {
@@ -149,7 +149,7 @@ void follows_random_schedules(Transport& transport, FakeAccelerator* device) {
       const Bytes bound = random.below(4) == 0 ? 300000 : 3000;
       posts.push_back({from, to, tag, random.below(bound)});
     }
-    Exchange exchange(transport, device, posts);
+    PostedMessages exchange(transport, device, posts);
     Random own(seed * 64 + transport.rank().index());
     for (std::size_t iteration = 0; iteration < 3; ++iteration) {
       exchange.start_receives();
@@ -166,7 +166,7 @@ void follows_random_schedules(Transport& transport, FakeAccelerator* device) {
 }
 
 void lets_sends_start_before_receives_are_posted(Transport& transport, FakeAccelerator* device) {
-  Exchange exchange(transport, device, all_pairs(transport.size(), {16, 1 << 20}));
+  PostedMessages exchange(transport, device, all_pairs(transport.size(), {16, 1 << 20}));
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     if (exchange.sends(post)) exchange.start_send(post, 0);
   }
@@ -179,7 +179,7 @@ void lets_sends_start_before_receives_are_posted(Transport& transport, FakeAccel
 }
 
 void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeAccelerator* device) {
-  Exchange exchange(transport, device, all_pairs(transport.size(), {16, 2 << 20}));
+  PostedMessages exchange(transport, device, all_pairs(transport.size(), {16, 2 << 20}));
   exchange.start_receives();
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     if (exchange.sends(post)) exchange.start_send(post, 0);
@@ -196,7 +196,7 @@ void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeAccelerator* de
 }
 
 void awaits_twice_without_harm(Transport& transport, FakeAccelerator* device) {
-  Exchange exchange(transport, device, all_pairs(transport.size(), {100}));
+  PostedMessages exchange(transport, device, all_pairs(transport.size(), {100}));
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     // Nothing was started: nothing to wait for.
     if (exchange.sends(post)) exchange.await_send(post);
@@ -218,8 +218,8 @@ void serves_two_channels_at_once(Transport& transport, FakeAccelerator* device) 
   const std::vector<Post> posts = all_pairs(transport.size(), {50, 70000});
   std::vector<Post> others = posts;
   for (Post& post : others) post.tag += 1000;
-  Exchange first(transport, device, posts);
-  Exchange second(transport, device, others);
+  PostedMessages first(transport, device, posts);
+  PostedMessages second(transport, device, others);
   first.start_receives();
   second.start_receives();
   for (std::size_t post = 0; post < posts.size(); ++post) {
@@ -237,7 +237,7 @@ void serves_two_channels_at_once(Transport& transport, FakeAccelerator* device) 
 
 void opens_channels_again_and_again(Transport& transport, FakeAccelerator* device) {
   for (std::size_t round = 0; round < 20; ++round) {
-    Exchange exchange(transport, device, all_pairs(transport.size(), {8, 9000}));
+    PostedMessages exchange(transport, device, all_pairs(transport.size(), {8, 9000}));
     if (round % 2 == 0) continue;  // opened and never used
     exchange.start_receives();
     for (std::size_t post = 0; post < exchange.size(); ++post) {

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "support/device_ranks.h"
-#include "support/exchange.h"
 #include "support/expect_error.h"
+#include "support/posted_messages.h"
 #include "support/transport_contract.h"
 
 namespace hios::test {
@@ -119,7 +119,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
 /// A send may start before the rank's receives are posted, the answer to it among them.
 TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
   run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
-    Exchange exchange(transport, device, all_pairs(2, {100}));
+    PostedMessages exchange(transport, device, all_pairs(2, {100}));
     const std::size_t own = transport.rank().index();  // the post that this rank sends
     exchange.start_send(own, 0);
     exchange.channel().poll();
@@ -136,7 +136,8 @@ void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std:
                           const std::function<std::vector<Post>(Rank)>& posts) {
   std::atomic<int> failures = 0;
   run_device_ranks(3, setting, [&](Transport& transport, FakeAccelerator* device) {
-    expect_error<RunError>([&] { Exchange(transport, device, posts(transport.rank())); }, words);
+    expect_error<RunError>([&] { PostedMessages(transport, device, posts(transport.rank())); },
+                           words);
     ++failures;
   });
   EXPECT_EQ(failures, 3);
@@ -174,7 +175,7 @@ TEST(DeviceChannel, TellsThatTheDeviceFailed) {
       expect_error<RunError>(
           [&] {
             run_device_ranks(3, setting, [](Transport& transport, FakeAccelerator* device) {
-              Exchange exchange(transport, device, all_pairs(3, {5000, 600000}));
+              PostedMessages exchange(transport, device, all_pairs(3, {5000, 600000}));
               for (std::size_t iteration = 0; iteration < 3; ++iteration) {
                 exchange.start_receives();
                 for (std::size_t post = 0; post < exchange.size(); ++post) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "mpi/session/session.h"
 #include "support/thread_transport.h"
 
 namespace hios::test {

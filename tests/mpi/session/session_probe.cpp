@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "mpi/session/agreement.h"
 #include "mpi/session/session.h"
 
 namespace {

@@ -40,12 +40,13 @@ class Tensor {
 };
 
 /// One rank's side of a list of posts: tensors, and a channel over them.
-class Exchange {
+class PostedMessages {
  public:
-  Exchange(mpi::Transport& transport, FakeAccelerator* device, const std::vector<Post>& posts);
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  PostedMessages(mpi::Transport& transport, FakeAccelerator* device,
+                 const std::vector<Post>& posts);
+  ~PostedMessages();
+  PostedMessages(const PostedMessages&) = delete;
+  PostedMessages& operator=(const PostedMessages&) = delete;
 
   mpi::Channel& channel() { return *channel_; }
   std::size_t size() const { return sides_.size(); }

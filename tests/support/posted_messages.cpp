@@ -1,4 +1,4 @@
-#include "support/exchange.h"
+#include "support/posted_messages.h"
 
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ void Tensor::expect(std::span<const std::byte> content, const std::string& what)
   device_->enqueue(Queue::kWork, look);
 }
 
-Exchange::Exchange(mpi::Transport& transport, FakeAccelerator* device,
-                   const std::vector<Post>& posts)
+PostedMessages::PostedMessages(mpi::Transport& transport, FakeAccelerator* device,
+                               const std::vector<Post>& posts)
     : transport_(transport), device_(device) {
   std::vector<Message> sends, receives;
   for (const Post& post : posts) {
@@ -91,7 +91,7 @@ Exchange::Exchange(mpi::Transport& transport, FakeAccelerator* device,
 }
 
 /// Tensors go after the work that uses them and the channels that reach them.
-Exchange::~Exchange() {
+PostedMessages::~PostedMessages() {
   try {
     if (device_ != nullptr) device_->synchronize();
     channel_.reset();
@@ -101,7 +101,7 @@ Exchange::~Exchange() {
   }
 }
 
-void Exchange::start_receives() {
+void PostedMessages::start_receives() {
   if (device_ != nullptr) device_->synchronize();
   for (Side& side : sides_) {
     if (side.received) side.received->spoil_now();
@@ -109,18 +109,18 @@ void Exchange::start_receives() {
   channel_->start_receives();
 }
 
-void Exchange::start_send(std::size_t post, std::size_t iteration) {
+void PostedMessages::start_send(std::size_t post, std::size_t iteration) {
   sides_[post].sent->fill(content(sides_[post].post, iteration));
   channel_->start_send(sides_[post].send);
 }
 
-void Exchange::await_send(std::size_t post) {
+void PostedMessages::await_send(std::size_t post) {
   channel_->await_send(sides_[post].send);
   EXPECT_TRUE(channel_->sent(sides_[post].send));
   sides_[post].sent->spoil();
 }
 
-void Exchange::await_receive(std::size_t post, std::size_t iteration) {
+void PostedMessages::await_receive(std::size_t post, std::size_t iteration) {
   Side& side = sides_[post];
   channel_->await_receive(side.receive);
   EXPECT_TRUE(channel_->received(side.receive));
@@ -131,7 +131,7 @@ void Exchange::await_receive(std::size_t post, std::size_t iteration) {
                             std::to_string(iteration));
 }
 
-void Exchange::finish() {
+void PostedMessages::finish() {
   channel_->finish();
   for (std::size_t post = 0; post < size(); ++post) {
     EXPECT_TRUE(!sends(post) || channel_->sent(sides_[post].send));
