@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/cpu/aligned_bytes.h"
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/operators.h"
 #include "engine/cpu/streams.h"
 #include "hios/base/error.h"

@@ -4,9 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/operators.h"
-#include "engine/cpu/parallel.h"
 
 namespace hios::cpu {
 namespace {
@@ -69,7 +69,7 @@ class CombineOperator final : public BoundOperator {
 
 }  // namespace
 
-std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form) {
   return std::make_unique<CombineOperator>(binding, form);
 }
 

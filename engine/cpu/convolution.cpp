@@ -1,8 +1,10 @@
 #include "engine/cpu/convolution.h"
 
+#include <omp.h>
+
 #include <utility>
 
-#include "engine/cpu/thread_count.h"
+#include "engine/cpu/kernels/parallel.h"
 
 namespace hios::cpu {
 namespace {

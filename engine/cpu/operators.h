@@ -5,7 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/fusion.h"
-#include "engine/cpu/scratch.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/weights.h"
 
 /// The operators of this backend, one file a family. Each is made from the form of an operation and
@@ -31,8 +31,16 @@ struct Binding {
   }
 };
 
-/// Any operation: reads its form and calls one of those below.
+/// Any operation, by its form.
 std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
+
+/// Operations of one form. REQUIRES: it is that of the binding's operation.
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form);
+/// Part by part, through buffers of its own: any operation.
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredForm& form);
 
 /// conv + bias + relu in one oneDNN primitive. REQUIRES: one term, no relu before, no depthwise.
 std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,
@@ -40,11 +48,5 @@ std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,
 /// Everything in front of a pointwise convolution. REQUIRES: the convolution is pointwise.
 std::unique_ptr<BoundOperator> bind_separable(const Binding& binding,
                                               const ConvolutionChain& chain);
-std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form);
-std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
-                                                   const GlobalAverageForm& form);
-std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
-/// Part by part, through buffers of its own.
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding);
 
 }  // namespace hios::cpu

@@ -1,9 +1,9 @@
-// Pools over windows and over whole images, by our own kernels (kernels_body.h).
+// Part of engine/cpu/operators.h: pools over windows and over whole images, by our own kernels.
 #include <utility>
 
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/row_chunks.h"
 #include "engine/cpu/operators.h"
-#include "engine/cpu/row_chunks.h"
 
 namespace hios::cpu {
 namespace {
@@ -82,12 +82,11 @@ class GlobalAverageOperator final : public BoundOperator {
 
 }  // namespace
 
-std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form) {
   return std::make_unique<PoolOperator>(binding, form);
 }
 
-std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
-                                                   const GlobalAverageForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form) {
   return std::make_unique<GlobalAverageOperator>(binding, form);
 }
 

@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "engine/cpu/convolution.h"
-#include "engine/cpu/kernels.h"
-#include "engine/cpu/row_chunks.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/row_chunks.h"
 
 namespace hios::cpu {
 namespace {

@@ -26,7 +26,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "engine/cpu/parallel.h"
+#include "engine/cpu/kernels/parallel.h"
 
 namespace hios::cpu {
 namespace {

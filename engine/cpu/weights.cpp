@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/cpu/kernels.h"
-#include "engine/cpu/thread_count.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/parallel.h"
 
 namespace hios::cpu {
 namespace {

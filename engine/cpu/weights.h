@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/backend/tensor_source.h"
-#include "engine/cpu/aligned_bytes.h"
 #include "engine/cpu/dnnl_handles.h"
+#include "engine/cpu/memory.h"
 #include "hios/model/model.h"
 
 namespace hios::cpu {

@@ -141,7 +141,7 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   return problem;
 }
 
-std::unique_ptr<BoundOperator> bind_chain(const Binding& binding, const ConvolutionChain& chain) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain) {
   return std::make_unique<ChainOperator>(binding, chain);
 }
 

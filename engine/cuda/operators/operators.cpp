@@ -136,12 +136,11 @@ std::vector<CombineTask> combine_tasks(const std::vector<std::vector<Source>>& r
   return tasks;
 }
 
-std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form) {
   return std::make_unique<PoolOperator>(binding, form);
 }
 
-std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
-                                                   const GlobalAverageForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form) {
   return std::make_unique<GlobalAverageOperator>(binding, form);
 }
 
@@ -150,30 +149,13 @@ std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
 // pixel only, and none of the four networks has such a concat at its usual size. Besides, a concat
 // sums its terms in the same pass, and a term may have other readers or travel to another rank. The
 // price is one read and one write of the output.
-std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form) {
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form) {
   return std::make_unique<CombineOperator>(binding, form);
 }
 
 std::unique_ptr<BoundOperator> bind_operator(const Binding& binding) {
-  struct Visitor {
-    const Binding& binding;
-    std::unique_ptr<BoundOperator> operator()(const ConvolutionChain& chain) const {
-      return bind_chain(binding, chain);
-    }
-    std::unique_ptr<BoundOperator> operator()(const PoolForm& form) const {
-      return bind_pool(binding, form);
-    }
-    std::unique_ptr<BoundOperator> operator()(const GlobalAverageForm& form) const {
-      return bind_global_average(binding, form);
-    }
-    std::unique_ptr<BoundOperator> operator()(const CombineForm& form) const {
-      return bind_combine(binding, form);
-    }
-    std::unique_ptr<BoundOperator> operator()(const LayeredForm&) const {
-      return bind_layered(binding);
-    }
-  };
-  return std::visit(Visitor{binding}, binding.operation.layers->form);
+  return std::visit([&](const auto& form) { return bind_form(binding, form); },
+                    binding.operation.layers->form);
 }
 
 }  // namespace hios::cuda

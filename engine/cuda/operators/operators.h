@@ -31,17 +31,16 @@ struct Binding {
   }
 };
 
-/// Any operation: reads its form and calls one of those below.
+/// Any operation, by its form.
 std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
 
-/// Sum, relu, depthwise convolution, convolution, relu, as ConvolutionChain says.
-std::unique_ptr<BoundOperator> bind_chain(const Binding& binding, const ConvolutionChain& chain);
-std::unique_ptr<BoundOperator> bind_pool(const Binding& binding, const PoolForm& form);
-std::unique_ptr<BoundOperator> bind_global_average(const Binding& binding,
-                                                   const GlobalAverageForm& form);
-std::unique_ptr<BoundOperator> bind_combine(const Binding& binding, const CombineForm& form);
+/// Operations of one form. REQUIRES: it is that of the binding's operation.
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form);
 /// Part by part, through buffers of its own.
-std::unique_ptr<BoundOperator> bind_layered(const Binding& binding);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredForm& form);
 
 /// The dense convolution of a chain, as a problem; nothing where the chain has none, but a
 /// depthwise one that stands alone.

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "engine/cpu/parallel.h"
+#include "engine/cpu/kernels/parallel.h"
 #include "engine/host/cores.h"
 
 namespace hios::cpu {

@@ -17,7 +17,7 @@
 // that keeps one chunk in the first-level cache, took 1.1 to 2 times as long.)
 #pragma once
 
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
 
 namespace hios::cpu {
 namespace {

@@ -1,4 +1,4 @@
-// Part of engine/cpu/kernels.h.
+// Part of engine/cpu/kernels/kernels.h.
 // Compiled with AVX-512 F, BW, DQ and VL (see CMakeLists.txt); entered only where runs_here().
 #include <immintrin.h>
 
@@ -37,4 +37,4 @@ bool runs_here() {
 }  // namespace
 }  // namespace hios::cpu
 
-#include "engine/cpu/kernels_body.h"
+#include "engine/cpu/kernels/kernels_body.h"

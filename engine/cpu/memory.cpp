@@ -1,4 +1,4 @@
-#include "engine/cpu/aligned_bytes.h"
+#include "engine/cpu/memory.h"
 
 #include <sys/mman.h>
 

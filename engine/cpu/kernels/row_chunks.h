@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "engine/cpu/kernels.h"
-#include "engine/cpu/parallel.h"
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/parallel.h"
 #include "hios/model/layer.h"
 
 namespace hios::cpu {

@@ -1,4 +1,4 @@
-// Part of engine/cpu/kernels.h.
+// Part of engine/cpu/kernels/kernels.h.
 // For any processor: vectors of four in the compiler's own terms.
 #include <cstddef>
 
@@ -43,4 +43,4 @@ bool runs_here() { return true; }
 }  // namespace
 }  // namespace hios::cpu
 
-#include "engine/cpu/kernels_body.h"
+#include "engine/cpu/kernels/kernels_body.h"

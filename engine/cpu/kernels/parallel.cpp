@@ -1,4 +1,4 @@
-#include "engine/cpu/parallel.h"
+#include "engine/cpu/kernels/parallel.h"
 
 #include <omp.h>
 
@@ -35,5 +35,11 @@ inline void announce_acquire([[maybe_unused]] void* token) {
   }
   announce_acquire(context);
 }
+
+ThreadCount::ThreadCount(int threads) : before_(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
+
+ThreadCount::~ThreadCount() { omp_set_num_threads(before_); }
 
 }  // namespace hios::cpu

@@ -1,4 +1,4 @@
-// Part of engine/cpu/kernels.h.
+// Part of engine/cpu/kernels/kernels.h.
 // Compiled with AVX2 and FMA (see CMakeLists.txt); entered only where runs_here().
 #include <immintrin.h>
 
@@ -34,4 +34,4 @@ bool runs_here() { return __builtin_cpu_supports("avx2") && __builtin_cpu_suppor
 }  // namespace
 }  // namespace hios::cpu
 
-#include "engine/cpu/kernels_body.h"
+#include "engine/cpu/kernels/kernels_body.h"

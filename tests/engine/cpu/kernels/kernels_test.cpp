@@ -1,6 +1,6 @@
 // The loops of kernels_body.h, for every instruction set that this processor has, against the
 // plainest loops that say the same.
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 

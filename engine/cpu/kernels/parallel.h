@@ -5,6 +5,18 @@
 
 namespace hios::cpu {
 
+/// While it lives, OpenMP (and so oneDNN) on this thread takes teams of `threads`.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int threads);
+  ~ThreadCount();
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_;
+};
+
 /// A share of an even division: [begin, end) of `items` for worker `worker` of `workers`.
 struct Share {
   std::size_t begin = 0, end = 0;

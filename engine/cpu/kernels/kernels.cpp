@@ -1,4 +1,4 @@
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/kernels/kernels.h"
 
 namespace hios::cpu {
 
