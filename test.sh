@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/setup.sh --package
+scripts/setup.sh --package --slurm
 
 presets=("$@")
 cuda_only=no

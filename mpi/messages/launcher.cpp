@@ -54,6 +54,11 @@ std::optional<std::size_t> launched_rank() {
   return number(kNames);
 }
 
+std::optional<std::size_t> launched_task() {
+  constexpr std::array kNames = {"SLURM_PROCID"};
+  return number(kNames);
+}
+
 std::optional<std::size_t> launched_local_rank() {
   constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
   return number(kNames);
@@ -62,6 +67,16 @@ std::optional<std::size_t> launched_local_rank() {
 std::optional<std::size_t> launched_local_size() {
   constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_SIZE"};
   return number(kNames);
+}
+
+bool launched_without_pmix() {
+  constexpr std::array kOthers = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMIX_NAMESPACE",
+                                  "OMPI_MCA_pmix"};
+  for (const char* other : kOthers) {
+    if (std::getenv(other) != nullptr) return false;
+  }
+  constexpr std::array kTasks = {"SLURM_STEP_NUM_TASKS"};
+  return number(kTasks).value_or(1) > 1;
 }
 
 void prepare_launch_environment() {

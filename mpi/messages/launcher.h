@@ -16,9 +16,17 @@ std::optional<std::size_t> launched_ranks();
 /// This process among all ranks, where the launcher says so.
 std::optional<std::size_t> launched_rank();
 
+/// This process among the tasks of a Slurm step, or among those of its batch script.
+std::optional<std::size_t> launched_task();
+
 /// This process among those that the launcher started on this host, where it says so.
 std::optional<std::size_t> launched_local_rank();
 std::optional<std::size_t> launched_local_size();
+
+/// True if srun started this process as one of several tasks and gave them no PMIx, by which the
+/// tasks of an Open MPI find each other (plain srun, --mpi=none, --mpi=pmi2). False where the user
+/// has chosen Open MPI's way himself (OMPI_MCA_pmix: an old one can be built to speak PMI-2).
+bool launched_without_pmix();
 
 /// Settings that MPI reads while it starts: ranks that outnumber their cores must give way while
 /// they wait, or a message takes a time slice of the scheduler (4 ms) instead of microseconds. What

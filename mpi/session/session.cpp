@@ -71,14 +71,30 @@ class Job {
   UniqueCommunicator farewell_;
 };
 
+InputError unconnected(std::size_t started, const std::string& why) {
+  return InputError("the launcher started " + std::to_string(started) +
+                        " processes that do not find each other (" + why + ")",
+                    Need{"matching-launcher"});
+}
+
+/// Where MPI_Init would end the process with a page of its own: prints one line for all tasks, and
+/// is true.
+bool refuse_launch(const ErrorText& text_of) {
+#ifdef OPEN_MPI
+  if (!launched_without_pmix()) return false;
+  if (launched_task().value_or(0) == 0)
+    print_error(text_of(unconnected(launched_ranks().value_or(0), "srun gave them no PMIx")));
+  return true;
+#else
+  return false;
+#endif
+}
+
 /// Throws InputError where every rank must refuse alike.
 void check_launch(const Transport& transport, int thread_level) {
   const std::size_t started = launched_ranks().value_or(transport.size());
   if (started != transport.size()) {
-    throw InputError("the launcher started " + std::to_string(started) +
-                         " processes that do not find each other (MPI sees " +
-                         std::to_string(transport.size()) + ")",
-                     Need{"matching-launcher"});
+    throw unconnected(started, "MPI sees " + std::to_string(transport.size()));
   }
   if (thread_level < MPI_THREAD_FUNNELED) {
     throw InputError(
@@ -133,6 +149,7 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body,
 int run_session(int argc, char** argv, const std::function<int(Transport&)>& body,
                 const ErrorText& text_of) {
   if (!launched()) return run_one_rank(body, text_of);
+  if (refuse_launch(text_of)) return static_cast<int>(ExitCode::kBadInput);
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
   {

@@ -19,6 +19,8 @@ class Launcher : public testing::Test {
                                         "OMPI_COMM_WORLD_LOCAL_RANK",
                                         "OMPI_COMM_WORLD_LOCAL_SIZE",
                                         "PMIX_RANK",
+                                        "PMIX_NAMESPACE",
+                                        "OMPI_MCA_pmix",
                                         "PMI_RANK",
                                         "PMI_SIZE",
                                         "SLURM_STEP_NUM_TASKS",
@@ -81,6 +83,23 @@ TEST_F(Launcher, IsSrun) {
   EXPECT_TRUE(mpi::launched());
   EXPECT_EQ(mpi::launched_ranks(), 4u);
   EXPECT_EQ(mpi::launched_local_rank(), 2u);
+}
+
+TEST_F(Launcher, IsSrunWithoutPmixWhereNothingElseConnectsTheTasks) {
+  EXPECT_FALSE(mpi::launched_without_pmix());
+  set("SLURM_STEP_NUM_TASKS", "1");
+  EXPECT_FALSE(mpi::launched_without_pmix()) << "alone";
+  set("SLURM_STEP_NUM_TASKS", "4");
+  set("SLURM_PROCID", "3");
+  EXPECT_EQ(mpi::launched_task(), 3u);
+  EXPECT_TRUE(mpi::launched_without_pmix());
+  set("PMI_RANK", "3");
+  EXPECT_TRUE(mpi::launched_without_pmix()) << "PMI-2 does not connect them";
+  for (const char* name : {"PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_pmix"}) {
+    set(name, "1");
+    EXPECT_FALSE(mpi::launched_without_pmix()) << name;
+    unsetenv(name);
+  }
 }
 
 TEST_F(Launcher, OfOpenMpiKnowsBetterThanSlurm) {

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""One table of all reports under a folder: what sweep.sbatch does last.
+
+Prints it and writes table.txt and table.csv beside the reports. A row's best quarter is the median of the fastest
+quarter of its iterations, each the maximum over ranks. "x single" says how much faster that is than the fastest row
+of the same network and size that uses one device only; without one it is empty.
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+COLUMNS = ("model", "height", "width", "algorithm", "ranks", "best_quarter_ms", "median_ms", "p99_ms", "samples",
+           "predicted_ms", "prediction_error_percent", "x_single", "verified", "bitwise", "note")
+
+
+def used_devices(report):
+    return len({stage["rank"] for stage in report["stages"]})
+
+
+def row_of(report):
+    latency, model, verified = report["latency_ms"], report["model"], report["verified"]
+    error = report["prediction_error"]
+    return {"model": model["name"], "height": model["height"], "width": model["width"],
+            "algorithm": report["algorithm"], "ranks": len(report["ranks"]),
+            "best_quarter_ms": latency["best_quarter"], "median_ms": latency["median"], "p99_ms": latency["p99"],
+            "samples": latency["samples"], "predicted_ms": report["predicted_ms"],
+            "prediction_error_percent": None if error is None else 100 * error, "x_single": None,
+            "verified": None if verified is None else verified["passed"],
+            "bitwise": None if verified is None else verified["bitwise"],
+            "note": "incomplete" if report.get("incomplete") else ""}
+
+
+def read_rows(folder):
+    """The rows, and a complaint for each report that cannot be read."""
+    rows, complaints, single = [], [], {}
+    for path in sorted(folder.rglob("*.report.json")):
+        try:
+            report = json.loads(path.read_text())
+            row = row_of(report)
+            devices = used_devices(report)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            complaints.append(f"{path}: not a report of hios-run: {error!r}")
+            continue
+        rows.append(row)
+        cell = row["model"], row["height"], row["width"]
+        if devices == 1:
+            single[cell] = min(single.get(cell, float("inf")), row["best_quarter_ms"])
+    for row in rows:
+        cell = row["model"], row["height"], row["width"]
+        if cell in single:
+            row["x_single"] = single[cell] / row["best_quarter_ms"]
+    rows.sort(key=lambda row: (row["model"], row["height"], row["width"], row["best_quarter_ms"]))
+    return rows, complaints
+
+
+def cell_text(value):
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def text_of(rows):
+    lines = [[name.replace("_", " ") for name in COLUMNS]]
+    lines += [[cell_text(row[name]) for name in COLUMNS] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    return "".join("  ".join(word.ljust(width) for word, width in zip(line, widths)).rstrip() + "\n" for line in lines)
+
+
+def csv_of(rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def write(path, text):
+    """Never half a file."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as aside:
+        aside.write(text)
+        aside.flush()
+        os.fsync(aside.fileno())
+    os.chmod(aside.name, 0o644)
+    os.replace(aside.name, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="table.py", description=" ".join(__doc__.split()))
+    parser.add_argument("folder", type=Path, help="with reports named ALGORITHM.report.json, at any depth")
+    folder = parser.parse_args().folder
+    if not folder.is_dir():
+        sys.exit(f"error: {folder}: there is no such folder")
+    rows, complaints = read_rows(folder)
+    for complaint in complaints:
+        print(f"warning: {complaint}", file=sys.stderr)
+    if not rows:
+        sys.exit(f"error: {folder}: there are no reports in it; the jobs' output says why")
+    text = text_of(rows)
+    write(folder / "table.txt", text)
+    write(folder / "table.csv", csv_of(rows))
+    print(text, end="")
+    if complaints or any(row["note"] or row["verified"] is False or row["bitwise"] is False for row in rows):
+        sys.exit("error: not all rows are complete and verified")
+
+
+if __name__ == "__main__":
+    main()

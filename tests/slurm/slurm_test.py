@@ -1,0 +1,138 @@
+"""The job scripts of slurm/, on a real Slurm of two nodes (cluster.py)."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+import unittest
+from pathlib import Path
+
+from cluster import Cluster, missing, read_json
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(os.environ.get("HIOS_BIN_DIR", ROOT / "build/release/bin"))
+NETWORK = ("--model", "squeezenet", "--height", "64", "--width", "64")
+QUICK = ("--warmup", "1", "--iterations", "5")
+
+
+class SlurmTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        lacking = missing()
+        if lacking:
+            raise AssertionError(f"there is no Slurm: {', '.join(lacking)} (scripts/setup.sh --slurm installs it)")
+        cls.cluster = Cluster(nodes=2)
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.start()
+
+    def setUp(self):
+        self.folder = self.cluster.folder / self.id().split(".")[-1]
+        shutil.copytree(ROOT / "slurm", self.folder)
+        self.site()
+
+    def site(self, launcher="mpirun"):
+        example = (self.folder / "site.env.example").read_text()
+        text = re.sub(r"^HIOS_BIN=.*$", f"HIOS_BIN={PROGRAMS}", example, flags=re.M)
+        text = re.sub(r"^HIOS_LAUNCHER=.*$", f"HIOS_LAUNCHER={launcher}", text, flags=re.M)
+        (self.folder / "site.env").write_text(text)
+
+    def submit(self, *arguments, variables=None):
+        return self.cluster.submit("--nodes=2", "--output=%x-%j.out", *arguments, folder=self.folder,
+                                   variables=variables)
+
+    def output(self, number):
+        return "".join(path.read_text(errors="replace") for path in self.folder.glob(f"*-{number}.out"))
+
+    def finish(self, *arguments, state="COMPLETED"):
+        """Submits, waits for the end, and returns what the job printed."""
+        number = self.submit(*arguments)
+        ended = self.cluster.wait(number)
+        self.assertEqual(ended, state, self.output(number))
+        return self.output(number)
+
+    def schedule(self, algorithm="hios-lp", devices=2):
+        """Plans by a profile that is made where there is none."""
+        profile = self.folder / "profile.json"
+        if not profile.exists():
+            self.finish("profile.sbatch", *NETWORK, *QUICK, "--output", profile)
+        schedule = self.folder / f"{algorithm}.json"
+        self.cluster.command(PROGRAMS / "hios-schedule", *NETWORK, "--profile", profile, "--devices", devices,
+                             "--algorithm", algorithm, "--output", schedule)
+        return schedule
+
+    def long_run(self, *arguments):
+        """A job that runs until it is ended, and is measuring by now."""
+        number = self.submit(*arguments, "run.sbatch", *NETWORK, "--schedule", self.schedule(), "--duration", "600")
+        self.cluster.wait_until(lambda: len(self.cluster.processes(number, "hios-run")) == 2, 60, "two ranks run")
+        time.sleep(2)
+        return number
+
+    def measured(self, name):
+        report = read_json(self.folder / "results" / name)
+        self.assertGreater(len(report["iterations_ms"]), 0)
+        self.assertEqual(report["latency_ms"]["samples"], len(report["iterations_ms"]))
+        return report
+
+
+class Jobs(SlurmTest):
+    def run_on_two_nodes(self, launcher):
+        self.site(launcher)
+        schedule = self.schedule("hios-mr")
+        report = self.folder / "report.json"
+        printed = self.finish("run.sbatch", *NETWORK, *QUICK, "--schedule", schedule, "--profile",
+                              self.folder / "profile.json", "--verify", "--json", report)
+        self.assertIn("bit for bit what one rank computes", printed)
+        self.assertEqual(len(read_json(report)["ranks"]), 2)
+        self.assertTrue(read_json(report)["verified"]["bitwise"])
+
+    def test_two_nodes_give_the_bits_of_one_rank_by_mpirun(self):
+        self.run_on_two_nodes("mpirun")
+
+    def test_two_nodes_give_the_bits_of_one_rank_by_srun(self):
+        self.run_on_two_nodes("srun")
+
+    def test_srun_without_pmix_is_refused_with_the_remedy(self):
+        script = self.folder / "plain.sh"
+        for kind in ("none", "pmi2"):
+            script.write_text(f"#!/bin/bash\nsrun --mpi={kind} {PROGRAMS}/hios-run --help\n")
+            printed = self.finish("plain.sh", state="FAILED")
+            lines = [line for line in printed.splitlines() if line.startswith("error: ")]
+            self.assertEqual(len(lines), 1, printed)
+            self.assertIn("srun --mpi=pmix", lines[0])
+
+    def test_a_killed_rank_fails_the_job(self):
+        for launcher in ("mpirun", "srun"):
+            self.site(launcher)
+            number = self.long_run()
+            os.kill(self.cluster.processes(number, "hios-run")[-1], signal.SIGKILL)
+            started = time.monotonic()
+            self.assertEqual(self.cluster.wait(number), "FAILED", self.output(number))
+            self.assertLess(time.monotonic() - started, 30)
+
+    def test_a_job_without_a_site_file_says_what_to_do(self):
+        (self.folder / "site.env").unlink()
+        printed = self.finish("run.sbatch", state="FAILED")
+        self.assertIn("site.env: there is no such file; copy site.env.example to site.env", printed)
+
+
+class Sweeps(SlurmTest):
+    def test_two_models_and_three_algorithms_give_one_table(self):
+        printed = self.cluster.command(
+            "bash", "sweep.sbatch", "first", "--models", "squeezenet,randwire_large", "--algorithms",
+            "sequential,hios-lp,hios-mr", "--sizes", "64", "--", "--nodes=2", folder=self.folder)
+        for number in map(int, re.findall(r"(?:jobs:|job) (\d+)", printed)):
+            self.cluster.wait(number, seconds=400)
+        outputs = "".join(path.read_text() for path in self.folder.glob("*.out"))
+        table = self.folder / "results/first/table.csv"
+        self.assertTrue(table.exists(), outputs)
+        rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
+        self.assertEqual({(row[0], row[3]) for row in rows},
+                         {(model, algorithm) for model in ("squeezenet", "randwire_large")
+                          for algorithm in ("sequential", "hios-lp", "hios-mr")}, outputs)
+        self.assertTrue(all(row[-3:-1] == ["True", "True"] for row in rows), table.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
