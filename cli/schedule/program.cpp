@@ -6,12 +6,12 @@
 #include "cli/schedule/check_schedule.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
-#include "cli/schedule/interrupt.h"
 #include "cli/schedule/lists.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
+#include "cli/stop_request.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
@@ -34,9 +34,9 @@ po::options_description schedule_flags() {
                       "of the algorithms, again and again: window=4");
   group.add_options()(
       "time-limit", value("SECONDS")->default_value("10"),
-      "for each algorithm that can end early; the best found counts. Ctrl-C ends it early (a "
-      "second "
-      "for some 100,000 operators), keeps the best so far and exits 130; a second one ends all");
+      "for each algorithm that can end early; the best found counts. Ctrl-C or SIGTERM ends it "
+      "early (a second for some 100,000 operators), keeps the best so far and exits 130 or 143; a "
+      "second Ctrl-C ends all");
   group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
   group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
@@ -166,12 +166,12 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
                common.existing);
   }
   write_results(runs, inputs, common);
-  if (!Interrupt::asked()) return 0;
-  log::info("interrupted: the best so far was kept" +
+  if (!StopRequest::asked()) return 0;
+  log::info("interrupted by " + signal_name(StopRequest::signal()) + ": the best so far was kept" +
             (all_done ? std::string()
                       : "; not started: " + std::to_string(asked.size() - runs.size()) +
                             " of the algorithms"));
-  return kInterrupted;
+  return exit_status_of_signal(StopRequest::signal());
 }
 
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/remedies.h"
-#include "cli/schedule/interrupt.h"
+#include "cli/stop_request.h"
 #include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -41,7 +41,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   context.seed = lent.seed;
   context.bound = bound;
   context.out_of_time = [&] {
-    return Interrupt::asked() || stopwatch.seconds() > lent.time_limit_s;
+    return StopRequest::asked() || stopwatch.seconds() > lent.time_limit_s;
   };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
@@ -76,14 +76,14 @@ std::size_t devices_used(const Schedule& schedule) {
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent) {
   inputs.costs();  // what is missing is missing for all
-  const Interrupt interrupt;
+  const StopRequest stop;
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const scheduler::LowerBound bound =
-      scheduler::lower_bound(inputs.graph(), inputs.costs(), Interrupt::asked);
+      scheduler::lower_bound(inputs.graph(), inputs.costs(), StopRequest::asked);
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
-    if (Interrupt::asked() && runs.size() > refused) break;  // else the first has to end early
+    if (StopRequest::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
       runs.push_back(run_algorithm(each, inputs, bound, lent));
     } catch (const InputError& error) {

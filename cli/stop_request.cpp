@@ -1,0 +1,135 @@
+#include "cli/stop_request.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace hios::cli {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM};
+
+/// Set by the handler, which may do little else; 0: nobody has asked.
+std::atomic<int> asked_by = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
+
+/// Ends the process once the grace is over. The handler wakes it by a semaphore, one of the few
+/// things that handlers may use.
+class Reaper {
+ public:
+  explicit Reaper(StopRequest::Grace grace) : grace_(std::move(grace)) {
+    sem_init(&asked_, 0, 0);
+    sem_init(&ended_, 0, 0);
+    thread_ = std::thread([this] { watch(); });
+  }
+  ~Reaper() {
+    done_ = true;
+    sem_post(&ended_);
+    sem_post(&asked_);
+    thread_.join();
+    sem_destroy(&asked_);
+    sem_destroy(&ended_);
+  }
+  void wake() { sem_post(&asked_); }
+
+ private:
+  void watch() {
+    while (sem_wait(&asked_) != 0 && errno == EINTR) {
+    }
+    if (done_) return;
+    timespec end{};
+    clock_gettime(CLOCK_REALTIME, &end);
+    const double ns = static_cast<double>(end.tv_nsec) + std::fmod(grace_.seconds, 1) * 1e9;
+    end.tv_sec += static_cast<time_t>(grace_.seconds) + (ns >= 1e9 ? 1 : 0);
+    end.tv_nsec = static_cast<long>(std::fmod(ns, 1e9));
+    int waited = 0;
+    while ((waited = sem_timedwait(&ended_, &end)) != 0 && errno == EINTR) {
+    }
+    if (waited == 0) return;
+    const std::string line = "error: " + grace_.line + "\n";
+    // No stream: the thread that does not come to its end may hold its lock.
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    _exit(exit_status_of_signal(asked_by));
+  }
+
+  StopRequest::Grace grace_;
+  sem_t asked_, ended_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+std::unique_ptr<Reaper> reaper;
+/// The same for the handler; a plain pointer can be read there.
+std::atomic<Reaper*> woken = nullptr;
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+bool ignored(int signal) {
+  struct sigaction now {};
+  sigaction(signal, nullptr, &now);
+  return now.sa_handler == SIG_IGN;
+}
+
+void note(int signal) {
+  const int error = errno;
+  int nobody = 0;
+  asked_by.compare_exchange_strong(nobody, signal);
+  if (Reaper* const wakes = woken) wakes->wake();
+  errno = error;
+}
+
+}  // namespace
+
+StopRequest::StopRequest(std::optional<Grace> grace) {
+  asked_by = 0;
+  if (grace) reaper = std::make_unique<Reaper>(std::move(*grace));
+  woken = reaper.get();
+  // Reset by the first Ctrl-C, so that the second finds the default: the end. SIGTERM comes from
+  // several sides at once: a batch system tells each process, and the launcher its ranks again.
+  for (const int each : kSignals) {
+    const int reset = each == SIGINT ? static_cast<int>(SA_RESETHAND) : 0;
+    if (!ignored(each)) handle(each, note, reset | SA_RESTART);
+  }
+}
+
+StopRequest::~StopRequest() {
+  for (const int each : kSignals) {
+    if (!ignored(each)) handle(each, SIG_DFL, 0);
+  }
+  woken = nullptr;
+  reaper.reset();
+}
+
+bool StopRequest::asked() { return asked_by != 0; }
+
+int StopRequest::signal() { return asked_by; }
+
+int exit_status_of_signal(int signal) { return 128 + signal; }
+
+std::string signal_name(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return "signal " + std::to_string(signal);
+  }
+}
+
+}  // namespace hios::cli
