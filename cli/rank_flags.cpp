@@ -1,4 +1,5 @@
 #include "cli/rank_flags.h"
+#include "cli/stop_request.h"
 
 #include <unistd.h>
 
@@ -120,6 +121,7 @@ Protocol read_protocol(const Flags& flags) {
   protocol.warmup = static_cast<int>(flags.integer("warmup", 0, 1'000'000));
   protocol.iterations = static_cast<int>(flags.integer("iterations", 1, 100'000'000));
   protocol.duration_s = flags.number("duration", 0, 1e6);
+  protocol.stop = StopRequest::asked;
   return protocol;
 }
 

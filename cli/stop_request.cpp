@@ -119,6 +119,21 @@ bool StopRequest::asked() { return asked_by != 0; }
 
 int StopRequest::signal() { return asked_by; }
 
+int signal_of_any(mpi::Transport& transport) {
+  double signal = asked_by;
+  transport.all_reduce_max({&signal, 1});
+  return static_cast<int>(signal);
+}
+
+StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& work) {
+  // All ranks are to be gone 3 s after the signal.
+  constexpr double kSeconds = 2;
+  return {kSeconds, "rank " + std::to_string(transport.rank().index()) + " on " + transport.host() +
+                        ": asked to stop, and not done with " + work + " " +
+                        std::to_string(static_cast<int>(kSeconds)) +
+                        " s later: ends without a result"};
+}
+
 int exit_status_of_signal(int signal) { return 128 + signal; }
 
 std::string signal_name(int signal) {

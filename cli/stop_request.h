@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "mpi/transport.h"
+
 namespace hios::cli {
 
 /// While it lives, the first SIGINT (Ctrl-C) or SIGTERM (scancel, a batch system's time limit, the
@@ -30,6 +32,13 @@ class StopRequest {
   /// The signal that asked; 0: none.
   static int signal();
 };
+
+/// The same for a job: asks all ranks, of which a signal may have reached a few only. Collective.
+int signal_of_any(mpi::Transport& transport);
+
+/// For a rank that measures: it has as long as the launcher and batch systems wait, and a little
+/// more than an iteration takes, to write what it has.
+StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& work);
 
 /// The exit status of a program that was ended by a signal, results written or not: 130 for SIGINT,
 /// 143 for SIGTERM.

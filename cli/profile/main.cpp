@@ -5,6 +5,7 @@
 #include "cli/profile/wanted_stages.h"
 #include "cli/rank_flags.h"
 #include "cli/remedies.h"
+#include "cli/stop_request.h"
 #include "cli/table.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
@@ -68,6 +69,28 @@ void print_summary(const ProfileCommand& command, const job::ProfileJob& job) {
   if (common.json) write_json(*common.json, to_json(job.profile()), common.existing);
 }
 
+/// Whether all operators were measured, by few sweeps or by many; they come first.
+bool operators_known(const ProfileCommand& command, const job::ProfileJob& job) {
+  for (const Configuration* const each : job.configurations()) {
+    for (const Operator& op : command.network.coarse.graph.operators()) {
+      if (!each->operators.contains(op.signature)) return false;
+    }
+  }
+  return true;
+}
+
+void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
+  for (const Configuration* const each : job.configurations()) {
+    const std::string unsettled = unsettled_text(*each);
+    if (!unsettled.empty())
+      warn_of_unsettled(command.output.string() + ", " + each->backend + ": " + unsettled);
+  }
+  write_after_work([&] {
+    write_json(command.output, to_json(job.profile()), command.existing_output);
+    print_summary(command, job);
+  });
+}
+
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   job::Watch watch(plain_transport);
   watch.name_timeout("--timeout");
@@ -85,23 +108,22 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
   watch.set_timeout(command.timeout_s);
   job::ProfileJob job(watch, command.network, command.known, command.options);
   print_setup(command, job.setup());
-  if (!job.measure(asker(command))) {
+  // A signal ends what comes before; from here on there is something to be kept.
+  const StopRequest stop(grace_of(plain_transport, "measuring"));
+  const job::Ended ended = job.measure(asker(command));
+  const int signal = signal_of_any(transport);
+  if (ended == job::Ended::kOutOfTime) {
     log::warning(
         "the time for stages is up: schedulers will estimate the rest (--time-limit, then "
         "--update)");
   }
-  if (transport.rank() == Rank(0)) {
-    for (const Configuration* const each : job.configurations()) {
-      const std::string unsettled = unsettled_text(*each);
-      if (!unsettled.empty())
-        warn_of_unsettled(command.output.string() + ", " + each->backend + ": " + unsettled);
-    }
-    write_after_work([&] {
-      write_json(command.output, to_json(job.profile()), command.existing_output);
-      print_summary(command, job);
-    });
-  }
-  return 0;
+  const bool known = operators_known(command, job);
+  if (known && transport.rank() == Rank(0)) write_profile(command, job);
+  if (signal == 0) return 0;
+  log::info("ended by " + signal_name(signal) +
+            (known ? ": what was measured was kept (--update measures the rest)"
+                   : " before anything was measured: nothing was written"));
+  return exit_status_of_signal(signal);
 }
 
 }  // namespace

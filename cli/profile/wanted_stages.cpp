@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "cli/stop_request.h"
 #include "engine/host/clock.h"
 #include "hios/evaluate/simulate.h"
 
@@ -41,7 +42,7 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
   for (const std::string& name : algorithms) {
     const scheduler::Algorithm& algorithm = registry.find(name);
     scheduler::Context context;
-    context.out_of_time = [&] { return watch.seconds() > time_limit_s; };
+    context.out_of_time = [&] { return StopRequest::asked() || watch.seconds() > time_limit_s; };
     Options options(algorithm.options);
     // `best` forms no stage that was not measured: what it wants is what its starts want.
     if (options.has("iterations")) options.set("iterations=1");

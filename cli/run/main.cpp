@@ -6,19 +6,29 @@
 #include "cli/remedies.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
+#include "cli/stop_request.h"
 #include "engine/job/run_job.h"
+#include "hios/base/log.h"
 #include "mpi/session/agreement.h"
 #include "mpi/session/session.h"
 
 namespace hios::cli {
 namespace {
 
-/// Rank 0 prints and writes; every rank learns the exit status.
+std::string incomplete_text(const RunCommand& command, int signal) {
+  const bool verify = command.options.verify != job::Verify::kNo;
+  return "ended by " + signal_name(signal) +
+         (verify ? " before it was verified" : " before its end");
+}
+
+/// Rank 0 prints and writes; every rank learns the exit status. `signal`: what ended the run; 0:
+/// nothing did.
 int write_results(const Flags& flags, const RunCommand& command, mpi::Transport& transport,
-                  const job::RunJob& job, const job::RunResults& results) {
+                  const job::RunJob& job, const job::RunResults& results, int signal) {
   double status = 0;
   if (transport.rank() == Rank(0)) {
-    const Report report = full_report(flags, command, job.setup(), results);
+    Report report = full_report(flags, command, job.setup(), results);
+    if (results.stopped) report.incomplete = incomplete_text(command, signal);
     write_after_work([&] {
       status = print_results(command, report, job.setup(), results);
       const Existing existing = command.common.existing;
@@ -62,7 +72,19 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
     if (first) print_steps(steps);
     return 0;
   }
-  return write_results(flags, command, transport, job, job.run());
+  // A signal ends what comes before; from here on there is something to be kept.
+  const StopRequest stop(grace_of(plain_transport, "the run"));
+  const job::RunResults results = job.run();
+  const int signal = signal_of_any(transport);
+  const bool nothing = results.iterations_ms.empty();
+  const int status = nothing ? 0 : write_results(flags, command, transport, job, results, signal);
+  if (signal == 0) return status;
+  if (first) {
+    log::info("ended by " + signal_name(signal) +
+              (nothing ? " before anything was measured: nothing was written"
+                       : ": what was measured was kept"));
+  }
+  return exit_status_of_signal(signal);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ Table results_csv(const Report& report, const Statistics& latency) {
       std::to_string(latency.samples),
       predicted ? exact(*report.predicted_ms) : "",
       predicted ? exact(prediction_error(latency.best_quarter, *report.predicted_ms)) : "",
-      exact(report.overhead_ms),
+      report.measured ? exact(report.overhead_ms) : "",
       checked(&ReportVerification::passed),
       report.verified && report.verified->bitwise ? std::to_string(*report.verified->bitwise) : ""};
   for (const double p : report.percentiles) {
@@ -142,11 +142,14 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   if (command.options.blocking) {
     show("--blocking waited after every operator: these times are not comparable\n");
   }
-  show("executor outside kernels and waits: " + fixed(report.overhead_ms, 3) + " ms (" +
-       fixed(100 * report.overhead_ms / latency.best_quarter, 2) + " %)\n");
+  if (report.measured) {
+    show("executor outside kernels and waits: " + fixed(report.overhead_ms, 3) + " ms (" +
+         fixed(100 * report.overhead_ms / latency.best_quarter, 2) + " %)\n");
+  }
   for (const double p : report.percentiles) {
     show("p" + exact(p) + ": " + fixed(percentile(report.iterations_ms, p), 3) + " ms\n");
   }
+  if (!report.incomplete.empty()) show("incomplete: " + report.incomplete + "\n");
   int status = 0;
   if (results.verified) {
     show(verification_text(setup, *results.verified) + "\n");
@@ -170,7 +173,8 @@ Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
   const Schedule& schedule = inputs.schedule.schedule;
   if (results.predicted)
     draw_timeline("planned", graph, schedule, *results.predicted, costs, trace);
-  draw_timeline("measured", graph, schedule, results.measured, nullptr, trace);
+  if (results.measured)
+    draw_timeline("measured", graph, schedule, *results.measured, nullptr, trace);
   return trace;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/job/tensor_transport.h"
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
+#include "hios/profile/settling.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
@@ -45,7 +46,9 @@ struct ProfileJob::State {
   void agree();
   void set_up();
   std::vector<std::vector<Stage>> wanted(const AskStages& ask, double time_limit_s) const;
-  bool measure_stages(const AskStages& ask);
+  Ended measure_all(const AskStages& ask);
+  Ended measure_stages(const AskStages& ask);
+  bool stopped() const;
   void add_provenance();
 
   Watch& watch;
@@ -108,24 +111,44 @@ std::vector<std::vector<Stage>> ProfileJob::State::wanted(const AskStages& ask,
   return result;
 }
 
+/// Whether some rank was asked to stop; for the moments between two measurements.
+bool ProfileJob::State::stopped() const {
+  double stopped = options.protocol.stop && options.protocol.stop() ? 1 : 0;
+  transport().all_reduce_max({&stopped, 1});
+  return stopped > 0;
+}
+
 /// Asks on rank 0, tells all, measures on all, until nothing is wanted or the time is up.
-bool ProfileJob::State::measure_stages(const AskStages& ask) {
+Ended ProfileJob::State::measure_stages(const AskStages& ask) {
   const Stopwatch stopwatch;
   for (;;) {
     double left_s = options.stages_limit_s - stopwatch.seconds();
     transport().all_reduce_max({&left_s, 1});
     const auto stages = wanted(ask, std::max(left_s, 1.0));
+    if (stopped()) return Ended::kStopped;
     if (std::all_of(stages.begin(), stages.end(), [](const auto& of) { return of.empty(); }))
-      return true;
-    if (left_s <= 0) return false;
+      return Ended::kComplete;
+    if (left_s <= 0) return Ended::kOutOfTime;
     std::size_t measured = 0;
     for (std::size_t team = 0; team < into.size(); ++team) {
       // What is left is shared by the teams to come.
       const double share = left_s / static_cast<double>(into.size());
-      measured += profiler->measure_stages(stages[team], *into[team], share, team).done;
+      const Measured of_team = profiler->measure_stages(stages[team], *into[team], share, team);
+      if (of_team.stopped) return Ended::kStopped;
+      measured += of_team.done;
     }
-    if (measured == 0) return false;
+    if (measured == 0) return Ended::kOutOfTime;
   }
+}
+
+Ended ProfileJob::State::measure_all(const AskStages& ask) {
+  if (profiler->measure_operators(into).stopped) return Ended::kStopped;
+  if (transport().size() > 1 && profiler->measure_transfers(into, options.largest_message).stopped)
+    return Ended::kStopped;
+  if (!ask) return Ended::kComplete;
+  // Rank 0 may be asked for the whole time limit while the others wait for its answer.
+  watch.phase("measuring stages", options.stages_limit_s);
+  return measure_stages(ask);
 }
 
 /// What runs need to compute by the same algorithms, and how tensors went.
@@ -151,19 +174,12 @@ ProfileJob::~ProfileJob() = default;
 
 const ProfileSetup& ProfileJob::setup() const { return state_->setup; }
 
-bool ProfileJob::measure(const AskStages& ask) {
+Ended ProfileJob::measure(const AskStages& ask) {
   State& job = *state_;
-  job.profiler->measure_operators(job.into);
-  if (job.transport().size() > 1)
-    job.profiler->measure_transfers(job.into, job.options.largest_message);
-  bool complete = true;
-  if (ask) {
-    // Rank 0 may be asked for the whole time limit while the others wait for its answer.
-    job.watch.phase("measuring stages", job.options.stages_limit_s);
-    complete = job.measure_stages(ask);
-  }
+  const Ended ended = job.measure_all(ask);
+  for (Configuration* const each : job.into) mark_incomplete(*each, ended == Ended::kStopped);
   job.add_provenance();
-  return complete;
+  return ended;
 }
 
 const Profile& ProfileJob::profile() const { return state_->profile; }

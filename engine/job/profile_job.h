@@ -64,6 +64,13 @@ using WantedStages = std::map<const Configuration*, std::vector<Stage>>;
 using AskStages = std::function<WantedStages(const Platform& platform, const Profile& profile,
                                              double time_limit_s)>;
 
+/// How the measuring ended.
+enum class Ended {
+  kComplete,
+  kOutOfTime,  ///< before all stages were measured; schedulers estimate the others
+  kStopped,    ///< by Protocol::stop; there may be nothing at all of some operators and transfers
+};
+
 /// Who measures, known before anything is measured.
 struct ProfileSetup {
   std::vector<RankDevice> devices;  ///< by rank
@@ -82,9 +89,8 @@ class ProfileJob {
 
   const ProfileSetup& setup() const;
 
-  /// Measures operators, transfers and the stages that `ask` wants; false where time was up before
-  /// all of these were measured. Once.
-  bool measure(const AskStages& ask = {});
+  /// Measures operators, transfers and the stages that `ask` wants. Once.
+  Ended measure(const AskStages& ask = {});
 
   /// The same on every rank: all that is known by now.
   const Profile& profile() const;

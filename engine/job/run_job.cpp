@@ -62,7 +62,7 @@ struct RunJob::State {
   void prepare();
   void describe();
   void record(Executor& executor, RunResults& results);
-  Verified verify(TensorSource& source, const Executor& executor) const;
+  std::optional<Verified> verify(TensorSource& source, const Executor& executor) const;
 
   Watch& watch;
   const RunInputs& inputs;
@@ -142,14 +142,17 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   RankTimeline mine_of_best;
   std::vector<double> overheads;
   for (int i = 0; i < kRecordedRuns; ++i) {
-    const double latency_ms =
-        measure(transport(), {.warmup = 0, .iterations = 1}, disturbance, [&] {
-          return executor.run_once();
-        }).ms.front();
+    const Protocol once{.warmup = 0, .iterations = 1, .stop = options.protocol.stop};
+    const Samples sample =
+        measure(transport(), once, disturbance, [&] { return executor.run_once(); });
+    results.stopped = sample.stopped;
+    const double latency_ms = sample.ms.front();
     overheads.push_back(executor.overhead_ms());
-    if (best_ms > 0 && latency_ms >= best_ms) continue;
-    best_ms = latency_ms;
-    mine_of_best = executor.timeline();
+    if (best_ms == 0 || latency_ms < best_ms) {
+      best_ms = latency_ms;
+      mine_of_best = executor.timeline();
+    }
+    if (results.stopped) break;
   }
   executor.record_stages(false);
   results.overhead_ms = summarize(overheads).median;
@@ -157,7 +160,8 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
 }
 
-Verified RunJob::State::verify(TensorSource& source, const Executor& executor) const {
+std::optional<Verified> RunJob::State::verify(TensorSource& source,
+                                              const Executor& executor) const {
   // The reference backend's plain loops may keep the others waiting.
   watch.phase("verifying", kReferenceSecondsPerGflop * inputs.network.model.flop() / 1e9);
   const bool alike =
@@ -172,7 +176,10 @@ Verified RunJob::State::verify(TensorSource& source, const Executor& executor) c
                      .backend = *mine.backend,
                      .source = source,
                      .executor = executor},
-                    {.what = options.verify, .tolerance = setup.tolerance, .alike = alike});
+                    {.what = options.verify,
+                     .tolerance = setup.tolerance,
+                     .alike = alike,
+                     .stop = options.protocol.stop});
 }
 
 RunJob::RunJob(Watch& watch, const RunInputs& inputs, const RunOptions& options)
@@ -208,13 +215,17 @@ RunResults RunJob::run() {
                               [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);
     results.disturbed = std::move(samples.disturbed);
-    job.record(executor, results);
+    results.stopped = samples.stopped;
+    if (!results.stopped) job.record(executor, results);
   }
   job.watch.phase("writing the results");
   for (const OpId op : job.plan.outputs) results.outputs.emplace_back(op, executor.output(op));
   if (job.costs)
     results.predicted = simulate(network.coarse.graph, job.inputs.schedule.schedule, *job.costs);
-  if (job.options.verify != Verify::kNo) results.verified = job.verify(source, executor);
+  if (job.options.verify != Verify::kNo && !results.stopped) {
+    results.verified = job.verify(source, executor);
+    results.stopped = !results.verified;
+  }
   job.watch.phase("writing the results");
   executor.close();
   return results;

@@ -67,10 +67,13 @@ struct RunSetup {
 };
 
 struct RunResults {
-  std::vector<double> iterations_ms;  ///< the maximum over ranks of each measured iteration
-  std::vector<bool> disturbed;        ///< by iteration: some rank's machine did something else
+  /// The maximum over ranks of each measured iteration; none where stopped before the first.
+  std::vector<double> iterations_ms;
+  std::vector<bool> disturbed;  ///< by iteration: some rank's machine did something else
+  /// By Protocol::stop, before all was done; what there is has been measured as it should.
+  bool stopped = false;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
-  Timeline measured;       ///< of the quickest recorded run
+  std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
   /// The graph's outputs that this rank computed, as the last measured run left them.
   std::vector<std::pair<OpId, std::vector<float>>> outputs;

@@ -71,7 +71,7 @@ Comparison compare(std::span<const float> values, std::span<const float> expecte
 
 OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
                        const std::vector<int>& threads_of, TensorSource& source,
-                       const std::string& progress)
+                       const std::string& progress, const std::function<bool()>& stop)
     : backend_(backend) {
   const Graph& graph = coarse.graph;
   outputs_.resize(graph.size());
@@ -86,6 +86,7 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
   log::Progress shown(progress);
   std::size_t done = 0;
   for (const OpId op : graph.topological()) {
+    if (stop && stop()) throw Stopped();
     if (!progress.empty()) shown.update(done++, graph.size(), -1);
     const OperatorLayers& layers = coarse.layers(op);
     const Shape& shape = model.tensor(layers.output).shape;
@@ -158,11 +159,11 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   const auto reference = find_backend("reference").make({});
   const OneRankRun expected(coarse, run.network.model, *reference,
                             std::vector<int>(graph.size(), 1), run.source,
-                            "computing the reference");
+                            "computing the reference", options.stop);
   std::optional<OneRankRun> alone;
   if (options.alike) {
     alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
-                  run.source, "computing on one rank");
+                  run.source, "computing on one rank", options.stop);
   }
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
@@ -176,12 +177,25 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   return checks;
 }
 
-/// Of all ranks, in topological order.
-std::vector<OperatorCheck> gather_checks(mpi::Transport& transport,
-                                         const std::vector<OperatorCheck>& mine) {
+/// Nothing where it was stopped.
+std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
+                                                         const VerifyOptions& options,
+                                                         const Executor& executor) {
+  try {
+    return compare_here(run, options, executor);
+  } catch (const OneRankRun::Stopped&) {
+    return {};
+  }
+}
+
+/// Of all ranks, in topological order; nothing where a rank was stopped before it had compared.
+std::optional<std::vector<OperatorCheck>> gather_checks(
+    mpi::Transport& transport, const std::optional<std::vector<OperatorCheck>>& mine) {
   std::vector<OperatorCheck> all;
-  for (std::vector<OperatorCheck>& of_rank : mpi::gather(transport, mine))
-    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(all));
+  for (std::optional<std::vector<OperatorCheck>>& of_rank : mpi::gather(transport, mine)) {
+    if (!of_rank) return {};
+    std::move(of_rank->begin(), of_rank->end(), std::back_inserter(all));
+  }
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.position < b.position; });
   return all;
@@ -206,8 +220,8 @@ Verified combine(const std::vector<OperatorCheck>& checks) {
 
 }  // namespace
 
-Verified verify_run(const EndedRun& run, const VerifyOptions& options) {
-  std::vector<OperatorCheck> mine;
+std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options) {
+  std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
     const RankPlan whole_plan = plan_rank(run.network.coarse, run.schedule.schedule,
                                           run.transport.rank(), {.keep_all = true});
@@ -215,12 +229,14 @@ Verified verify_run(const EndedRun& run, const VerifyOptions& options) {
                    run.source);
     run.transport.barrier();
     whole.run_once();
-    mine = compare_here(run, options, whole);
+    mine = try_to_compare(run, options, whole);
     whole.close();
   } else {
-    mine = compare_here(run, options, run.executor);
+    mine = try_to_compare(run, options, run.executor);
   }
-  Verified verified = combine(gather_checks(run.transport, mine));
+  const auto all = gather_checks(run.transport, mine);
+  if (!all) return {};
+  Verified verified = combine(*all);
   verified.compared_bits = options.alike;
   return verified;
 }

@@ -42,9 +42,12 @@ class OneRankRun {
  public:
   /// `threads_of`: cores for each operator, by OpId. `progress` names what runs on a terminal;
   /// empty: shows nothing. The buffers are the backend's, which must outlive this. Throws RunError
-  /// where memory is short: all outputs are kept, weights only while their operator runs.
+  /// where memory is short: all outputs are kept, weights only while their operator runs. `stop` is
+  /// asked before each operator; once it says yes, throws Stopped.
   OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
-             const std::vector<int>& threads_of, TensorSource& source, const std::string& progress);
+             const std::vector<int>& threads_of, TensorSource& source, const std::string& progress,
+             const std::function<bool()>& stop = {});
+  struct Stopped {};
   /// A copy. REQUIRES: nothing runs on the backend.
   std::vector<float> output(OpId op) const;
 
@@ -67,6 +70,7 @@ struct VerifyOptions {
   /// Whether all ranks compute in one way (backend, device, arithmetic), so that one rank's bits
   /// can be asked of all.
   bool alike = true;
+  std::function<bool()> stop = {};  ///< as Protocol::stop: asked between operators
 };
 
 /// What was found, over all ranks.
@@ -96,6 +100,7 @@ struct EndedRun {
 /// that gives each operator the same number of threads (bit by bit, where all ranks are alike): the
 /// graph's outputs as the executor left them, or, with Verify::kOperators, every operator of a
 /// further run that keeps all tensors. Collective; every rank gets the same answer.
-Verified verify_run(const EndedRun& run, const VerifyOptions& options);
+/// Nothing where `stop` ended it.
+std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options);
 
 }  // namespace hios::job

@@ -67,8 +67,10 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
     return ms;
   });
   executor.close();
-  sweeps.times.drop_first(warmup);
-  sweeps.of_rank.erase(sweeps.of_rank.begin(), sweeps.of_rank.begin() + protocol.warmup);
+  const std::size_t first = sweeps.of_rank.size() - sweeps.samples.ms.size();
+  sweeps.times.drop_first(first);
+  sweeps.of_rank.erase(sweeps.of_rank.begin(),
+                       sweeps.of_rank.begin() + static_cast<std::ptrdiff_t>(first));
   return sweeps;
 }
 
@@ -114,6 +116,8 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
   }
   if (measured.missing == 0) return {};
   const NetworkSweeps sweeps = sweep_network(context);
+  measured.stopped = sweeps.samples.stopped;
+  if (sweeps.samples.ms.empty()) return measured;
   const Samples of_team = of_my_team(context, sweeps);
   for (std::size_t team = 0; team < into.size(); ++team) {
     const auto by_op = sweeps.times.merge(context.transport, of_team, context.teams[team]);

@@ -19,8 +19,9 @@
 /// Measures operators, stages and transfers the way the executor runs them, on all ranks at the
 /// same time, because they share memory and clocks. All functions are collective and give every
 /// rank the same result; what is missing and when to stop is for rank 0 to decide, so ranks cannot
-/// disagree about it. Whether sweeps had settled stands in the configuration's protocol
-/// (hios/profile/settling.h).
+/// disagree about it. Where the protocol's `stop` says so, each ends with what it has: operators by
+/// as many sweeps as there were, whole pairs of ranks, whole batches of stages. Whether sweeps had
+/// settled stands in the configuration's protocol (hios/profile/settling.h).
 namespace hios {
 
 struct ProfilerContext;
@@ -29,6 +30,7 @@ struct ProfilerContext;
 struct Measured {
   std::size_t missing = 0;  ///< not in the profile before, equal ones counted once
   std::size_t done = 0;     ///< of those
+  bool stopped = false;     ///< by Protocol::stop, on all ranks
 };
 
 /// Used by the main thread only. Ranks that are not alike form teams, with a configuration each,

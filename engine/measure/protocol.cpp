@@ -24,13 +24,13 @@ double median_of_fastest(const Samples& samples, std::size_t first, std::size_t 
 // Runs, and remembers what came out.
 class MeasuringLoop {
  public:
-  MeasuringLoop(mpi::Transport& transport, DisturbanceReader& reader,
-                const std::function<double()>& once)
-      : transport_(transport), reader_(reader), once_(once) {}
+  MeasuringLoop(mpi::Transport& transport, const std::function<bool()>& stop,
+                DisturbanceReader& reader, const std::function<double()>& once)
+      : transport_(transport), stop_(stop), reader_(reader), once_(once) {}
 
   void warm_up() { run(); }
   void sample() {
-    const auto [ms, disturbed] = run();
+    const auto [ms, disturbed, stop] = run();
     samples_.ms.push_back(ms);
     samples_.disturbed.push_back(disturbed > 0);
     measured_ms_ += ms;
@@ -38,19 +38,23 @@ class MeasuringLoop {
   const Samples& samples() const { return samples_; }
   std::size_t count() const { return samples_.ms.size(); }
   double measured_ms() const { return measured_ms_; }
+  bool stopped() const { return samples_.stopped; }
 
  private:
   // Read before the barrier, so that ranks start together.
-  std::array<double, 2> run() {
+  std::array<double, 3> run() {
     const DisturbanceCounts before = reader_.read();
     transport_.barrier();
     const double ms = once_();
-    std::array<double, 2> result{ms, disturbed(before, reader_.read(), ms) ? 1.0 : 0.0};
+    std::array<double, 3> result{ms, disturbed(before, reader_.read(), ms) ? 1.0 : 0.0,
+                                 stop_ && stop_() ? 1.0 : 0.0};
     transport_.all_reduce_max(result);
+    samples_.stopped = result.back() > 0;
     return result;
   }
 
   mpi::Transport& transport_;
+  const std::function<bool()>& stop_;
   DisturbanceReader& reader_;
   const std::function<double()>& once_;
   Samples samples_;
@@ -111,21 +115,22 @@ Settling settling_of(const Samples& samples) {
 // together without telling each other.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once) {
-  MeasuringLoop loop(transport, reader, once);
-  for (int i = 0; i < protocol.warmup; ++i) loop.warm_up();
+  MeasuringLoop loop(transport, protocol.stop, reader, once);
+  for (int i = 0; i < protocol.warmup && !loop.stopped(); ++i) loop.warm_up();
   const auto iterations = static_cast<std::size_t>(protocol.iterations);
-  while (loop.count() < iterations || loop.measured_ms() < protocol.duration_s * 1000) {
+  while (!loop.stopped() &&
+         (loop.count() < iterations || loop.measured_ms() < protocol.duration_s * 1000)) {
     loop.sample();
   }
   const std::size_t most = std::max(loop.count() * kMostTimes, 2 * kFewestInHalf);
   const std::size_t step = std::max<std::size_t>(1, loop.count() / 4);
   const double end_ms = loop.measured_ms() + protocol.settle_s * 1000;
   const auto settled = [&] { return settling_of(loop.samples()).settled.value_or(false); };
-  while (protocol.settle_s > 0 && loop.count() < most && loop.measured_ms() < end_ms &&
-         !settled()) {
-    for (std::size_t i = 0; i < step && loop.count() < most && loop.measured_ms() < end_ms; ++i) {
-      loop.sample();
-    }
+  const auto may_go_on = [&] {
+    return !loop.stopped() && loop.count() < most && loop.measured_ms() < end_ms;
+  };
+  while (protocol.settle_s > 0 && may_go_on() && !settled()) {
+    for (std::size_t i = 0; i < step && may_go_on(); ++i) loop.sample();
   }
   return loop.samples();
 }

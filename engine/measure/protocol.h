@@ -25,6 +25,9 @@ struct Protocol {
   /// For how much more measured time iterations may go on until they have settled; they also end
   /// when there are kMostTimes as many as without. 0: they do not go on.
   double settle_s = 0;
+  /// Asked on every rank after each run; once one says yes, all ranks end together with what they
+  /// have. None: nobody asks.
+  std::function<bool()> stop = {};
   Json json() const;
 };
 
@@ -44,6 +47,7 @@ std::string progress_text(std::string_view what, const Protocol& protocol, std::
 struct Samples {
   std::vector<double> ms;       ///< of each iteration, the maximum over ranks
   std::vector<bool> disturbed;  ///< whether the machine of some rank did something else meanwhile
+  bool stopped = false;  ///< by Protocol::stop; there may be fewer than the protocol wants, or none
 };
 
 /// By how much the fastest quarters (their medians) of the first and of the second half of the

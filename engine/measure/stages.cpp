@@ -69,7 +69,8 @@ class StageMeasuring {
   Measured measure_all(std::span<const Stage> missing);
 
  private:
-  bool measure_batch(std::span<const Stage> batch, std::size_t batches_left);
+  enum class Batch { kDone, kNoTime, kStopped };
+  Batch measure_batch(std::span<const Stage> batch, std::size_t batches_left);
   Protocol sweeps_for(double sweep_s, double made_s, std::size_t batches_left) const;
   void show(log::Progress& progress, std::size_t done, std::size_t all) const;
 
@@ -88,7 +89,7 @@ Protocol StageMeasuring::sweeps_for(double sweep_s, double made_s, std::size_t b
   const double left_s = time_limit_s_ - stopwatch_.seconds() - (batches - 1) * made_s;
   const int iterations = context_.protocol.iterations;
   const int fewest = std::min(kFewestStageSamples, iterations);
-  Protocol protocol{.warmup = 0, .iterations = 0};
+  Protocol protocol{.warmup = 0, .iterations = 0, .stop = context_.protocol.stop};
   if (left_s < sweep_s * fewest) return protocol;
   protocol.iterations =
       static_cast<int>(std::clamp<double>(left_s / (sweep_s * batches), fewest, iterations));
@@ -97,8 +98,9 @@ Protocol StageMeasuring::sweeps_for(double sweep_s, double made_s, std::size_t b
   return protocol;
 }
 
-// False: the time would not suffice, and nothing was measured.
-bool StageMeasuring::measure_batch(std::span<const Stage> batch, std::size_t batches_left) {
+// Where it is not done, nothing of it was kept.
+StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch,
+                                                    std::size_t batches_left) {
   const Team& team = context_.teams[team_];
   mpi::Transport& transport = context_.transport;
   const Stopwatch stopwatch;
@@ -115,7 +117,7 @@ bool StageMeasuring::measure_batch(std::span<const Stage> batch, std::size_t bat
   Protocol protocol = sweeps_for(sweep_stopwatch.seconds(), made_s, batches_left);
   std::tie(protocol.iterations, protocol.settle_s) =
       mpi::broadcast(transport, std::pair(protocol.iterations, protocol.settle_s), team.front());
-  if (protocol.iterations == 0) return false;
+  if (protocol.iterations == 0) return Batch::kNoTime;
 
   SweepTimes sweeps(batch.size());
   const Samples samples = measure(transport, protocol, context_.disturbance, [&] {
@@ -125,6 +127,7 @@ bool StageMeasuring::measure_batch(std::span<const Stage> batch, std::size_t bat
     for (std::size_t i = 0; i < ms.size(); ++i) sweeps.add(i, ms[i]);
     return total;
   });
+  if (samples.stopped) return Batch::kStopped;
   for (std::size_t i = static_cast<std::size_t>(protocol.iterations); i < samples.ms.size(); ++i) {
     settle_left_s_ -= samples.ms[i] / 1000;
   }
@@ -133,7 +136,7 @@ bool StageMeasuring::measure_batch(std::span<const Stage> batch, std::size_t bat
     into_.stages[stage_key(context_.coarse.graph, batch[i])] = merged[i];
   }
   add_settling(into_, "stages", settling_of(samples));
-  return true;
+  return Batch::kDone;
 }
 
 void StageMeasuring::show(log::Progress& progress, std::size_t done, std::size_t all) const {
@@ -153,7 +156,9 @@ Measured StageMeasuring::measure_all(std::span<const Stage> missing) {
     const std::size_t left = missing.size() - measured.done;
     const std::size_t batches_left = (left + kStagesInBatch - 1) / kStagesInBatch;
     const std::size_t size = (left + batches_left - 1) / batches_left;
-    if (!measure_batch(missing.subspan(measured.done, size), batches_left)) break;
+    const Batch batch = measure_batch(missing.subspan(measured.done, size), batches_left);
+    measured.stopped = batch == Batch::kStopped;
+    if (batch != Batch::kDone) break;
     measured.done += size;
   }
   context_.describe(into_, stopwatch_, team_);

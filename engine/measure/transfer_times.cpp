@@ -82,21 +82,28 @@ std::vector<Bytes> transfer_sizes(Bytes largest) {
   return sizes;
 }
 
-TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             DisturbanceReader& disturbance, Rank from, Rank to, Bytes largest) {
+std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& backend,
+                                            const Protocol& protocol,
+                                            DisturbanceReader& disturbance, Rank from, Rank to,
+                                            Bytes largest) {
   TransferCurve curve{from.index(), to.index(), {}};
   const std::vector<Bytes> sizes = transfer_sizes(largest);
   const bool first = transport.rank() == from;
   const bool takes_part = first || transport.rank() == to;
   std::optional<Ball> ball;
   if (takes_part) ball.emplace(backend, sizes.back());
+  bool stopped = false;
   for (const Bytes size : sizes) {
     PingPong ping_pong(transport, ball ? &*ball : nullptr, size, first ? to : from, first);
-    const Protocol rounds{protocol.warmup, protocol.iterations, 0};
+    const Protocol rounds{
+        .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
     const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });
+    stopped = half.stopped;
+    if (stopped) break;
     curve.points.emplace_back(size, summarize(half.ms, half.disturbed).best_quarter);
   }
   transport.barrier();  // no peer maps the memory any more
+  if (stopped) return {};
   return curve;
 }
 

@@ -19,9 +19,10 @@ std::vector<Bytes> transfer_sizes(Bytes largest = kLargestMessage);
 /// round trips. The sender has just written the tensor, as in a run; that the receiver's first read
 /// of it is slower than of memory of its own is part of the operator that reads, not of this. A
 /// message to an asynchronous device has arrived when the device has it.
-/// Collective: all ranks call it, and get the same.
-TransferCurve transfer_times(mpi::Transport& transport, Backend& backend, const Protocol& protocol,
-                             DisturbanceReader& disturbance, Rank from, Rank to,
-                             Bytes largest = kLargestMessage);
+/// Collective: all ranks call it, and get the same; nothing where `protocol.stop` ended it.
+std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& backend,
+                                            const Protocol& protocol,
+                                            DisturbanceReader& disturbance, Rank from, Rank to,
+                                            Bytes largest = kLargestMessage);
 
 }  // namespace hios

@@ -49,6 +49,7 @@ Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes
   const Stopwatch stopwatch;
   const std::vector<RankPair> missing = missing_pairs(context, into);
   if (missing.empty()) return {};
+  Measured measured{.missing = 2 * missing.size()};
   std::optional<log::Progress> progress;
   if (context.leader()) progress.emplace("measuring transfers, pair of ranks");
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -58,16 +59,20 @@ Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes
       progress->update(i, missing.size(),
                        i == 0 ? -1 : stopwatch.seconds() * left / static_cast<double>(i));
     }
-    TransferCurve curve = transfer_times(context.transport, context.backend, context.protocol,
-                                         context.disturbance, from, to, largest);
-    for (int direction = 0; direction < 2; ++direction, std::swap(curve.from, curve.to)) {
-      put(curve, into[context.team_of(Rank(curve.from))]->transfers);
+    std::optional<TransferCurve> curve =
+        transfer_times(context.transport, context.backend, context.protocol, context.disturbance,
+                       from, to, largest);
+    measured.stopped = !curve;
+    if (measured.stopped) break;
+    for (int direction = 0; direction < 2; ++direction, std::swap(curve->from, curve->to)) {
+      put(*curve, into[context.team_of(Rank(curve->from))]->transfers);
+      ++measured.done;
     }
   }
   for (std::size_t team = 0; team < into.size(); ++team) {
     context.describe(*into[team], stopwatch, team);
   }
-  return {2 * missing.size(), 2 * missing.size()};
+  return measured;
 }
 
 }  // namespace hios

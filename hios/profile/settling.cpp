@@ -10,6 +10,7 @@ namespace {
 
 // In a protocol, which is free in what it holds: what is of another type counts as missing.
 constexpr const char* kSettlingKey = "settling";
+constexpr const char* kIncompleteKey = "incomplete";
 
 std::size_t count_in(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -83,6 +84,15 @@ void add_settling(Configuration& configuration, std::string_view what, const Set
   entry = to_json(sum);
 }
 
+void mark_incomplete(Configuration& configuration, bool incomplete) {
+  if (!configuration.protocol.is_object()) configuration.protocol = Json::object();
+  if (incomplete) {
+    configuration.protocol[kIncompleteKey] = true;
+  } else {
+    configuration.protocol.erase(kIncompleteKey);
+  }
+}
+
 std::string disturbed_text(std::span<const Configuration* const> configurations) {
   Settling sum;
   for (const Configuration* const configuration : configurations) {
@@ -100,6 +110,9 @@ std::string disturbed_text(std::span<const Configuration* const> configurations)
 
 std::string unsettled_text(const Configuration& configuration) {
   std::string all;
+  const Json& protocol = configuration.protocol;
+  if (protocol.is_object() && protocol.value(kIncompleteKey, Json(false)) == true)
+    all = "measuring was stopped before its end";
   for (const auto& [what, settling] : settling_by_kind(configuration)) {
     if (settling.settled.value_or(true)) continue;
     if (!all.empty()) all += "; ";

@@ -26,13 +26,17 @@ struct Settling {
 /// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.
 void add_settling(Configuration& configuration, std::string_view what, const Settling& settling);
 
+/// Marks a configuration whose measuring was stopped before its end ("incomplete" in its protocol),
+/// or takes the mark away.
+void mark_incomplete(Configuration& configuration, bool incomplete);
+
 /// How many sweeps of the configurations were disturbed: "disturbed: 41 of 120 sweeps, 34.2 % (…)".
 /// Empty: none.
 std::string disturbed_text(std::span<const Configuration* const> configurations);
 
 /// What of the configuration had not settled: "operators differ by up to 7.1 % between the first
-/// and the second half of their 120 sweeps, 31 of which were disturbed". Empty: all had, or it is
-/// not known.
+/// and the second half of their 120 sweeps, 31 of which were disturbed"; also that measuring was
+/// stopped. Empty: all had, or it is not known.
 std::string unsettled_text(const Configuration& configuration);
 /// The same of the configurations that answer for a platform's devices, each once: "p.json, cpu
 /// with 2 threads among 3 ranks: operators differ by …".

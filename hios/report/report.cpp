@@ -92,14 +92,14 @@ Json stages_json(const Report& report, const Graph& graph) {
     for (std::size_t s = 0; s < report.schedule.devices[r].size(); ++s) {
       const StageTimes* const predicted =
           report.predicted ? &report.predicted->stages[r][s] : nullptr;
-      const StageTimes& measured = report.measured.stages[r][s];
+      const StageTimes* const measured = report.measured ? &report.measured->stages[r][s] : nullptr;
       Json stage = {{"rank", r},
                     {"stage", s},
                     {"operators", operator_names(graph, report.schedule.devices[r][s])}};
       add_times(stage, "predicted", predicted);
-      add_times(stage, "measured", &measured);
+      add_times(stage, "measured", measured);
       if (predicted) add_waits(stage, "predicted", *predicted);
-      add_waits(stage, "measured", measured);
+      if (measured) add_waits(stage, "measured", *measured);
       stages.push_back(std::move(stage));
     }
   }
@@ -119,7 +119,9 @@ Json transfers_json(const Report& report, const Graph& graph) {
     if (fresh) rows.emplace_back();
     rows[at->second].*which = &transfer;
   };
-  for (const TransferTimes& each : report.measured.transfers) add(each, &Row::measured);
+  if (report.measured) {
+    for (const TransferTimes& each : report.measured->transfers) add(each, &Row::measured);
+  }
   if (report.predicted) {
     for (const TransferTimes& each : report.predicted->transfers) add(each, &Row::predicted);
   }
@@ -171,10 +173,11 @@ Json to_json(const Report& report, const Graph& graph) {
                {"disturbed_iterations", disturbed_json(report)},
                {"predicted_ms", value_or_null(report.predicted_ms)},
                {"prediction_error", value_or_null(error)},
-               {"overhead_ms", report.overhead_ms},
+               {"overhead_ms", report.measured ? Json(report.overhead_ms) : Json(nullptr)},
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (!report.incomplete.empty()) json["incomplete"] = report.incomplete;
   if (report.transfer_paths) json["transfer_paths"] = *report.transfer_paths;
   return json;
 }

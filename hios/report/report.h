@@ -62,18 +62,19 @@ struct Report {
   std::vector<bool> disturbed;
   std::vector<double> percentiles;  ///< to be reported beside the usual ones, in percent
   std::optional<double> predicted_ms;
-  double overhead_ms = 0;  ///< of the executor, outside kernels and waits
+  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; known with `measured`
   std::optional<ReportVerification> verified;
   Schedule schedule;                  ///< what ran
   std::optional<Timeline> predicted;  ///< with a profile
-  Timeline measured;                  ///< of one iteration, after those of iterations_ms
+  std::optional<Timeline> measured;   ///< of one iteration, after those of iterations_ms
+  std::string incomplete;  ///< why it does not hold all that was asked for; empty: it does
 };
 
 /// (measured − predicted) / measured, signed. REQUIRES: measured_ms > 0.
 double prediction_error(double measured_ms, double predicted_ms);
 
 /// The whole file. Latencies are summarised here, and the prediction judged by their best_quarter;
-/// `graph` names the schedule's operators. REQUIRES: both timelines are those of the schedule.
+/// `graph` names the schedule's operators. REQUIRES: the timelines are those of the schedule.
 Json to_json(const Report& report, const Graph& graph);
 
 }  // namespace hios

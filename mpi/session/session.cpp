@@ -83,7 +83,7 @@ bool refuse_launch(const ErrorText& text_of) {
 #ifdef OPEN_MPI
   if (!launched_without_pmix()) return false;
   if (launched_task().value_or(0) == 0)
-    print_error(text_of(unconnected(launched_ranks().value_or(0), "srun gave them no PMIx")));
+    print_error(text_of(unconnected(launched_ranks().value_or(0), "Slurm gave them no PMIx")));
   return true;
 #else
   return false;

@@ -51,7 +51,7 @@ TmpFS={folder}/tmp.%n
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
 {nodes}
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 

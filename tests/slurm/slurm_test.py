@@ -59,7 +59,7 @@ class SlurmTest(unittest.TestCase):
             self.finish("profile.sbatch", *NETWORK, *QUICK, "--output", profile)
         schedule = self.folder / f"{algorithm}.json"
         self.cluster.command(PROGRAMS / "hios-schedule", *NETWORK, "--profile", profile, "--devices", devices,
-                             "--algorithm", algorithm, "--output", schedule)
+                             "--algorithm", algorithm, "--output", schedule, "--force")
         return schedule
 
     def long_run(self, *arguments):
@@ -115,6 +115,39 @@ class Jobs(SlurmTest):
         (self.folder / "site.env").unlink()
         printed = self.finish("run.sbatch", state="FAILED")
         self.assertIn("site.env: there is no such file; copy site.env.example to site.env", printed)
+
+
+class Endings(SlurmTest):
+    """What was measured is kept, and marked incomplete; no process is left (Cluster.wait sees to that)."""
+
+    def expect_kept(self, number, name, by="SIGTERM"):
+        report = self.measured(name)
+        self.assertTrue(report["incomplete"].startswith(f"ended by {by}"), report["incomplete"])
+        self.assertEqual(len(report["ranks"]), 2)
+
+    def test_scancel(self):
+        for launcher in ("mpirun", "srun"):
+            self.site(launcher)
+            number = self.long_run()
+            self.cluster.command("scancel", number)
+            self.assertEqual(self.cluster.wait(number), "CANCELLED")
+            self.expect_kept(number, f"run-{number}.json")
+
+    def test_the_time_limit(self):
+        # Slurm counts in minutes, and tells the script 50 s before.
+        number = self.long_run("--time=1", "--signal=B:TERM@50")
+        self.assertIn(self.cluster.wait(number), ("FAILED", "TIMEOUT"))
+        self.expect_kept(number, f"run-{number}.json")
+
+    def test_requeue(self):
+        number = self.long_run()
+        self.cluster.command("scontrol", "requeue", number)
+        self.cluster.wait_until(lambda: self.cluster.job(number).get("Restarts") == "1", 60, "it is requeued")
+        self.cluster.wait_until(lambda: not self.cluster.processes(number), 60, "its first start has ended")
+        self.expect_kept(number, f"run-{number}.json")
+        # Slurm waits two minutes before it starts a requeued job; nobody needs to see that.
+        self.cluster.command("scancel", number)
+        self.assertEqual(self.cluster.wait(number), "CANCELLED")
 
 
 class Sweeps(SlurmTest):

@@ -138,7 +138,9 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
   Pipe out = make_pipe(), err = make_pipe();
-  const pid_t child = start(command, options, out, err);
+  std::vector<std::string> whole = options.before;
+  whole.insert(whole.end(), command.begin(), command.end());
+  const pid_t child = start(whole, options, out, err);
   out.write.close();
   err.write.close();
 

@@ -12,6 +12,7 @@ struct ProcessOptions {
   double limit_s = 60;
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
   std::string directory = {};                                         ///< empty: this process's
+  std::vector<std::string> before = {};  ///< words put before the command, mpirun included
 };
 
 struct ProcessResult {

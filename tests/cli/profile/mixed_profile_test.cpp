@@ -45,10 +45,12 @@ Profile profile_of(const Network& network, const std::vector<std::string>& algor
     options.largest_message = Bytes{1} << 16;  // larger ones only take time
     job::Watch watch(transport, 0);
     job::ProfileJob job(watch, network, {}, options);
-    EXPECT_TRUE(job.measure([&](const Platform& platform, const Profile& profile, double limit_s) {
-      return wanted_stages(network.coarse.graph, platform, profile, scheduler::built_in(),
-                           algorithms, limit_s);
-    }));
+    const job::Ended ended =
+        job.measure([&](const Platform& platform, const Profile& profile, double limit_s) {
+          return wanted_stages(network.coarse.graph, platform, profile, scheduler::built_in(),
+                               algorithms, limit_s);
+        });
+    EXPECT_EQ(ended, job::Ended::kComplete);
     const std::lock_guard lock(mutex);
     texts.insert(to_json(job.profile()).dump());
   });

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "hios/evaluate/cost_model.h"
+#include "hios/profile/settling.h"
 #include "support/complaint.h"
 #include "support/expect_error.h"
 #include "support/fake_job.h"
@@ -68,7 +69,8 @@ Profile profile_of(const Network& network, const Names& names, const Schedule* s
   run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
     ProfileJob job(watch, network, {}, options_with(names));
-    EXPECT_TRUE(job.measure(schedule ? stages_of(network, *schedule) : AskStages{}));
+    EXPECT_EQ(job.measure(schedule ? stages_of(network, *schedule) : AskStages{}),
+              Ended::kComplete);
     const std::lock_guard lock(mutex);
     texts.insert(to_json(job.profile()).dump());
   });
@@ -144,7 +146,7 @@ TEST(ProfileJob, OneToThreeReferenceRanksFillOneConfiguration) {
     test::run_ranks(ranks, [&](mpi::Transport& transport) {
       Watch watch(transport, 0);
       ProfileJob job(watch, network, {}, options_with({"reference"}, backends()));
-      EXPECT_TRUE(job.measure());
+      EXPECT_EQ(job.measure(), Ended::kComplete);
       ASSERT_EQ(job.configurations().size(), 1u);
       const Configuration& only = *job.configurations().front();
       EXPECT_EQ(only.operators.size(), network.coarse.graph.size());
@@ -164,13 +166,13 @@ TEST(ProfileJob, MeasuresNothingTwice) {
   run_fake_job({.backends = kMixed}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
     ProfileJob first(watch, network, {}, options_with(kMixed));
-    EXPECT_TRUE(first.measure(stages_of(network, schedule)));
+    EXPECT_EQ(first.measure(stages_of(network, schedule)), Ended::kComplete);
     const auto without_seconds = [](Profile profile) {
       for (Configuration& each : profile.configurations) each.seconds = 0;
       return to_json(profile).dump();
     };
     ProfileJob again(watch, network, first.profile(), options_with(kMixed));
-    EXPECT_TRUE(again.measure(stages_of(network, schedule)));
+    EXPECT_EQ(again.measure(stages_of(network, schedule)), Ended::kComplete);
     EXPECT_EQ(without_seconds(again.profile()), without_seconds(first.profile()));
   });
 }
@@ -212,13 +214,56 @@ TEST(ProfileJob, StopsAskingWhenTheTimeIsUp) {
     options.stages_limit_s = 0;
     ProfileJob job(watch, network, {}, options);
     std::size_t asked = 0;
-    EXPECT_FALSE(job.measure([&](const Platform&, const Profile& profile, double) {
+    const Ended ended = job.measure([&](const Platform&, const Profile& profile, double) {
       ++asked;
       const Stage both{{{OpId(0)}, {OpId(1)}}};
       return WantedStages{{&profile.configurations.front(), {both}}};
-    }));
+    });
+    EXPECT_EQ(ended, Ended::kOutOfTime);
     EXPECT_EQ(asked, transport.rank() == Rank(0) ? 1u : 0u) << "rank 0 is asked for all";
   });
+}
+
+TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
+  const Network network = fake_network(14, 11);
+  const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 5);
+  const Names names = {"fake", "fake"};
+  bool nothing = false, operators_only = false, without_stages = false, whole = false;
+  for (int stop_at = 1; !whole; ++stop_at) {
+    SCOPED_TRACE(stop_at);
+    ASSERT_LT(stop_at, 200);
+    run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+      Watch watch(transport, 0);
+      ProfileOptions options = options_with(names);
+      options.largest_message = 4096;
+      int asked = 0;
+      options.protocol.stop = [&] { return transport.rank() == Rank(1) && ++asked >= stop_at; };
+      ProfileJob job(watch, network, {}, options);
+      const Ended ended = job.measure(stages_of(network, schedule));
+      const Configuration& known = *job.configurations().front();
+      EXPECT_EQ(known.protocol.contains("incomplete"), ended == Ended::kStopped);
+      EXPECT_EQ(unsettled_text(known).find("stopped before its end") != std::string::npos,
+                ended == Ended::kStopped);
+      if (transport.rank() == Rank(0)) {
+        nothing = nothing || known.operators.empty();
+        operators_only = operators_only || (!known.operators.empty() && known.transfers.empty());
+        without_stages = without_stages || (!known.transfers.empty() && known.stages.empty());
+        whole = ended == Ended::kComplete;
+      }
+      if (known.operators.empty()) return;
+      const Json json = to_json(job.profile());
+      test::expect_meets_schema(json);
+
+      options.protocol.stop = {};
+      ProfileJob again(watch, network, profile_from_json(JsonView(json, "p.json")), options);
+      EXPECT_EQ(again.measure(stages_of(network, schedule)), Ended::kComplete);
+      const Configuration& all = *again.configurations().front();
+      EXPECT_FALSE(all.protocol.contains("incomplete"));
+      EXPECT_EQ(all.transfers.size(), 2u);
+      EXPECT_FALSE(all.stages.empty());
+    });
+  }
+  EXPECT_TRUE(nothing && operators_only && without_stages);
 }
 
 // ---------------------------------------------------------- bad input, on whichever rank

@@ -13,6 +13,7 @@
 #include "support/fake_job.h"
 #include "support/made_up_profile.h"
 #include "support/random_network.h"
+#include "support/schema.h"
 
 namespace hios::job {
 namespace {
@@ -149,6 +150,45 @@ TEST(RunJob, FakeRanksComputeBitForBitWhatOneComputes) {
   }
 }
 
+// Whenever rank 1 alone is asked: in the warm-up, the measured runs, the recorded ones, the
+// verification, at last never.
+TEST(RunJob, StoppedAnywhereItKeepsWhatItMeasured) {
+  const RunInputs inputs = inputs_for(Network(small_model()), {"cpu", "cpu"}, 21);
+  bool nothing = false, without_record = false, without_verification = false, whole = false;
+  for (int stop_at = 1; !whole; ++stop_at) {
+    SCOPED_TRACE(stop_at);
+    ASSERT_LT(stop_at, 100);
+    test::run_ranks(2, [&](mpi::Transport& transport) {
+      RunOptions options = options_with({"reference"});
+      options.verify = Verify::kOperators;
+      int asked = 0;
+      options.protocol.stop = [&] { return transport.rank() == Rank(1) && ++asked >= stop_at; };
+      Watch watch(transport, 0);
+      RunJob job(watch, inputs, options);
+      const RunResults results = job.run();
+      EXPECT_EQ(results.stopped, !results.verified || !results.measured) << "all was done";
+      EXPECT_LE(results.iterations_ms.size(), 3u);
+      if (results.measured) {
+        EXPECT_EQ(results.iterations_ms.size(), 3u);
+        EXPECT_EQ(results.measured->stages.size(), 2u);
+      }
+      if (results.verified) {
+        EXPECT_TRUE(results.verified->passed());
+      }
+      if (!results.iterations_ms.empty()) {
+        const Report report = make_report(inputs, options, job.setup(), results);
+        test::expect_meets_schema(to_json(report, inputs.network.coarse.graph));
+      }
+      if (transport.rank() != Rank(0)) return;
+      nothing = nothing || results.iterations_ms.empty();
+      without_record = without_record || (!results.iterations_ms.empty() && !results.measured);
+      without_verification = without_verification || (results.measured && !results.verified);
+      whole = !results.stopped;
+    });
+  }
+  EXPECT_TRUE(nothing && without_record && without_verification);
+}
+
 TEST(RunJob, RanksOfTwoKindsAreNotComparedWithOne) {
   const Names names = {"fake-device", "fake"};
   const RunInputs inputs = inputs_for(Network(small_model()), {"gpu", "cpu"}, 5);
@@ -201,9 +241,9 @@ TEST(RunJob, AProfilePredicts) {
     const Report report = make_report(inputs, options, job.setup(), results);
     EXPECT_EQ(report.predicted_ms, predicted_ms(inputs, results));
     ASSERT_TRUE(report.predicted);
-    ASSERT_EQ(report.measured.stages.size(), inputs.schedule.schedule.devices.size());
-    for (std::size_t d = 0; d < report.measured.stages.size(); ++d) {
-      const auto& stages = report.measured.stages[d];
+    ASSERT_EQ(report.measured->stages.size(), inputs.schedule.schedule.devices.size());
+    for (std::size_t d = 0; d < report.measured->stages.size(); ++d) {
+      const auto& stages = report.measured->stages[d];
       EXPECT_EQ(stages.size(), inputs.schedule.schedule.devices[d].size());
       EXPECT_EQ(stages.size(), report.predicted->stages[d].size());
       for (const auto& stage : stages) EXPECT_GE(stage.end_ms, stage.start_ms);

@@ -21,7 +21,7 @@ using test::RandomNetwork;
 using test::RouteCase;
 using test::run_device_ranks;
 
-constexpr Protocol kShort{.warmup = 1, .iterations = 4};
+const Protocol kShort{.warmup = 1, .iterations = 4};
 
 std::vector<Stage> pairs(const Graph& graph, std::size_t most) {
   const Reachability reachability(graph);

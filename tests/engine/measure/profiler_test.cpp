@@ -27,7 +27,7 @@ using test::random_network;
 using test::RandomNetwork;
 using test::run_ranks;
 
-constexpr Protocol kShort{.warmup = 1, .iterations = 4};
+const Protocol kShort{.warmup = 1, .iterations = 4};
 
 // What a rank has when it profiles.
 struct Rig {

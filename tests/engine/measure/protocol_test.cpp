@@ -47,6 +47,43 @@ TEST(Measure, RanksAgreeWhenTheDurationIsReached) {
   });
 }
 
+// Signals reach ranks at different moments, and some of them not at all.
+TEST(Measure, AllRanksEndTogetherOnceOneWasAsked) {
+  run_ranks(3, [](mpi::Transport& transport) {
+    int asked = 0;
+    Protocol protocol{.warmup = 2, .iterations = 50, .settle_s = 100};
+    protocol.stop = [&] { return transport.rank() == Rank(1) && ++asked > 5; };
+    FakeDisturbance quiet;
+    const Samples samples = measure(transport, protocol, quiet, [] { return 1.0; });
+    EXPECT_TRUE(samples.stopped);
+    EXPECT_EQ(samples.ms, Times(4, 1.0)) << "the run during which it was asked counts";
+  });
+}
+
+TEST(Measure, AskedInTheWarmUpNothingIsMeasured) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    Protocol protocol{.warmup = 3, .iterations = 5};
+    protocol.stop = [&] { return transport.rank() == Rank(0); };
+    FakeDisturbance quiet;
+    int runs = 0;
+    const Samples samples = measure(transport, protocol, quiet, [&] { return 1.0 * ++runs; });
+    EXPECT_TRUE(samples.stopped);
+    EXPECT_EQ(samples.ms, Times());
+    EXPECT_EQ(runs, 1);
+  });
+}
+
+TEST(Measure, NobodyAskedIsNotStopped) {
+  run_ranks(2, [](mpi::Transport& transport) {
+    Protocol protocol{.warmup = 1, .iterations = 5};
+    protocol.stop = [] { return false; };
+    FakeDisturbance quiet;
+    const Samples samples = measure(transport, protocol, quiet, [] { return 1.0; });
+    EXPECT_FALSE(samples.stopped);
+    EXPECT_EQ(samples.ms.size(), 5u);
+  });
+}
+
 TEST(Measure, EachRunBeginsAfterABarrier) {
   // Ranks that never communicate in a run still cannot be more than a run apart.
   int counts[2] = {0, 0};

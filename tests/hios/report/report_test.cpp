@@ -33,8 +33,8 @@ Report sample() {
   report.iterations_ms = {4, 2, 3, 5};
   report.overhead_ms = 0.01;
   report.schedule = {{{test::stage({{1}})}, {test::stage({{2, 3}, {4}})}}};
-  report.measured.stages = {{{0, 0, 0, 0.5}}, {{0.1, 0.6, 0.75, 1.5}}};
-  report.measured.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 0.5, 0.6, 1000}};
+  report.measured.emplace().stages = {{{0, 0, 0, 0.5}}, {{0.1, 0.6, 0.75, 1.5}}};
+  report.measured->transfers = {{OpId(0), DeviceId(0), DeviceId(1), 0.5, 0.6, 1000}};
   return report;
 }
 
@@ -69,7 +69,7 @@ TEST(Report, SaysAllThatIsKnown) {
   report.percentiles = {99.9, 50};
   report.disturbed = {false, true, false, true};
   report.predicted_ms = 1;
-  Timeline& predicted = report.predicted.emplace(report.measured);
+  Timeline& predicted = report.predicted.emplace(*report.measured);
   predicted.stages[1][0] = {0, 0.8, 0.8, 1};
   predicted.transfers = {{OpId(0), DeviceId(0), DeviceId(1), 0.5, 0.8, 1000},
                          {OpId(1), DeviceId(1), DeviceId(0), 1, 2, 500}};

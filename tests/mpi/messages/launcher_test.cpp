@@ -95,7 +95,8 @@ TEST_F(Launcher, IsSrunWithoutPmixWhereNothingElseConnectsTheTasks) {
   EXPECT_TRUE(mpi::launched_without_pmix());
   set("PMI_RANK", "3");
   EXPECT_TRUE(mpi::launched_without_pmix()) << "PMI-2 does not connect them";
-  for (const char* name : {"PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_pmix"}) {
+  for (const char* name :
+       {"PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_pmix"}) {
     set(name, "1");
     EXPECT_FALSE(mpi::launched_without_pmix()) << name;
     unsetenv(name);

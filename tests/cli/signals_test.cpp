@@ -1,0 +1,145 @@
+// SIGTERM and SIGINT, to a program or to mpirun: what was measured is kept, and nobody is left.
+
+#include <gtest/gtest.h>
+
+#include "support/programs.h"
+#include "support/schema.h"
+
+namespace hios::test {
+namespace {
+
+// Starts the words after it, waits until all $RANKS ranks have their handlers (SIGTERM is bit 14 of
+// the caught signals), sends $SIGNAL to what it has started, and ends as that ends. A rank that
+// outlives it is told of.
+constexpr const char* kSignal = R"(set -m
+"$@" &
+pid=$!
+ranks() {
+  if [ "$RANKS" = 1 ]; then echo "$pid"; else cat /proc/"$pid"/task/*/children 2>/dev/null; fi
+}
+ready() {
+  count=0
+  for rank in $(ranks); do
+    if grep -q '^SigCgt:.*[4567cdef]...$' "/proc/$rank/status" 2>/dev/null; then count=$((count + 1)); fi
+  done
+  [ "$count" = "$RANKS" ]
+}
+until ready; do
+  kill -0 "$pid" 2>/dev/null || break
+  sleep 0.05
+done
+sleep "$DELAY"
+left=$(ranks)
+kill -"$SIGNAL" "$pid"
+wait "$pid"
+status=$?
+sleep 1
+for rank in $left; do
+  # Z: it has ended, and only waits for somebody to ask how.
+  if grep -q '^State:.[^ZX]' "/proc/$rank/status" 2>/dev/null; then echo "rank $rank is still there" >&2; fi
+done
+exit "$status")";
+
+struct Signalled {
+  std::string signal;
+  std::size_t ranks;
+  std::string delay = "0.7";  ///< seconds from the moment at which there is something to keep
+};
+
+class Signals : public testing::Test {
+ protected:
+  static ProcessResult signal(const Signalled& how, const Words& command) {
+    ProcessOptions options;
+    options.environment = {
+        {"SIGNAL", how.signal}, {"RANKS", std::to_string(how.ranks)}, {"DELAY", how.delay}};
+    options.before = {"bash", "-c", kSignal, "bash"};
+#ifdef HIOS_MPIEXEC
+    if (how.ranks > 1) return run_mpi(how.ranks, command, options);
+#endif
+    return run_process(command, options);
+  }
+
+  static void expect_gone(const ProcessResult& done, const Signalled& how) {
+    EXPECT_FALSE(done.timed_out) << done.err;
+    EXPECT_EQ(done.err.find("is still there"), std::string::npos) << done.err;
+    if (how.ranks == 1) {
+      EXPECT_EQ(done.exit_status, how.signal == "INT" ? 130 : 143) << done.err;
+    } else {
+      EXPECT_NE(done.exit_status, 0) << done.err;
+    }
+  }
+
+  std::string schedule(std::size_t devices) {
+    const std::string file = place_.file("schedule.json");
+    const ProcessResult profiled =
+        hios_profile(devices, network_ + Words{"--iterations", "3", "--largest-message", "4096",
+                                               "--output", place_.file("p.json"), "--force"});
+    EXPECT_EQ(profiled.exit_status, 0) << profiled.err;
+    const ProcessResult planned = hios_schedule(
+        network_ + Words{"--profile", place_.file("p.json"), "--devices", std::to_string(devices),
+                         "--algorithm", "inter-mr", "--output", file, "--force"});
+    EXPECT_EQ(planned.exit_status, 0) << planned.err;
+    return file;
+  }
+
+  const Words network_ = {"--model", "squeezenet", "--height", "64"};
+  Workplace place_;
+};
+
+TEST_F(Signals, ARunKeepsWhatItMeasured) {
+  for (const std::size_t ranks : {1, 2}) {
+#ifndef HIOS_MPIEXEC
+    if (ranks > 1) continue;
+#endif
+    const std::string plan = schedule(ranks);
+    for (const char* name : {"TERM", "INT"}) {
+      SCOPED_TRACE(std::string(name) + ", ranks " + std::to_string(ranks));
+      const Signalled how{name, ranks};
+      const std::string file = place_.file("report.json");
+      const ProcessResult done =
+          signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
+                          Words{"--schedule", plan, "--duration", "1000", "--oversubscribe",
+                                "--verify", "--json", file, "--force"});
+      expect_gone(done, how);
+      const Json report = read(file);
+      expect_meets_schema(report);
+      EXPECT_GT(report["iterations_ms"].size(), 0u);
+      EXPECT_TRUE(report["verified"].is_null());
+      // mpirun passes Ctrl-C on as SIGTERM.
+      const std::string by = ranks > 1 ? "TERM" : name;
+      EXPECT_EQ(report["incomplete"], "ended by SIG" + by + " before it was verified");
+      EXPECT_NE(done.err.find("what was measured was kept"), std::string::npos) << done.err;
+    }
+    EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
+  }
+}
+
+TEST_F(Signals, AProfileKeepsWhatItMeasured) {
+  const std::string file = place_.file("profile.json");
+  const Words command = Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
+                        Words{"--iterations", "1000000", "--oversubscribe", "--output", file};
+  const Signalled how{"TERM", 1};
+  const ProcessResult done = signal(how, command);
+  expect_gone(done, how);
+  const Json profile = read(file);
+  expect_meets_schema(profile);
+  EXPECT_EQ(profile["configurations"][0]["protocol"]["incomplete"], true);
+
+  const ProcessResult updated =
+      hios_profile(1, network_ + Words{"--iterations", "3", "--update", "--output", file});
+  EXPECT_EQ(updated.exit_status, 0) << updated.err;
+  EXPECT_FALSE(read(file)["configurations"][0]["protocol"].contains("incomplete"));
+}
+
+TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
+  const Signalled how{"TERM", 1, "0"};
+  // So many pixels that the first warm-up is still under way.
+  const ProcessResult done = signal(
+      how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "2048", "--warmup",
+            "1000000", "--oversubscribe", "--output", place_.file("profile.json")});
+  expect_gone(done, how);
+  EXPECT_EQ(place_.files(), Words{});
+}
+
+}  // namespace
+}  // namespace hios::test
