@@ -23,8 +23,8 @@ std::optional<std::size_t> launched_task();
 std::optional<std::size_t> launched_local_rank();
 std::optional<std::size_t> launched_local_size();
 
-/// True if srun started this process as one of several tasks and gave them no PMIx, by which the
-/// tasks of an Open MPI find each other (plain srun, --mpi=none, --mpi=pmi2). False where the user
+/// True if Slurm started this process as one of several tasks and gave them no PMIx, by which the
+/// tasks of an Open MPI find each other: Slurm's own ways and PMI-2 do not do. False where the user
 /// has chosen Open MPI's way himself (OMPI_MCA_pmix: an old one can be built to speak PMI-2).
 bool launched_without_pmix();
 
