@@ -61,12 +61,7 @@ Graph model_graph(const std::string& name) {
   const CoarseGraph coarse = coarsen(model);
   std::vector<Operator> operators(coarse.graph.operators().begin(), coarse.graph.operators().end());
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    double work = 0;
-    for (const LayerId id : coarse.operators[i].layers) {
-      const Layer& layer = model.layer(id);
-      work += flop(layer.kind, model.input_shapes(layer), model.tensor(layer.output).shape);
-    }
-    operators[i].time_ms = 0.01 + work * 1e-9;
+    operators[i].time_ms = 0.01 + flop(model, coarse.operators[i]) * 1e-9;
     operators[i].has_time = true;
     operators[i].utilization = 0.8;
   }

@@ -1,8 +1,11 @@
 #include "cli/flags.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -36,6 +39,13 @@ void Flags::parse(int argc, const char* const* argv) {
     po::notify(values_);
   } catch (const po::error& error) {
     throw InputError(std::string(error.what()) + " (" + program_ + " --help lists the flags)");
+  }
+  for (const auto& [flag, given_value] : values_) {
+    const auto* const word = boost::any_cast<std::string>(&given_value.value());
+    const po::option_description& option = description_.find(flag, false);
+    const bool takes_value = option.semantic()->max_tokens() > 0;
+    if (!takes_value || !word || !word->empty()) continue;
+    throw InputError("--" + flag + " is empty: give it " + option.format_parameter());
   }
 }
 
@@ -154,8 +164,13 @@ void check_distinct_files(const Flags& flags) {
                            "json", "csv", "trace", "timeline", "export-graph", "export-model"}) {
     const auto name = flags.optional_text(flag);
     if (!name) continue;
-    std::error_code ignored;
-    const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(*name), ignored);
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(*name, error);
+    if (error) {
+      throw InputError("--" + std::string(flag) + " " + *name +
+                       ": the working folder is not there any more; change to another");
+    }
+    const auto file = std::filesystem::weakly_canonical(whole, error);
     const auto [at, fresh] = seen.emplace(file, flag);
     if (!fresh)
       throw InputError("--" + at->second + " and --" + flag + " name the same file, " + *name);
@@ -165,6 +180,14 @@ void check_distinct_files(const Flags& flags) {
 void show(const std::string& text) {
   if (log::level() != log::Level::kQuiet) std::fputs(text.c_str(), stdout);
 }
+
+void finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw RunError(std::string("standard output: ") + std::strerror(errno) +
+                 "; files that were asked for are written");
+}
+
+void prepare_process() { std::signal(SIGXFSZ, SIG_IGN); }
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> words;

@@ -84,6 +84,14 @@ void check_distinct_files(const Flags& flags);
 /// Results for a person, on standard output; nothing under -q.
 void show(const std::string& text);
 
+/// The last thing a program does: throws RunError where standard output did not take all that was
+/// shown (a full disk).
+void finish_output();
+
+/// The first thing a program does. A file that grows beyond `ulimit -f` is then an error of writing
+/// it, with a line that names it, and no signal that ends the program without a word.
+void prepare_process();
+
 /// Writes results after the work is done: what goes wrong then is a failure of the run, not bad
 /// input.
 template <class Write>

@@ -1,11 +1,12 @@
 #include "cli/rank_flags.h"
-#include "cli/stop_request.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
+#include "cli/stop_request.h"
 #include "cli/version.h"
 #include "engine/backends.h"
 #include "hios/base/error.h"
@@ -43,6 +44,26 @@ po::options_description device_flags() {
   group.add_options()("allow-nondeterministic",
                       "also algorithms that give other bits each time they run");
   return group;
+}
+
+std::optional<double> early_timeout_s(int argc, const char* const* argv) {
+  const std::string_view flag = "--timeout";
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (!word.starts_with(flag)) continue;
+    word.remove_prefix(flag.size());
+    if (word.starts_with("=")) {
+      word.remove_prefix(1);
+    } else if (word.empty() && i + 1 < argc) {
+      word = argv[i + 1];
+    } else {
+      continue;
+    }
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
+    if (error == std::errc() && end == word.data() + word.size() && seconds >= 0) return seconds;
+  }
+  return {};
 }
 
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ const mpi::Route* read_route(const Flags& flags);
 /// --math; none: the schedule's, or fp32.
 std::optional<Precision> read_math(const Flags& flags);
 Protocol read_protocol(const Flags& flags);
+/// What --timeout says, before the command line is parsed: MPI itself starts before, and a rank
+/// that stands still then is as bad. Nothing where it is not given, or is no number.
+std::optional<double> early_timeout_s(int argc, const char* const* argv);
+
 /// --timeout, in seconds.
 double read_timeout(const Flags& flags);
 

@@ -22,37 +22,46 @@ constexpr std::array kSignals = {SIGINT, SIGTERM};
 std::atomic<int> asked_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
 
-/// Ends the process once the grace is over. The handler wakes it by a semaphore, one of the few
-/// things that handlers may use.
+/// How the handler wakes the reaper: a semaphore is one of the few things that handlers may use. It
+/// is never destroyed, since a handler may run on another thread until the last moment.
+sem_t& wake() {
+  static sem_t semaphore = [] {
+    sem_t made;
+    sem_init(&made, 0, 0);
+    return made;
+  }();
+  return semaphore;
+}
+
+/// Ends the process once the grace is over.
 class Reaper {
  public:
   explicit Reaper(StopRequest::Grace grace) : grace_(std::move(grace)) {
-    sem_init(&asked_, 0, 0);
+    while (sem_trywait(&wake()) == 0) {  // left over from an earlier request
+    }
     sem_init(&ended_, 0, 0);
     thread_ = std::thread([this] { watch(); });
   }
   ~Reaper() {
     done_ = true;
     sem_post(&ended_);
-    sem_post(&asked_);
+    sem_post(&wake());
     thread_.join();
-    sem_destroy(&asked_);
     sem_destroy(&ended_);
   }
-  void wake() { sem_post(&asked_); }
 
  private:
   void watch() {
-    while (sem_wait(&asked_) != 0 && errno == EINTR) {
+    while (sem_wait(&wake()) != 0 && errno == EINTR) {
     }
     if (done_) return;
     timespec end{};
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     const double ns = static_cast<double>(end.tv_nsec) + std::fmod(grace_.seconds, 1) * 1e9;
     end.tv_sec += static_cast<time_t>(grace_.seconds) + (ns >= 1e9 ? 1 : 0);
     end.tv_nsec = static_cast<long>(std::fmod(ns, 1e9));
     int waited = 0;
-    while ((waited = sem_timedwait(&ended_, &end)) != 0 && errno == EINTR) {
+    while ((waited = sem_clockwait(&ended_, CLOCK_MONOTONIC, &end)) != 0 && errno == EINTR) {
     }
     if (waited == 0) return;
     const std::string line = "error: " + grace_.line + "\n";
@@ -62,14 +71,12 @@ class Reaper {
   }
 
   StopRequest::Grace grace_;
-  sem_t asked_, ended_;
+  sem_t ended_;
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };
 
 std::unique_ptr<Reaper> reaper;
-/// The same for the handler; a plain pointer can be read there.
-std::atomic<Reaper*> woken = nullptr;
 
 void handle(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -89,7 +96,7 @@ void note(int signal) {
   const int error = errno;
   int nobody = 0;
   asked_by.compare_exchange_strong(nobody, signal);
-  if (Reaper* const wakes = woken) wakes->wake();
+  sem_post(&wake());
   errno = error;
 }
 
@@ -97,8 +104,8 @@ void note(int signal) {
 
 StopRequest::StopRequest(std::optional<Grace> grace) {
   asked_by = 0;
+  wake();  // made here, not by a handler
   if (grace) reaper = std::make_unique<Reaper>(std::move(*grace));
-  woken = reaper.get();
   // Reset by the first Ctrl-C, so that the second finds the default: the end. SIGTERM comes from
   // several sides at once: a batch system tells each process, and the launcher its ranks again.
   for (const int each : kSignals) {
@@ -111,7 +118,6 @@ StopRequest::~StopRequest() {
   for (const int each : kSignals) {
     if (!ignored(each)) handle(each, SIG_DFL, 0);
   }
-  woken = nullptr;
   reaper.reset();
 }
 

@@ -36,8 +36,9 @@ class StopRequest {
 /// The same for a job: asks all ranks, of which a signal may have reached a few only. Collective.
 int signal_of_any(mpi::Transport& transport);
 
-/// For a rank that measures: it has as long as the launcher and batch systems wait, and a little
-/// more than an iteration takes, to write what it has.
+/// For a rank that measures: 2 s to end its iteration and to write what it has, so that all ranks
+/// are gone 3 s after the signal. A launcher may wait for less: Open MPI's ends its ranks 1 s after
+/// it has told them.
 StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& work);
 
 /// The exit status of a program that was ended by a signal, results written or not: 130 for SIGINT,

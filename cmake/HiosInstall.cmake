@@ -8,7 +8,8 @@ set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/hios)
 install(TARGETS hios-profile hios-schedule hios-run COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/hios)
 # The documents, and what they link to, in the same places as in the sources.
-install(DIRECTORY docs examples COMPONENT programs DESTINATION ${documents})
+install(DIRECTORY docs examples slurm COMPONENT programs DESTINATION ${documents}
+  PATTERN site.env EXCLUDE PATTERN results EXCLUDE PATTERN *.out EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${documents}/schedules)
 install(DIRECTORY bench/results/study COMPONENT programs DESTINATION ${documents}/bench/results
   FILES_MATCHING PATTERN *.png PATTERN *.csv)

@@ -19,11 +19,20 @@ program() {
   command -v "$path"
 }
 
+# mpirun passes a signal on to its ranks. srun would kill them, so they are told by Slurm.
+tell_ranks() {
+  if [ "${HIOS_LAUNCHER:-mpirun}" = srun ]; then
+    scancel --signal=TERM "$SLURM_JOB_ID" || true
+  else
+    kill -TERM "$1" 2>/dev/null || true
+  fi
+}
+
 # launch NAME ARGUMENTS…: a program on all ranks of the job, one a task. Told to end (scancel, requeue, the time limit),
 # it passes that on and waits, so that the program can write what it measured.
 launch() {
   local path child status=0
-  path=$(program "$1")
+  path=$(program "$1") || return
   shift
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
@@ -42,7 +51,7 @@ launch() {
       ;;
   esac
   child=$!
-  trap 'stopped=yes; kill -TERM "$child" 2>/dev/null || true' TERM INT
+  trap 'stopped=yes; tell_ranks "$child"' TERM INT
   # A trapped signal ends `wait` early, with the program still at work.
   while :; do
     wait "$child" && status=0 || status=$?

@@ -59,6 +59,14 @@ def read_rows(folder):
     return rows, complaints
 
 
+def missing_reports(folder, algorithms):
+    """A complaint for each report that a sweep should have made and has not; the jobs' output says why."""
+    networks = sorted(path for path in folder.iterdir() if path.is_dir())
+    return [f"{network / algorithm}.report.json: is missing, see the output of its job"
+            for network in networks for algorithm in algorithms
+            if not (network / f"{algorithm}.report.json").exists()]
+
+
 def cell_text(value):
     if value is None or value == "":
         return "-"
@@ -95,10 +103,14 @@ def write(path, text):
 def main():
     parser = argparse.ArgumentParser(prog="table.py", description=" ".join(__doc__.split()))
     parser.add_argument("folder", type=Path, help="with reports named ALGORITHM.report.json, at any depth")
-    folder = parser.parse_args().folder
+    parser.add_argument("--algorithms", default="",
+                        help="A[,A...]: complain of each folder of a network that lacks a report of one of them")
+    arguments = parser.parse_args()
+    folder = arguments.folder
     if not folder.is_dir():
         sys.exit(f"error: {folder}: there is no such folder")
     rows, complaints = read_rows(folder)
+    complaints += missing_reports(folder, [name for name in arguments.algorithms.split(",") if name])
     for complaint in complaints:
         print(f"warning: {complaint}", file=sys.stderr)
     if not rows:

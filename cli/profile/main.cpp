@@ -92,10 +92,13 @@ void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
 }
 
 int profile(mpi::Transport& plain_transport, int argc, char** argv) {
-  job::Watch watch(plain_transport);
+  job::Watch watch(plain_transport,
+                   early_timeout_s(argc, argv).value_or(job::Watch::kDefaultTimeoutSeconds));
   watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
-  Flags flags("hios-profile", "measure a network's operators, stages and transfers (mpirun -np M)");
+  Flags flags("hios-profile",
+              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C and "
+              "SIGTERM keep what was measured until then");
   flags.add(model_flags())
       .add(rank_flags())
       .add(device_flags())
@@ -130,10 +133,14 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
 }  // namespace hios::cli
 
 int main(int argc, char** argv) {
+  hios::cli::prepare_process();
   hios::cli::ensure_openmp_environment(argv);
   const auto body = [&](hios::mpi::Transport& transport) {
-    return hios::cli::profile(transport, argc, argv);
+    const int status = hios::cli::profile(transport, argc, argv);
+    if (transport.rank() == hios::Rank(0)) hios::cli::finish_output();
+    return status;
   };
   return hios::mpi::run_session(
-      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); });
+      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); },
+      hios::cli::early_timeout_s(argc, argv).value_or(hios::mpi::kSessionTimeoutSeconds));
 }

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/flags.h"
 #include "cli/remedies.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -11,7 +12,9 @@ namespace hios::cli {
 
 int exit_status_of(const std::function<int()>& program) {
   try {
-    return program();
+    const int status = program();
+    finish_output();
+    return status;
   } catch (const Error& error) {
     log::error(error_line(error));
     return static_cast<int>(error.code());

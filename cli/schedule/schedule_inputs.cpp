@@ -32,7 +32,12 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, std::int64_
   if (!file) {
     const auto devices = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
     const std::string kind = flags.text("kind");
-    const std::int64_t cores = kind == "cpu" ? 1 : 0;  // a GPU has none
+    const bool gpu = kind == kGpuKind;
+    if (!gpu && kind != "cpu")
+      throw InputError("--kind takes cpu or gpu, not '" + kind + "'; name others in a --platform");
+    const std::int64_t cores = gpu ? 0 : 1;
+    if (gpu && flags.optional_integer("threads", 0, 65536).value_or(0) > 0)
+      throw InputError("--threads are cores, and devices of --kind gpu have none: leave it out");
     return Platform::homogeneous(
         devices, kind,
         static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),

@@ -76,7 +76,6 @@ std::size_t devices_used(const Schedule& schedule) {
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent) {
   inputs.costs();  // what is missing is missing for all
-  const StopRequest stop;
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const scheduler::LowerBound bound =
       scheduler::lower_bound(inputs.graph(), inputs.costs(), StopRequest::asked);

@@ -124,8 +124,9 @@ namespace {
 void check_same_machine(const Configuration& known, const std::string& file,
                         const std::string& processor, const std::string& route) {
   const auto differs = [&](const char* what, const std::string& here) {
-    const std::string there = known.machine.value(what, here);
-    if (there == here) return;
+    const auto found = known.machine.find(what);
+    if (found == known.machine.end() || *found == here) return;
+    const std::string there = found->is_string() ? found->get<std::string>() : found->dump();
     throw InputError(file + ": $.configurations: measured on another " + what + " (" + there +
                      ", here " + here + "): write to another file");
   };

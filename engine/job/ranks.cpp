@@ -85,9 +85,17 @@ std::vector<int> device_indices(const std::vector<std::string>& host_of,
 
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
                               const std::vector<RankDevice>& devices) {
+  // Shared cores, too, bear so many threads only: with thousands the OpenMP library crashes.
+  constexpr std::size_t kMostThreadsACore = 64;
   const auto places = mpi::gather(transport, HostPlace{transport.host(), transport.local_rank()});
   const RankDevice& mine = devices[transport.rank().index()];
   return mpi::agreed(transport, [&] {
+    const std::size_t most = kMostThreadsACore * allowed_cores().size();
+    if (options.share_cores && mine.cores > static_cast<int>(most)) {
+      throw InputError("a rank of " + std::to_string(mine.cores) + " threads on " +
+                       std::to_string(allowed_cores().size()) + " cores; " + std::to_string(most) +
+                       " are the most");
+    }
     RankBackend made;
     made.cores = assign_cores(allowed_cores(), local_cores(transport, places, devices),
                               transport.local_rank(), options.share_cores);

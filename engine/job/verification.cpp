@@ -150,20 +150,28 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
+/// All ranks go from operator to operator together, those too that have nothing to compare: so each
+/// sees that the others are at work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
-                                        const Executor& executor) {
+                                        const Executor& executor,
+                                        const std::function<bool()>& stop) {
   const CoarseGraph& coarse = run.network.coarse;
   const Graph& graph = coarse.graph;
   const std::vector<OpId> ops = to_compare(run.plan, options.what);
-  if (ops.empty()) return {};
+  if (ops.empty()) {
+    for (std::size_t i = 0; i < graph.size() * (options.alike ? 2 : 1); ++i) {
+      if (stop()) throw OneRankRun::Stopped();
+    }
+    return {};
+  }
   const auto reference = find_backend("reference").make({});
   const OneRankRun expected(coarse, run.network.model, *reference,
                             std::vector<int>(graph.size(), 1), run.source,
-                            "computing the reference", options.stop);
+                            "computing the reference", stop);
   std::optional<OneRankRun> alone;
   if (options.alike) {
     alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
-                  run.source, "computing on one rank", options.stop);
+                  run.source, "computing on one rank", stop);
   }
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
@@ -181,21 +189,24 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
 std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
                                                          const VerifyOptions& options,
                                                          const Executor& executor) {
+  const auto stop = [&] {
+    double stopped = options.stop && options.stop() ? 1 : 0;
+    run.transport.all_reduce_max({&stopped, 1});
+    return stopped > 0;
+  };
   try {
-    return compare_here(run, options, executor);
+    return compare_here(run, options, executor, stop);
   } catch (const OneRankRun::Stopped&) {
     return {};
   }
 }
 
-/// Of all ranks, in topological order; nothing where a rank was stopped before it had compared.
-std::optional<std::vector<OperatorCheck>> gather_checks(
-    mpi::Transport& transport, const std::optional<std::vector<OperatorCheck>>& mine) {
+/// Of all ranks, in topological order.
+std::vector<OperatorCheck> gather_checks(mpi::Transport& transport,
+                                         const std::vector<OperatorCheck>& mine) {
   std::vector<OperatorCheck> all;
-  for (std::optional<std::vector<OperatorCheck>>& of_rank : mpi::gather(transport, mine)) {
-    if (!of_rank) return {};
-    std::move(of_rank->begin(), of_rank->end(), std::back_inserter(all));
-  }
+  for (std::vector<OperatorCheck>& of_rank : mpi::gather(transport, mine))
+    std::move(of_rank.begin(), of_rank.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.position < b.position; });
   return all;
@@ -234,9 +245,8 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
   } else {
     mine = try_to_compare(run, options, run.executor);
   }
-  const auto all = gather_checks(run.transport, mine);
-  if (!all) return {};
-  Verified verified = combine(*all);
+  if (!mine) return {};
+  Verified verified = combine(gather_checks(run.transport, *mine));
   verified.compared_bits = options.alike;
   return verified;
 }

@@ -20,8 +20,10 @@ namespace {
 std::vector<std::string> missing_signatures(const ProfilerContext& context,
                                             const Configuration& into) {
   std::set<std::string> missing;
+  const std::set<std::string> unfinished = unfinished_operators(into);
   for (const Operator& op : context.coarse.graph.operators()) {
-    if (!into.operators.contains(op.signature)) missing.insert(op.signature);
+    if (!into.operators.contains(op.signature) || unfinished.contains(op.signature))
+      missing.insert(op.signature);
   }
   return mpi::broadcast(context.transport,
                         std::vector<std::string>(missing.begin(), missing.end()));
@@ -124,6 +126,7 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
     if (missing[team].empty()) continue;
     write_operators(context.coarse.graph, missing[team], by_op, *into[team]);
     add_settling(*into[team], "operators", settling_of(sweeps.samples));
+    mark_operators(*into[team], missing[team], !measured.stopped);
     context.describe(*into[team], stopwatch, team);
   }
   measured.done = measured.missing;

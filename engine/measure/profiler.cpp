@@ -79,9 +79,11 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.ranks = transport.size();
   into.machine = facts.machine;
   into.machine["hosts"] = mpi::gather(transport, transport.host());
-  const Json settling = into.protocol.value("settling", Json::object());
-  into.protocol = protocol.json();
-  if (!settling.empty()) into.protocol["settling"] = settling;
+  const Json known = std::exchange(into.protocol, protocol.json());
+  for (const char* const about_times : {"settling", "incomplete"}) {
+    if (known.is_object() && known.contains(about_times))
+      into.protocol[about_times] = known[about_times];
+  }
   into.protocol["statistic"] = SweepTimes::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
   into.protocol["cold_bytes"] = facts.cold_bytes;

@@ -186,4 +186,13 @@ bool is_separable(const Model& model, const Layer& depthwise, const Layer& point
          std::get<Conv>(pointwise.kind).stride == Extent{1, 1};
 }
 
+double flop(const Model& model, const OperatorLayers& op) {
+  double sum = 0;
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    sum += flop(layer.kind, model.input_shapes(layer), model.tensor(layer.output).shape);
+  }
+  return sum;
+}
+
 }  // namespace hios

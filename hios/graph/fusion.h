@@ -63,6 +63,9 @@ struct OperatorLayers {
   Form form;
 };
 
+/// What an operator's layers compute, in floating-point operations.
+double flop(const Model& model, const OperatorLayers& op);
+
 /// The operator that these layers make. REQUIRES: at least one; each after those that it reads.
 OperatorLayers fuse(const Model& model, std::vector<LayerId> layers);
 

@@ -32,8 +32,8 @@ std::uint64_t pair_key(DeviceId from, DeviceId to) {
 }
 
 void check_link(const Link& link, const std::string& which) {
-  if (!(link.gb_per_s > 0)) {
-    throw InputError("platform: " + which + " has no bandwidth; give gb_per_s > 0");
+  if (!(link.gb_per_s >= kMinGbPerS)) {
+    throw InputError("platform: " + which + " has no bandwidth; give gb_per_s of 1e-9 at least");
   }
 }
 

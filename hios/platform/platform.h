@@ -30,6 +30,9 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
+/// A byte a second: below, times are not finite any more.
+inline constexpr double kMinGbPerS = 1e-9;
+
 struct Link {
   double latency_ms = 0;
   double gb_per_s = 0;  ///< 10⁹ bytes a second

@@ -15,8 +15,7 @@ Link read_speed(ObjectReader& reader) {
   Link link;
   link.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
   const JsonView bandwidth = reader.required("gb_per_s");
-  link.gb_per_s = bandwidth.number(0, kMaxGbPerS);
-  if (link.gb_per_s == 0) bandwidth.fail("must be above 0");
+  link.gb_per_s = bandwidth.number(kMinGbPerS, kMaxGbPerS);
   reader.finish();
   return link;
 }

@@ -84,11 +84,36 @@ void add_settling(Configuration& configuration, std::string_view what, const Set
   entry = to_json(sum);
 }
 
-void mark_incomplete(Configuration& configuration, bool incomplete) {
+std::set<std::string> unfinished_operators(const Configuration& configuration) {
+  std::set<std::string> signatures;
+  if (!configuration.protocol.is_object()) return signatures;
+  const auto found = configuration.protocol.find(kIncompleteKey);
+  if (found == configuration.protocol.end() || !found->is_array()) return signatures;
+  for (const Json& each : *found) {
+    if (each.is_string()) signatures.insert(each.get<std::string>());
+  }
+  return signatures;
+}
+
+void mark_operators(Configuration& configuration, const std::vector<std::string>& signatures,
+                    bool finished) {
   if (!configuration.protocol.is_object()) configuration.protocol = Json::object();
-  if (incomplete) {
-    configuration.protocol[kIncompleteKey] = true;
-  } else {
+  if (finished && !configuration.protocol.contains(kIncompleteKey)) return;
+  std::set<std::string> all = unfinished_operators(configuration);
+  for (const std::string& each : signatures) {
+    if (finished) {
+      all.erase(each);
+    } else {
+      all.insert(each);
+    }
+  }
+  configuration.protocol[kIncompleteKey] = all;
+}
+
+void mark_incomplete(Configuration& configuration, bool stopped) {
+  if (stopped) {
+    mark_operators(configuration, {}, false);
+  } else if (unfinished_operators(configuration).empty() && configuration.protocol.is_object()) {
     configuration.protocol.erase(kIncompleteKey);
   }
 }
@@ -110,8 +135,7 @@ std::string disturbed_text(std::span<const Configuration* const> configurations)
 
 std::string unsettled_text(const Configuration& configuration) {
   std::string all;
-  const Json& protocol = configuration.protocol;
-  if (protocol.is_object() && protocol.value(kIncompleteKey, Json(false)) == true)
+  if (configuration.protocol.is_object() && configuration.protocol.contains(kIncompleteKey))
     all = "measuring was stopped before its end";
   for (const auto& [what, settling] : settling_by_kind(configuration)) {
     if (settling.settled.value_or(true)) continue;

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hios/profile/profile.h"
 
@@ -26,9 +28,15 @@ struct Settling {
 /// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.
 void add_settling(Configuration& configuration, std::string_view what, const Settling& settling);
 
-/// Marks a configuration whose measuring was stopped before its end ("incomplete" in its protocol),
-/// or takes the mark away.
-void mark_incomplete(Configuration& configuration, bool incomplete);
+/// The mark of a configuration whose measuring was stopped before its end: "incomplete" in its
+/// protocol lists the operators that were measured by fewer sweeps than asked for, by signature.
+/// Their measurements count until there are better ones.
+std::set<std::string> unfinished_operators(const Configuration& configuration);
+/// Adds the operators to the mark (which is made where it is not there), or takes them away.
+void mark_operators(Configuration& configuration, const std::vector<std::string>& signatures,
+                    bool finished);
+/// Leaves the mark, `stopped` or not, where operators are in it; else makes it or takes it away.
+void mark_incomplete(Configuration& configuration, bool stopped);
 
 /// How many sweeps of the configurations were disturbed: "disturbed: 41 of 120 sweeps, 34.2 % (…)".
 /// Empty: none.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <system_error>
 
 #include "hios/base/error.h"
 
@@ -34,6 +35,10 @@ Failure current_failure(const ErrorText& text_of) {
     return {static_cast<int>(error.code()), text_of(error)};
   } catch (const std::bad_alloc&) {
     return {static_cast<int>(ExitCode::kRunFailed), "out of memory"};
+  } catch (const std::system_error& error) {
+    return {static_cast<int>(ExitCode::kRunFailed),
+            std::string("the system refused a thread or a file: ") + error.what() +
+                "; its limits (ulimit -u, -v, -n) may be too low"};
   } catch (const std::exception& error) {
     return {static_cast<int>(ExitCode::kRunFailed), error.what()};
   } catch (...) {

@@ -32,15 +32,15 @@ namespace {
 
 // How long a rank with a complaint waits for the others.
 constexpr double kOthersSeconds = 3;
-// For MPI_Init and MPI_Finalize: large jobs need their time, but not for ever.
-constexpr unsigned kMpiSeconds = 120;
 
 /// The job between MPI_Init and MPI_Finalize.
 class Job {
  public:
-  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {}
+  explicit Job(double timeout_s)
+      : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)), timeout_s_(timeout_s) {}
 
   Transport& transport() { return transport_; }
+  double timeout_s() const { return timeout_s_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
   /// Tells the others this rank's complaint, empty where it ended well. Returns that of the job,
@@ -62,13 +62,14 @@ class Job {
   void close() {
     farewell_.close();
     transport_.close();
-    const StartupTimeout timeout(kMpiSeconds, "all ranks end together (MPI_Finalize)");
+    const StartupTimeout timeout(timeout_s_, "all ranks end together (MPI_Finalize)");
     HIOS_MPI(MPI_Finalize());
   }
 
  private:
   MpiTransport transport_;
   UniqueCommunicator farewell_;
+  double timeout_s_;
 };
 
 InputError unconnected(std::size_t started, const std::string& why) {
@@ -106,13 +107,13 @@ void check_launch(const Transport& transport, int thread_level) {
 /// See Job::farewell. A rank that ended well waits for the others as long as MPI_Finalize would.
 std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& complaint) {
   if (complaint) return job.farewell(*complaint, kOthersSeconds);
-  const StartupTimeout timeout(kMpiSeconds, "all ranks end together");
+  const StartupTimeout timeout(job.timeout_s(), "all ranks end together");
   return job.farewell({}, std::numeric_limits<double>::infinity());
 }
 
-int run_job(int thread_level, const std::function<int(Transport&)>& body,
-            const ErrorText& text_of) {
-  Job job;
+int run_job(int thread_level, const std::function<int(Transport&)>& body, const ErrorText& text_of,
+            double timeout_s) {
+  Job job(timeout_s);
   int status = 0;
   std::optional<InputError> complaint;
   try {
@@ -147,18 +148,18 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body,
 }  // namespace
 
 int run_session(int argc, char** argv, const std::function<int(Transport&)>& body,
-                const ErrorText& text_of) {
+                const ErrorText& text_of, double timeout_s) {
   if (!launched()) return run_one_rank(body, text_of);
   if (refuse_launch(text_of)) return static_cast<int>(ExitCode::kBadInput);
   prepare_launch_environment();
   int provided = MPI_THREAD_SINGLE;
   {
-    const StartupTimeout timeout(kMpiSeconds, "all ranks start together (MPI_Init)");
+    const StartupTimeout timeout(timeout_s, "all ranks start together (MPI_Init)");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   }
   try {
     HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    return run_job(provided, body, text_of);
+    return run_job(provided, body, text_of, timeout_s);
   } catch (...) {
     fail_job(text_of);
   }

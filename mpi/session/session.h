@@ -12,6 +12,9 @@ namespace hios::mpi {
 /// Need says. Called on the main thread.
 using ErrorText = std::function<std::string(const Error&)>;
 
+/// Large jobs need their time to start, but not for ever.
+inline constexpr double kSessionTimeoutSeconds = 120;
+
 /// Runs a program's body between MPI_Init and MPI_Finalize (one rank without MPI where this build
 /// has none, or where the program was not started by a launcher) and turns what it throws into the
 /// exit status (ExitCode, hios/base/error.h):
@@ -21,10 +24,13 @@ using ErrorText = std::function<std::string(const Error&)>;
 ///    one rank only belongs in agreed() (mpi/session/agreement.h);
 ///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job, with the
 ///    Error's code as status (a job without MPI returns it).
+/// A rank waits for the others at the start and at the end for `timeout_s`, upon which it ends the
+/// job with one line and status 3; 0: for ever.
 /// `body` returns the exit status; the rank's transport ends with the body's return. Call it once,
 /// from main. Without a `text_of` the errors' own texts are printed.
 int run_session(
     int argc, char** argv, const std::function<int(Transport&)>& body,
-    const ErrorText& text_of = [](const Error& error) { return error.what(); });
+    const ErrorText& text_of = [](const Error& error) { return error.what(); },
+    double timeout_s = kSessionTimeoutSeconds);
 
 }  // namespace hios::mpi

@@ -1,8 +1,11 @@
 #include "mpi/session/startup_timeout.h"
 
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "hios/base/error.h"
@@ -26,18 +29,26 @@ extern "C" void give_up(int) {
 
 }  // namespace
 
-StartupTimeout::StartupTimeout(unsigned seconds, const std::string& doing) {
+StartupTimeout::StartupTimeout(double seconds, const std::string& doing) {
+  if (seconds <= 0) return;
+  char number[32];
+  std::snprintf(number, sizeof number, "%g", seconds);
   const auto rank = launched_rank();
   const std::string text = "error: rank " + (rank ? std::to_string(*rank) : "?") + " on " +
-                           host_name() + ": no answer for " + std::to_string(seconds) +
-                           " s while " + doing + "; is another rank stopped?\n";
+                           host_name() + ": no answer for " + number + " s while " + doing +
+                           "; is another rank stopped?\n";
   line[text.copy(line, sizeof line - 1)] = '\0';
   std::signal(SIGALRM, give_up);
-  alarm(seconds);
+  itimerval timer{};
+  double whole = 0;
+  timer.it_value.tv_usec = static_cast<suseconds_t>(std::modf(seconds, &whole) * 1e6);
+  timer.it_value.tv_sec = static_cast<time_t>(whole);
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 StartupTimeout::~StartupTimeout() {
-  alarm(0);
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
   std::signal(SIGALRM, SIG_DFL);
 }
 

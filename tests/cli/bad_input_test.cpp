@@ -53,11 +53,53 @@ class BadInput : public testing::Test {
   std::string schedule_;
 };
 
+// What a shell makes of a variable that is not set.
+TEST_F(BadInput, EmptyValues) {
+  const std::string graph = place_.file("graph.json");
+  const std::vector<std::pair<Words, const char*>> cases = {
+      {{"--graph", ""}, "--graph is empty: give it FILE"},
+      {{"--model", "", "--algorithm", "ios"}, "--model is empty: give it NAME|FILE"},
+      {{"--random", "", "--algorithm", "ios"}, "--random is empty: give it KEYS"},
+      {{"--graph", graph, "--algorithm", "ios", "--output", ""}, "--output is empty"},
+      {{"--graph", graph, "--algorithm", "ios", "--json", ""}, "--json is empty"},
+      {{"--graph", graph, "--algorithm", "ios", "--timeline", ""}, "--timeline is empty"},
+      {{"--graph", graph, "--algorithm", ""}, "--algorithm is empty"},
+      {{"--graph", graph, "--platform", "", "--algorithm", "ios"}, "--platform is empty"},
+  };
+  for (const auto& [flags, part] : cases) expect_refused(hios_schedule(flags), part);
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", ""}), "--schedule is empty");
+  expect_refused(hios_profile(1, {"--model", "squeezenet", "--output", ""}), "--output is empty");
+  EXPECT_EQ(place_.files(), Words{"graph.json"});
+}
+
+TEST_F(BadInput, MoreThreadsThanAnyHostBears) {
+  make_schedule(1);
+  Json schedule = read(schedule_);
+  schedule["devices"][0]["threads"] = 65536;
+  place_.write("squeezenet.json", schedule.dump());
+  expect_refused(hios_run(1, run_flags() + Words{"--height", "48"}), "a rank of 65536 threads on ");
+}
+
+TEST_F(BadInput, AProfileWhoseMachineIsOfAnotherType) {
+  make_schedule(1);
+  const std::string file = place_.file("profile.json");
+  Json profile = read(file);
+  profile["configurations"][0]["machine"]["processor"] = 7;
+  place_.write("profile.json", profile.dump());
+  expect_refused(hios_profile(1, {"--model", "squeezenet", "--height", "48", "--backend",
+                                  "reference", "--update", "--output", file}),
+                 "measured on another processor (7, here ");
+}
+
 TEST_F(BadInput, FlagsOfTheScheduler) {
   const std::string graph = place_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
       {{}, "--model, --graph and --random"},
       {{"--graph", graph}, "--algorithm"},
+      {{"--graph", graph, "--algorithm", "ios", "--kind", "tpu"},
+       "--kind takes cpu or gpu, not 'tpu'"},
+      {{"--graph", graph, "--algorithm", "ios", "--kind", "gpu", "--threads", "3"},
+       "devices of --kind gpu have none"},
       {{"--graph", graph, "--model", "squeezenet", "--algorithm", "all"}, "one of --model"},
       {{"--graph", graph, "--algorithm", "magic"}, "magic"},
       {{"--graph", graph, "--algorithm", "hios-lp", "--option", "window=0"}, "window"},

@@ -123,12 +123,31 @@ TEST_F(Signals, AProfileKeepsWhatItMeasured) {
   expect_gone(done, how);
   const Json profile = read(file);
   expect_meets_schema(profile);
-  EXPECT_EQ(profile["configurations"][0]["protocol"]["incomplete"], true);
+  const Json& stopped = profile["configurations"][0];
+  EXPECT_EQ(stopped["protocol"]["incomplete"].size(), stopped["operators"].size());
 
   const ProcessResult updated =
       hios_profile(1, network_ + Words{"--iterations", "3", "--update", "--output", file});
   EXPECT_EQ(updated.exit_status, 0) << updated.err;
-  EXPECT_FALSE(read(file)["configurations"][0]["protocol"].contains("incomplete"));
+  const Json whole = read(file)["configurations"][0];
+  EXPECT_FALSE(whole["protocol"].contains("incomplete"));
+  for (const auto& [signature, times] : whole["operators"].items())
+    EXPECT_NE(times["samples"], stopped["operators"][signature]["samples"]) << "measured again";
+}
+
+TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
+  const std::string file = place_.file("profile.json");
+  const Signalled how{"TERM", 1};
+  expect_gone(
+      signal(how, Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
+                      Words{"--iterations", "1000000", "--oversubscribe", "--output", file}),
+      how);
+  const std::size_t lacking = read(file)["configurations"][0]["protocol"]["incomplete"].size();
+  const ProcessResult other = hios_profile(1, {"--model", "squeezenet", "--height", "48",
+                                               "--iterations", "3", "--update", "--output", file});
+  EXPECT_EQ(other.exit_status, 0) << other.err;
+  EXPECT_EQ(read(file)["configurations"][0]["protocol"]["incomplete"].size(), lacking);
+  EXPECT_NE(other.err.find("measuring was stopped before its end"), std::string::npos) << other.err;
 }
 
 TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {

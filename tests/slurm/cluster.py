@@ -1,8 +1,8 @@
 """A Slurm cluster of this machine alone: one controller and a slurmd for each node, in a temporary folder.
 
-All listen on loopback, at ports that nobody else uses, and run as whoever runs the test. Each node has a core
-of the machine; they share its files, as nodes of a cluster share a file system. Nothing is left: the daemons are ended by their process
-ids, after the jobs.
+All listen on loopback, at ports that nobody else uses, and run as whoever runs the test. Each node has a core of the
+machine; they share its files, as nodes of a cluster share a file system. Nothing is left: the daemons are ended by
+their process ids, after the jobs.
 """
 
 import json
@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "sinfo")
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "sinfo", "squeue")
 DAEMONS = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
 

@@ -133,11 +133,18 @@ class Endings(SlurmTest):
             self.assertEqual(self.cluster.wait(number), "CANCELLED")
             self.expect_kept(number, f"run-{number}.json")
 
-    def test_the_time_limit(self):
+    def time_limit(self, launcher):
+        self.site(launcher)
         # Slurm counts in minutes, and tells the script 50 s before.
         number = self.long_run("--time=1", "--signal=B:TERM@50")
         self.assertIn(self.cluster.wait(number), ("FAILED", "TIMEOUT"))
         self.expect_kept(number, f"run-{number}.json")
+
+    def test_the_time_limit_by_mpirun(self):
+        self.time_limit("mpirun")
+
+    def test_the_time_limit_by_srun(self):
+        self.time_limit("srun")
 
     def test_requeue(self):
         number = self.long_run()
@@ -151,13 +158,42 @@ class Endings(SlurmTest):
 
 
 class Sweeps(SlurmTest):
+    def sweep(self, *arguments):
+        """What it prints, and the states of its jobs once they have ended."""
+        printed = self.cluster.command("bash", "sweep.sbatch", *arguments, "--", "--nodes=2", folder=self.folder)
+        numbers = map(int, re.findall(r"(?:jobs:|job) (\d+)", printed))
+        return [self.cluster.wait(number, seconds=400) for number in numbers]
+
+    def refused(self, *arguments):
+        with self.assertRaises(RuntimeError) as caught:
+            self.cluster.command("bash", "sweep.sbatch", *arguments, folder=self.folder)
+        return str(caught.exception)
+
+    def test_what_cannot_be_swept_is_refused_before_anything_is_submitted(self):
+        whole = ("--models", "squeezenet", "--algorithms", "sequential")
+        self.assertIn("--models and --algorithms are needed", self.refused("a"))
+        self.assertIn("is empty", self.refused("a", "--models", ",", "--algorithms", "ios"))
+        self.assertIn("two networks are named", self.refused("a", "--models", "x/net.json,y/net.json", *whole[2:]))
+        self.assertIn("nonsense", self.refused("a", "--models", "squeezenet", "--algorithms", "sequential,nonsense"))
+        self.assertIn("the array is the sweep's own", self.refused("a", *whole, "--", "--array=0-3"))
+        (self.folder / "results" / "used").mkdir(parents=True)
+        self.assertIn("is there already", self.refused("used", *whole))
+        (self.folder / "site.env").unlink()
+        self.assertIn("copy site.env.example", self.refused("a", *whole))
+        self.assertEqual(self.cluster.command("squeue", "--noheader"), "")
+
+    def test_a_row_that_is_missing_fails_the_table(self):
+        states = self.sweep("short", "--models", "no_such_network,squeezenet", "--algorithms", "sequential",
+                            "--sizes", "48")
+        self.assertEqual(states[-1], "FAILED")
+        table = (self.folder / "results/short/table.csv").read_text()
+        self.assertEqual(len(table.splitlines()), 2, "the row that there is")
+
     def test_two_models_and_three_algorithms_give_one_table(self):
-        printed = self.cluster.command(
-            "bash", "sweep.sbatch", "first", "--models", "squeezenet,randwire_large", "--algorithms",
-            "sequential,hios-lp,hios-mr", "--sizes", "64", "--", "--nodes=2", folder=self.folder)
-        for number in map(int, re.findall(r"(?:jobs:|job) (\d+)", printed)):
-            self.cluster.wait(number, seconds=400)
+        states = self.sweep("first", "--models", "squeezenet,randwire_large", "--algorithms",
+                            "sequential,hios-lp,hios-mr", "--sizes", "64")
         outputs = "".join(path.read_text() for path in self.folder.glob("*.out"))
+        self.assertEqual(states[-1], "COMPLETED", outputs)
         table = self.folder / "results/first/table.csv"
         self.assertTrue(table.exists(), outputs)
         rows = [line.split(",") for line in table.read_text().splitlines()[1:]]

@@ -258,6 +258,7 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
       ProfileJob again(watch, network, profile_from_json(JsonView(json, "p.json")), options);
       EXPECT_EQ(again.measure(stages_of(network, schedule)), Ended::kComplete);
       const Configuration& all = *again.configurations().front();
+      EXPECT_TRUE(unfinished_operators(all).empty());
       EXPECT_FALSE(all.protocol.contains("incomplete"));
       EXPECT_EQ(all.transfers.size(), 2u);
       EXPECT_FALSE(all.stages.empty());

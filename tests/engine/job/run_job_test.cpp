@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "engine/job/small_job.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/profile/extrapolate.h"
 #include "support/complaint.h"
@@ -23,58 +24,6 @@ using test::expect_complaint;
 using test::FakeBackend;
 using test::FakeJob;
 using test::run_fake_job;
-using Names = std::vector<std::string>;
-
-Model small_model() {
-  ModelBuilder b("small", {1, 3, 9, 8});
-  const TensorId stem = b.relu("stem_relu", b.conv("stem", b.input(), {8, {3, 3}, {1, 1}, {1, 1}}));
-  const TensorId left = b.conv("left", stem, {8, {1, 1}, {1, 1}, {0, 0}});
-  const TensorId right = b.pool("right", stem, {Pool::Kind::kAverage, {3, 3}, {1, 1}, {1, 1}});
-  const TensorId other = b.conv("other", b.input(), {8, {1, 1}, {1, 1}, {0, 0}});
-  const TensorId sum = b.sum("sum", {left, right, other});
-  b.concat("concat", {sum, left});
-  return std::move(b).build();
-}
-
-/// A schedule for such kinds of devices, by rank: "cpu" with one thread, "gpu" with none.
-ScheduleFile schedule_for(const Graph& graph, const Names& kinds, std::uint64_t seed) {
-  ScheduleFile file;
-  file.graph_name = graph.name();
-  file.graph_digest = graph.digest();
-  file.algorithm = "random";
-  for (std::size_t r = 0; r < kinds.size(); ++r) {
-    Device device;
-    device.name = kinds[r] + std::to_string(r);
-    device.kind = kinds[r];
-    device.threads = kinds[r] == "cpu" ? 1 : 0;
-    device.streams = 2;
-    file.devices.push_back(device);
-  }
-  file.schedule = test::random_schedule(graph, kinds.size(), 2, seed);
-  file.has_prediction = false;
-  return file;
-}
-
-RunInputs inputs_for(Network network, const Names& kinds, std::uint64_t seed) {
-  ScheduleFile schedule = schedule_for(network.coarse.graph, kinds, seed);
-  return {.network = std::move(network), .schedule = std::move(schedule)};
-}
-
-Network fake_network(std::uint64_t seed) {
-  test::RandomNetwork random = test::random_network(20, seed);
-  return {std::move(random.model), std::move(random.coarse)};
-}
-
-/// Cores are not the subject: ranks share them.
-RunOptions options_with(const Names& backends,
-                        std::span<const BackendEntry> table = hios::backends()) {
-  RunOptions options;
-  options.ranks.backends = backends;
-  options.ranks.table = table;
-  options.ranks.share_cores = true;
-  options.protocol = {.warmup = 1, .iterations = 3};
-  return options;
-}
 
 TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
   for (std::size_t ranks = 1; ranks <= 3; ++ranks) {
@@ -148,45 +97,6 @@ TEST(RunJob, FakeRanksComputeBitForBitWhatOneComputes) {
       EXPECT_EQ(outputs.size(), graph_outputs);
     }
   }
-}
-
-// Whenever rank 1 alone is asked: in the warm-up, the measured runs, the recorded ones, the
-// verification, at last never.
-TEST(RunJob, StoppedAnywhereItKeepsWhatItMeasured) {
-  const RunInputs inputs = inputs_for(Network(small_model()), {"cpu", "cpu"}, 21);
-  bool nothing = false, without_record = false, without_verification = false, whole = false;
-  for (int stop_at = 1; !whole; ++stop_at) {
-    SCOPED_TRACE(stop_at);
-    ASSERT_LT(stop_at, 100);
-    test::run_ranks(2, [&](mpi::Transport& transport) {
-      RunOptions options = options_with({"reference"});
-      options.verify = Verify::kOperators;
-      int asked = 0;
-      options.protocol.stop = [&] { return transport.rank() == Rank(1) && ++asked >= stop_at; };
-      Watch watch(transport, 0);
-      RunJob job(watch, inputs, options);
-      const RunResults results = job.run();
-      EXPECT_EQ(results.stopped, !results.verified || !results.measured) << "all was done";
-      EXPECT_LE(results.iterations_ms.size(), 3u);
-      if (results.measured) {
-        EXPECT_EQ(results.iterations_ms.size(), 3u);
-        EXPECT_EQ(results.measured->stages.size(), 2u);
-      }
-      if (results.verified) {
-        EXPECT_TRUE(results.verified->passed());
-      }
-      if (!results.iterations_ms.empty()) {
-        const Report report = make_report(inputs, options, job.setup(), results);
-        test::expect_meets_schema(to_json(report, inputs.network.coarse.graph));
-      }
-      if (transport.rank() != Rank(0)) return;
-      nothing = nothing || results.iterations_ms.empty();
-      without_record = without_record || (!results.iterations_ms.empty() && !results.measured);
-      without_verification = without_verification || (results.measured && !results.verified);
-      whole = !results.stopped;
-    });
-  }
-  EXPECT_TRUE(nothing && without_record && without_verification);
 }
 
 TEST(RunJob, RanksOfTwoKindsAreNotComparedWithOne) {

@@ -79,6 +79,10 @@ TEST(Platform, RefusesWhatCannotBe) {
                    }),
                    "from 'a' to 'b' has no bandwidth");
   expect_complaint(complaint_of([&] {
+                     Platform(three(), {{kA, kB, Link{0.1, 5e-324}}});
+                   }),
+                   "from 'a' to 'b' has no bandwidth");
+  expect_complaint(complaint_of([&] {
                      Platform(three(), {}, Link{0.1, -1});
                    }),
                    "the default link has no bandwidth");
@@ -171,7 +175,9 @@ TEST(PlatformIo, PlacesEveryComplaint) {
   expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": -1, "gb_per_s": 1)"),
                    "$.links[0].latency_ms: must be a number from 0");
   expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 0)"),
-                   "$.links[0].gb_per_s: must be above 0");
+                   "$.links[0].gb_per_s: must be a number from 1e-09");
+  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 5e-324)"),
+                   "$.links[0].gb_per_s: must be a number from 1e-09");
   expect_complaint(complaint(two, R"(, "default_link": {"latency_ms": 0})"),
                    "$.default_link: the key \"gb_per_s\" is missing");
 }
