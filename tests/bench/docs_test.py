@@ -7,12 +7,13 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "slurm" / "README.md",
+         *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = ("hios-profile", "hios-schedule", "hios-run")
 # Of programs that are not ours.
 FOREIGN_FLAGS = {"--preset", "--config", "--build", "--test-dir", "--install", "--prefix", "--bind-to", "--mpi",
                  "--nodes", "--ntasks-per-node", "--cpus-per-task", "--gpus-per-node", "--gpus-per-task",
-                 "--gtest_filter"}
+                 "--gtest_filter", "--with-pmi"}
 FLAG = r"(?<![\w-])--[a-z][a-z_-]*"
 
 
@@ -54,13 +55,27 @@ class DocsTest(unittest.TestCase):
                     self.assertIn(f"`{room.name}/`", page)
                     self.assertIn(f">{room.name}<", picture)
 
+    def test_promises_name_tests_that_exist(self):
+        sources = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("*_test.cpp"))
+        slurm = (ROOT / "tests" / "slurm" / "slurm_test.py").read_text()
+        page = (ROOT / "docs" / "reliability.md").read_text()
+        rows = re.findall(r"^\| .* \| (`.*) \|$", page, flags=re.M)
+        self.assertGreater(len(rows), 10)
+        for name in re.findall(r"`([^`]+)`", " ".join(rows)):
+            with self.subTest(name=name):
+                suite, _, test = name.partition(".")
+                if suite == "slurm":
+                    self.assertIn(f"class {test}(SlurmTest)", slurm)
+                else:
+                    self.assertTrue(re.search(rf"TEST(_F|_P)?\({suite}, {test}", sources), "there is no such test")
+
     def test_every_flag_exists(self):
         folder = os.environ.get("HIOS_BIN_DIR")
         if not folder:
             self.skipTest("HIOS_BIN_DIR says where the programs are")
         known = set(FOREIGN_FLAGS)
-        for script in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "scripts").rglob("*.*")]:
-            if script.suffix in (".py", ".sh"):
+        for script in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "scripts").rglob("*.*"), *(ROOT / "slurm").iterdir()]:
+            if script.suffix in (".py", ".sh", ".sbatch"):
                 known |= set(re.findall(FLAG, script.read_text()))
         for program in PROGRAMS:
             text = subprocess.run([Path(folder) / program, "--help"], capture_output=True, text=True, check=True).stdout
