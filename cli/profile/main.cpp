@@ -4,6 +4,7 @@
 #include "cli/profile/profile_flags.h"
 #include "cli/profile/wanted_stages.h"
 #include "cli/rank_flags.h"
+#include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/stop_request.h"
 #include "cli/table.h"
@@ -12,7 +13,6 @@
 #include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
 #include "mpi/session/agreement.h"
-#include "mpi/session/session.h"
 #include "scheduler/registry.h"
 
 namespace hios::cli {
@@ -132,15 +132,4 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
 }  // namespace
 }  // namespace hios::cli
 
-int main(int argc, char** argv) {
-  hios::cli::prepare_process();
-  hios::cli::ensure_openmp_environment(argv);
-  const auto body = [&](hios::mpi::Transport& transport) {
-    const int status = hios::cli::profile(transport, argc, argv);
-    if (transport.rank() == hios::Rank(0)) hios::cli::finish_output();
-    return status;
-  };
-  return hios::mpi::run_session(
-      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); },
-      hios::cli::early_timeout_s(argc, argv).value_or(hios::mpi::kSessionTimeoutSeconds));
-}
+int main(int argc, char** argv) { return hios::cli::rank_program(argc, argv, hios::cli::profile); }

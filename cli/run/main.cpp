@@ -3,6 +3,7 @@
 
 #include "cli/model_flags.h"
 #include "cli/rank_flags.h"
+#include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
@@ -10,7 +11,6 @@
 #include "engine/job/run_job.h"
 #include "hios/base/log.h"
 #include "mpi/session/agreement.h"
-#include "mpi/session/session.h"
 
 namespace hios::cli {
 namespace {
@@ -93,15 +93,4 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
 }  // namespace
 }  // namespace hios::cli
 
-int main(int argc, char** argv) {
-  hios::cli::prepare_process();
-  hios::cli::ensure_openmp_environment(argv);
-  const auto body = [&](hios::mpi::Transport& transport) {
-    const int status = hios::cli::run(transport, argc, argv);
-    if (transport.rank() == hios::Rank(0)) hios::cli::finish_output();
-    return status;
-  };
-  return hios::mpi::run_session(
-      argc, argv, body, [](const hios::Error& error) { return hios::cli::error_line(error); },
-      hios::cli::early_timeout_s(argc, argv).value_or(hios::mpi::kSessionTimeoutSeconds));
-}
+int main(int argc, char** argv) { return hios::cli::rank_program(argc, argv, hios::cli::run); }
