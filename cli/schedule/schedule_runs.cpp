@@ -77,8 +77,10 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
                                         const Lent& lent) {
   inputs.costs();  // what is missing is missing for all
   // Once for all: it is the problem's, and no part of an algorithm's time.
-  const scheduler::LowerBound bound =
-      scheduler::lower_bound(inputs.graph(), inputs.costs(), StopRequest::asked);
+  const Stopwatch stopwatch;
+  const scheduler::LowerBound bound = scheduler::lower_bound(inputs.graph(), inputs.costs(), [&] {
+    return StopRequest::asked() || stopwatch.seconds() > lent.time_limit_s;
+  });
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
