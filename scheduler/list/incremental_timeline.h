@@ -39,6 +39,8 @@ class IncrementalTimeline {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+  /// An edge that leads from an operator. No FlatGraph: only these are read, and where they begin
+  /// stands in Placed, beside what the same step reads.
   struct Arc {
     std::uint32_t position;  ///< the operator at its other end
     EdgeId edge;
