@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "cli/flight_flags.h"
 #include "cli/stop_request.h"
 #include "cli/version.h"
 #include "engine/backends.h"
@@ -46,28 +47,32 @@ po::options_description device_flags() {
   return group;
 }
 
-std::optional<double> early_timeout_s(int argc, const char* const* argv) {
-  const std::string_view flag = "--timeout";
+std::optional<std::string_view> early_text(int argc, const char* const* argv,
+                                           std::string_view flag) {
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i];
-    if (!word.starts_with(flag)) continue;
-    word.remove_prefix(flag.size());
-    if (word.starts_with("=")) {
-      word.remove_prefix(1);
-    } else if (word.empty() && i + 1 < argc) {
-      word = argv[i + 1];
-    } else {
-      continue;
-    }
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
-    if (error == std::errc() && end == word.data() + word.size() && seconds >= 0) return seconds;
+    if (!word.starts_with("--") || !word.substr(2).starts_with(flag)) continue;
+    word.remove_prefix(2 + flag.size());
+    if (word.starts_with("=")) return word.substr(1);
+    if (word.empty() && i + 1 < argc) return argv[i + 1];
   }
   return {};
 }
 
+std::optional<double> early_timeout_s(int argc, const char* const* argv) {
+  const auto word = early_text(argc, argv, "timeout");
+  if (!word) return {};
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), seconds);
+  const bool number = error == std::errc() && end == word->data() + word->size() && seconds >= 0;
+  return number ? std::optional(seconds) : std::nullopt;
+}
+
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {
-  mpi::agreed(transport, [&] { flags.parse(argc, argv); });
+  mpi::agreed(transport, [&] {
+    flags.parse(argc, argv);
+    check_flight_folder(flags);
+  });
   std::string words = std::filesystem::path(argv[0]).filename();
   for (int i = 1; i < argc; ++i) words += std::string(" ") + argv[i];
   mpi::agree_on_facts(transport, {{"the command line", words}, {"the build", build_id()}});

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/program_options.hpp>
@@ -33,8 +34,11 @@ const mpi::Route* read_route(const Flags& flags);
 /// --math; none: the schedule's, or fp32.
 std::optional<Precision> read_math(const Flags& flags);
 Protocol read_protocol(const Flags& flags);
-/// What --timeout says, before the command line is parsed: MPI itself starts before, and a rank
-/// that stands still then is as bad. Nothing where it is not given, or is no number.
+/// A flag's value before the command line is parsed: MPI itself starts before, and what goes wrong
+/// then is as bad. Nothing where the flag is not given.
+std::optional<std::string_view> early_text(int argc, const char* const* argv,
+                                           std::string_view flag);
+/// The same of --timeout; nothing where it is no number.
 std::optional<double> early_timeout_s(int argc, const char* const* argv);
 
 /// --timeout, in seconds.

@@ -1,17 +1,23 @@
 #include "cli/rank_program.h"
 
 #include "cli/flags.h"
+#include "cli/flight_flags.h"
 #include "cli/rank_flags.h"
 #include "cli/remedies.h"
+#include "hios/flight/crash_reporter.h"
 #include "mpi/session/session.h"
 
 namespace hios::cli {
 
-int rank_program(int argc, char** argv, int (*program)(mpi::Transport&, int argc, char** argv)) {
+int rank_program(int argc, char** argv,
+                 int (*program)(mpi::Transport&, flight::Recorder&, int argc, char** argv)) {
   prepare_process();
   ensure_openmp_environment(argv);
+  flight::Recorder recorder;
+  prepare_record(recorder, argc, argv);
+  const flight::CrashReporter reporter(recorder);
   const auto body = [&](mpi::Transport& transport) {
-    const int status = program(transport, argc, argv);
+    const int status = program(transport, recorder, argc, argv);
     if (transport.rank() == Rank(0)) finish_output();
     return status;
   };

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "hios/flight/crash_reporter.h"
+
 namespace hios::cli {
 namespace {
 
@@ -67,6 +69,7 @@ class Reaper {
     const std::string line = "error: " + grace_.line + "\n";
     // No stream: the thread that does not come to its end may hold its lock.
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    flight::note_ending(flight::Ending::kTimeOut, grace_.line);
     _exit(exit_status_of_signal(asked_by));
   }
 
@@ -78,22 +81,12 @@ class Reaper {
 
 std::unique_ptr<Reaper> reaper;
 
-void handle(int signal, void (*handler)(int), int flags) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
-}
-
-bool ignored(int signal) {
-  struct sigaction now {};
-  sigaction(signal, nullptr, &now);
-  return now.sa_handler == SIG_IGN;
-}
+/// What signals did before; the same order.
+std::array<struct sigaction, kSignals.size()> before;
 
 void note(int signal) {
   const int error = errno;
+  flight::note_ending(flight::Ending::kSignal, signal == SIGINT ? "SIGINT" : "SIGTERM");
   int nobody = 0;
   asked_by.compare_exchange_strong(nobody, signal);
   sem_post(&wake());
@@ -108,16 +101,19 @@ StopRequest::StopRequest(std::optional<Grace> grace) {
   if (grace) reaper = std::make_unique<Reaper>(std::move(*grace));
   // Reset by the first Ctrl-C, so that the second finds the default: the end. SIGTERM comes from
   // several sides at once: a batch system tells each process, and the launcher its ranks again.
-  for (const int each : kSignals) {
-    const int reset = each == SIGINT ? static_cast<int>(SA_RESETHAND) : 0;
-    if (!ignored(each)) handle(each, note, reset | SA_RESTART);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    if (before[i].sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = note;
+    action.sa_flags = SA_RESTART | (kSignals[i] == SIGINT ? static_cast<int>(SA_RESETHAND) : 0);
+    sigemptyset(&action.sa_mask);
+    sigaction(kSignals[i], &action, nullptr);
   }
 }
 
 StopRequest::~StopRequest() {
-  for (const int each : kSignals) {
-    if (!ignored(each)) handle(each, SIG_DFL, 0);
-  }
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before[i], nullptr);
   reaper.reset();
 }
 

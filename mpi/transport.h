@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
+#include "hios/flight/recorder.h"
 
 /// What the engine may ask of other ranks. No <mpi.h> here: implementations are MPI, one rank
 /// without MPI, and, in tests, ranks as threads.
@@ -72,6 +73,9 @@ class Transport {
   /// Makes the requests of a plan. Collective in no way: peers may be at it later.
   virtual std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                                 std::span<const Message> receives) = 0;
+
+  /// Where this rank notes what it does, for those who ask when it has failed; null: nowhere.
+  virtual flight::Recorder* recorder() const { return nullptr; }
 
   /// Ends the whole job at once; the caller has printed its line before. Does not return.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -33,6 +33,7 @@ const std::map<std::string, Floor> kFloors = {
     {"hios",
      {{},
       {{"base"},
+       {"flight"},
        {"platform"},
        {"model"},
        {"graph"},

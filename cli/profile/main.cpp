@@ -1,5 +1,6 @@
 // hios-profile: measures a network's operators, stages and transfers on the ranks that will run it.
 
+#include "cli/flight_flags.h"
 #include "cli/model_flags.h"
 #include "cli/profile/profile_flags.h"
 #include "cli/profile/wanted_stages.h"
@@ -91,9 +92,10 @@ void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
   });
 }
 
-int profile(mpi::Transport& plain_transport, int argc, char** argv) {
+int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, char** argv) {
   job::Watch watch(plain_transport,
-                   early_timeout_s(argc, argv).value_or(job::Watch::kDefaultTimeoutSeconds));
+                   early_timeout_s(argc, argv).value_or(job::Watch::kDefaultTimeoutSeconds),
+                   &recorder);
   watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
   Flags flags("hios-profile",
@@ -103,8 +105,10 @@ int profile(mpi::Transport& plain_transport, int argc, char** argv) {
       .add(rank_flags())
       .add(device_flags())
       .add(profile_flags())
+      .add(flight_flags())
       .add(common_flags());
   watch.phase("reading what to do");
+  watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   const ProfileCommand command =
       mpi::agreed(transport, [&] { return read_profile_command(flags, transport); });

@@ -1,6 +1,7 @@
 // hios-run: runs a schedule, one rank a device, and says how long it took, whether the prediction
 // was right and whether the result is.
 
+#include "cli/flight_flags.h"
 #include "cli/model_flags.h"
 #include "cli/rank_flags.h"
 #include "cli/rank_program.h"
@@ -44,9 +45,10 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
   return static_cast<int>(status);
 }
 
-int run(mpi::Transport& plain_transport, int argc, char** argv) {
+int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, char** argv) {
   job::Watch watch(plain_transport,
-                   early_timeout_s(argc, argv).value_or(job::Watch::kDefaultTimeoutSeconds));
+                   early_timeout_s(argc, argv).value_or(job::Watch::kDefaultTimeoutSeconds),
+                   &recorder);
   watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
   Flags flags("hios-run",
@@ -56,9 +58,20 @@ int run(mpi::Transport& plain_transport, int argc, char** argv) {
       .add(rank_flags())
       .add(device_flags())
       .add(run_flags())
+      .add(flight_flags())
+      .add(explain_flags())
       .add(common_flags());
   watch.phase("reading what to do");
+  watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
+  if (flags.given("explain")) {
+    mpi::agreed(transport, [&] {
+      const Common common = read_common(flags, !(transport.rank() == Rank(0)));
+      const std::string text = explanation(flags, common.limits);
+      if (transport.rank() == Rank(0)) show(text);
+    });
+    return 0;
+  }
   const RunCommand command =
       mpi::agreed(transport, [&] { return read_run_command(flags, transport); });
   watch.set_timeout(command.timeout_s);

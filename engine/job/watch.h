@@ -3,23 +3,27 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/run/executor.h"
 #include "engine/run/watchdog.h"
+#include "hios/flight/recorder.h"
 #include "mpi/session/heartbeat_transport.h"
 
 namespace hios::job {
 
 /// The transport of a job together with the watchdog over what the job does at the moment: where a
-/// rank stands still for longer than the time-out, it says where, and ends the job. One phase is
-/// watched at a time. Used by the main thread.
+/// rank stands still for longer than the time-out, it says where, and which ranks of its host it
+/// waits for, and ends the job. One phase is watched at a time. Used by the main thread.
 class Watch {
  public:
-  /// `timeout_s`: of the phases to come; 0: nobody watches. `on_stall` is called on a thread of its
-  /// own after the rank has said where it stands; none: ends the process with exit status 3, upon
-  /// which the launcher ends the other ranks. `transport` outlives this.
+  /// `timeout_s`: of the phases to come; 0: nobody watches. `recorder` (may be null): where phases,
+  /// calls and steps are noted. `on_stall` is called on a thread of its own after the rank has said
+  /// where it stands; none: has the record written, leaves the other ranks a moment to speak, and
+  /// ends the process with exit status 3, upon which the launcher ends the others. `transport` and
+  /// `recorder` outlive this.
   explicit Watch(mpi::Transport& transport, double timeout_s = kDefaultTimeoutSeconds,
-                 std::function<void()> on_stall = {});
+                 flight::Recorder* recorder = nullptr, Watchdog::OnStall on_stall = {});
 
   static constexpr double kDefaultTimeoutSeconds = 60;
 
@@ -29,6 +33,9 @@ class Watch {
   void set_timeout(double timeout_s) { timeout_s_ = timeout_s; }
   /// What the program calls its time-out, for the line of a rank that stands still.
   void name_timeout(std::string name) { timeout_name_ = std::move(name); }
+  /// Gives the records of all ranks the same job, and opens those of this host's ranks: without it
+  /// nobody can say what the others do. Collective; REQUIRES: a recorder on all ranks.
+  void meet();
   /// From now on the job does `what` ("setting up"): a rank's last call of the transport must not
   /// be longer ago than the time-out and `extra_s`.
   void phase(const std::string& what, double extra_s = 0);
@@ -37,12 +44,20 @@ class Watch {
   [[nodiscard]] std::unique_ptr<Watchdog> runs(const Executor& executor);
 
  private:
+  struct Peer {
+    Rank rank;
+    std::unique_ptr<flight::PeerRecord> record;
+  };
+
   std::unique_ptr<Watchdog> watchdog(Watched watched, double extra_s) const;
+  std::string silent_peers() const;
 
   mpi::HeartbeatTransport transport_;
+  flight::Recorder* recorder_;
+  std::vector<Peer> peers_;
   double timeout_s_;
   std::string timeout_name_;
-  std::function<void()> on_stall_;
+  Watchdog::OnStall on_stall_;
   std::unique_ptr<Watchdog> phase_;
 };
 

@@ -14,7 +14,6 @@
 #include "engine/run/executor.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -25,6 +24,7 @@
 #include "engine/run/device_stages.h"
 #include "engine/run/memory_estimate.h"
 #include "engine/run/message_watch.h"
+#include "engine/run/step_progress.h"
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -42,11 +42,12 @@ struct Executor::State {
         blocking(the_options.blocking),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
-               std::vector<MessageClock>(rank_plan.receives.size())} {}
+               std::vector<MessageClock>(rank_plan.receives.size())},
+        progress(rank_plan, coarse_graph.graph, the_transport.recorder()) {}
 
   void allocate(TensorSource& source);
   void bind(TensorSource& source);
-  BoundOperator* bind_one(OpId op, const CoreShare& share, TensorSource& source);
+  BoundOperator* bind_one(OpId op, std::size_t stage, const CoreShare& share, TensorSource& source);
   void open_channel();
   std::string largest_tensor() const;
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
@@ -88,16 +89,7 @@ struct Executor::State {
   double elsewhere_ms = 0;           // in kernels and waits of this iteration
   double overhead_ms = 0;
 
-  // Grows by kPlaces beyond the steps in an iteration, so that its remainder tells where the rank
-  // is: 0 between iterations, i in step i − 1, then in the wait for the end of all messages, and
-  // last in the wait for the device.
-  static constexpr std::size_t kPlaces = 3;
-  std::size_t places() const { return plan.steps.size() + kPlaces; }
-  std::atomic<std::uint64_t> progress{0};
-  std::uint64_t iterations_begin = 0;  // what progress was when this iteration began
-  void enter(std::size_t place) {
-    progress.store(iterations_begin + place, std::memory_order_relaxed);
-  }
+  StepProgress progress;
 };
 
 // For the message where memory is short.
@@ -125,13 +117,16 @@ void Executor::State::allocate(TensorSource& source) {
   write_floats(backend, input->data(), values);
 }
 
-BoundOperator* Executor::State::bind_one(OpId op, const CoreShare& share, TensorSource& source) {
+BoundOperator* Executor::State::bind_one(OpId op, std::size_t stage, const CoreShare& share,
+                                         TensorSource& source) {
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
     inputs.push_back(producer ? place(*producer) : input->data());
   }
-  operators.push_back(bind_operator(coarse, model, op, backend, inputs, place(op), share, source));
+  auto bound = bind_operator(coarse, model, op, backend, inputs, place(op), share, source);
+  operators.push_back(backend.accelerator() ? std::move(bound)
+                                            : progress.noted(std::move(bound), op, stage));
   return operators.back().get();
 }
 
@@ -148,7 +143,7 @@ void Executor::State::bind(TensorSource& source) {
     for (std::size_t g = 0; g < stage.groups.size(); ++g) {
       BoundGroup group;
       for (const OpId op : stage.groups[g]) {
-        group.push_back(bind_one(op, bound.shares[g], source));
+        group.push_back(bind_one(op, stages.size(), bound.shares[g], source));
         const std::size_t done = operators.size();
         shown.update(
             done, all,
@@ -263,25 +258,23 @@ void Executor::State::run_steps() {
   if (channel) channel->start_receives();
   if (watch) watch->begin();
   for (std::size_t step = 0; step < plan.steps.size();) {
-    enter(1 + step);
+    progress.enter_step(step);
     step = run_step(step);
   }
-  enter(1 + plan.steps.size());
+  progress.enter_end_of_messages();
   if (channel) wait([&] { channel->finish(); });
   if (watch) watch->end(now_ms());
-  enter(2 + plan.steps.size());
+  progress.enter_end_on_device();
   if (device) wait([&] { device->end(clocks); });
   if (recording) note_ready_stages();
-  iterations_begin += places();
-  enter(0);
+  progress.end_iteration();
 }
 
 std::string Executor::State::words(std::size_t place) const {
-  const std::size_t steps = plan.steps.size();
-  if (place == 0) return kBetweenIterations;
-  if (place == 1 + steps) return "waiting for the end of its sends";
-  if (place == 2 + steps) {
-    const std::string device_words = "waiting for the device";
+  if (place == StepProgress::kBetween) return kBetweenIterations;
+  if (place == progress.end_of_messages()) return kEndOfMessages;
+  if (place == progress.end_on_device()) {
+    const std::string device_words = kEndOnDevice;
     if (!device || device->segments().empty()) return device_words;
     return device_words + ", given last " + describe(device->segments().back(), plan, coarse.graph);
   }
@@ -386,10 +379,8 @@ void Executor::close() {
   state_->transport.barrier();
 }
 
-std::string Executor::current_step() const { return state_->words(progress() % state_->places()); }
+std::string Executor::current_step() const { return state_->words(state_->progress.place()); }
 
-std::uint64_t Executor::progress() const {
-  return state_->progress.load(std::memory_order_relaxed);
-}
+std::uint64_t Executor::progress() const { return state_->progress.count(); }
 
 }  // namespace hios

@@ -21,14 +21,6 @@ std::string operators_of(const Stage& stage, const Graph& graph) {
   return text;
 }
 
-/// The message that a step is about; null where it is about none.
-const PlannedMessage* message_of(const Step& step, const RankPlan& plan) {
-  if (const auto* s = std::get_if<AwaitReceive>(&step)) return &plan.receives[s->receive];
-  if (const auto* s = std::get_if<AwaitSend>(&step)) return &plan.sends[s->send];
-  if (const auto* s = std::get_if<StartSend>(&step)) return &plan.sends[s->send];
-  return nullptr;
-}
-
 /// "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
 std::string cut(const std::vector<OpId>& operators, const Graph& graph) {
   constexpr std::size_t kShown = 4;
@@ -45,14 +37,26 @@ std::string cut(const std::vector<OpId>& operators, const Graph& graph) {
 
 }  // namespace
 
+const PlannedMessage* message_of(const Step& step, const RankPlan& plan) {
+  if (const auto* s = std::get_if<AwaitReceive>(&step)) return &plan.receives[s->receive];
+  if (const auto* s = std::get_if<AwaitSend>(&step)) return &plan.sends[s->send];
+  if (const auto* s = std::get_if<StartSend>(&step)) return &plan.sends[s->send];
+  return nullptr;
+}
+
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph) {
   const auto with = [&](const PlannedMessage& message, const char* preposition) {
-    return graph.op(message.op).name + preposition + "rank " + std::to_string(message.peer.index());
+    return graph.op(message.op).name + preposition + "rank " +
+           std::to_string(message.peer.index()) + " (" + std::to_string(message.size_bytes) +
+           " bytes)";
   };
   return std::visit(
       Overloaded{
           [&](const AwaitReceive& s) {
-            return "waiting for " + with(plan.receives[s.receive], " from ");
+            const PlannedMessage& message = plan.receives[s.receive];
+            return "waiting for " + with(message, " from ") + ", which stage " +
+                   std::to_string(message.stage) +
+                   " needs: " + operators_of(plan.stages[message.stage], graph);
           },
           [&](const AwaitSend& s) {
             return "waiting for the send of " + with(plan.sends[s.send], " to ");
@@ -69,11 +73,7 @@ std::string describe(const Step& step, const RankPlan& plan, const Graph& graph)
 std::string steps_text(const RankPlan& plan, const Graph& graph) {
   std::string text;
   for (const Step& step : plan.steps) {
-    text += "  " + describe(step, plan, graph);
-    if (const PlannedMessage* const message = message_of(step, plan)) {
-      text += " (" + std::to_string(message->size_bytes) + " bytes)";
-    }
-    text += "\n";
+    text += "  " + describe(step, plan, graph) + "\n";
   }
   return text;
 }

@@ -12,11 +12,17 @@ namespace hios {
 inline constexpr const char* kBetweenIterations =
     "between two iterations, where ranks wait for each other";
 
-/// "stage 4: conv_7, conv_8 | conv_9" (two groups), "waiting for conv_3 from rank 1".
+inline constexpr const char* kEndOfMessages = "waiting for the end of its sends";
+inline constexpr const char* kEndOnDevice = "waiting for the device";
+
+/// "stage 4: conv_7, conv_8 | conv_9" (two groups), "waiting for conv_3 from rank 1 (4096 bytes),
+/// which stage 5 needs: conv_10".
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
 
-/// All steps of a plan, one a line, messages with their sizes: "  sending conv_3 to rank 1 (4096
-/// bytes)".
+/// The message that a step is about; null where it is about none.
+const PlannedMessage* message_of(const Step& step, const RankPlan& plan);
+
+/// All steps of a plan, one a line.
 std::string steps_text(const RankPlan& plan, const Graph& graph);
 
 /// "stage 4: conv_7, conv_9" or "stages 4 to 6: conv_7, conv_9 … pool_3": the first and the last.

@@ -15,7 +15,7 @@ Watched watched(const Executor& executor) {
           [&executor] { return executor.current_step(); }};
 }
 
-Watchdog::Watchdog(Watched watched, Options options, std::function<void()> on_stall)
+Watchdog::Watchdog(Watched watched, Options options, OnStall on_stall)
     : watched_(std::move(watched)),
       options_(std::move(options)),
       on_stall_(std::move(on_stall)),
@@ -42,22 +42,23 @@ void Watchdog::watch() {
       seen = now;
       since_it_moved = Stopwatch();
     } else if (since_it_moved.seconds() >= options_.timeout_s) {
-      report();
-      on_stall_();
+      on_stall_(report());
       return;
     }
   }
 }
 
-void Watchdog::report() const {
+std::string Watchdog::report() const {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", options_.timeout_s);
-  const std::string line = "error: " + options_.who + ": no progress for " + seconds + " s" +
+  const std::string text = options_.who + ": no progress for " + seconds + " s" +
                            (options_.limit.empty() ? "" : " (" + options_.limit + ")") + ", " +
-                           watched_.current_step() + "\n";
+                           watched_.current_step();
+  const std::string line = "error: " + text + "\n";
   // One call, so that lines of several ranks do not mix; no stream, whose lock the stuck thread may
   // hold. Nothing can be done where even this fails: the job ends all the same.
   [[maybe_unused]] const auto written = write(options_.descriptor, line.data(), line.size());
+  return text;
 }
 
 }  // namespace hios

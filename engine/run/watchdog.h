@@ -20,7 +20,8 @@ Watched watched(const Executor& executor);  ///< which must outlive the watchdog
 
 /// Ends a job that hangs: MPI notices neither an endless wait nor a stopped peer. A thread of its
 /// own looks a few times a second; once `progress` has not moved for the time-out it writes one
-/// line that names rank, host and step, straight to a file descriptor, and calls `on_stall`, once.
+/// line that names rank, host and step, straight to a file descriptor, and calls `on_stall` with
+/// that line (without "error: "), once.
 ///
 /// Only the main thread may call MPI, and it is the one that hangs, so `on_stall` cannot abort the
 /// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which the
@@ -28,6 +29,8 @@ Watched watched(const Executor& executor);  ///< which must outlive the watchdog
 /// computes or sleeps is the culprit, those that wait name whom they wait for.
 class Watchdog {
  public:
+  using OnStall = std::function<void(const std::string& line)>;
+
   struct Options {
     double timeout_s = 60;
     std::string who;         ///< "rank 1 on node7"
@@ -37,7 +40,7 @@ class Watchdog {
   };
 
   /// Begins to watch. REQUIRES: timeout_s > 0.
-  Watchdog(Watched watched, Options options, std::function<void()> on_stall);
+  Watchdog(Watched watched, Options options, OnStall on_stall);
   /// Ends the watch; waits for `on_stall`, if that runs.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -45,11 +48,11 @@ class Watchdog {
 
  private:
   void watch();
-  void report() const;
+  std::string report() const;
 
   Watched watched_;
   Options options_;
-  std::function<void()> on_stall_;
+  OnStall on_stall_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;

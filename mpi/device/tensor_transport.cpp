@@ -58,6 +58,8 @@ class TensorTransport final : public Transport {
     return open_device_channel(inner_, device_, table_, tags_, channels_, sends, receives);
   }
 
+  flight::Recorder* recorder() const override { return inner_.recorder(); }
+
   void abort(int exit_code) override {
     inner_.abort(exit_code);
     std::abort();  // never reached; the compiler does not see that a virtual function does not

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "hios/base/error.h"
+#include "hios/flight/crash_reporter.h"
 
 namespace hios::mpi {
 
@@ -60,6 +61,7 @@ int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& te
   } catch (...) {
     const Failure failure = current_failure(text_of);
     print_error(with_place(transport->rank(), transport->host(), failure.text));
+    flight::report_failure(flight::Ending::kError, failure.text);
     return failure.exit_status;
   }
 }

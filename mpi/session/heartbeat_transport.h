@@ -9,10 +9,11 @@ namespace hios::mpi {
 
 /// A transport that tells watchdogs that it moves: it counts its calls and names the one under way.
 /// For the phases that no executor counts: setting up, measuring, verifying. Channels are handed
-/// through untouched, so that the timed loop pays nothing. `inner` outlives it.
+/// through untouched, so that the timed loop pays nothing. Where a recorder is given, the calls are
+/// events of its record, too. `inner` and the recorder outlive it.
 class HeartbeatTransport final : public Transport {
  public:
-  explicit HeartbeatTransport(Transport& inner) : inner_(inner) {}
+  explicit HeartbeatTransport(Transport& inner, flight::Recorder* recorder = nullptr);
 
   /// Grows with every call begun and ended. Any thread.
   std::uint64_t heartbeats() const { return heartbeats_.load(std::memory_order_relaxed); }
@@ -34,12 +35,15 @@ class HeartbeatTransport final : public Transport {
                                         std::span<const Message> receives) override {
     return inner_.open_channel(sends, receives);
   }
+  flight::Recorder* recorder() const override { return recorder_ ? recorder_ : inner_.recorder(); }
   [[noreturn]] void abort(int exit_code) override;
 
  private:
   class Heartbeat;
 
   Transport& inner_;
+  flight::Recorder* recorder_;
+  flight::Recorder::Subjects calls_;
   std::atomic<std::uint64_t> heartbeats_{0};
   std::atomic<const char*> doing_{"working on its own"};
 };

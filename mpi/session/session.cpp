@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "hios/base/error.h"
+#include "hios/flight/crash_reporter.h"
 #include "mpi/messages/communicator.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/session/agreement.h"
@@ -142,6 +143,7 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body, const 
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Get_processor_name(host, &length);
   print_error(with_place(Rank(static_cast<std::size_t>(rank)), host, failure.text));
+  flight::report_failure(flight::Ending::kError, failure.text);
   abort_job(failure.exit_status);
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "hios/base/error.h"
+#include "hios/flight/crash_reporter.h"
 #include "mpi/messages/launcher.h"
 
 namespace hios::mpi {
@@ -24,6 +25,7 @@ std::string host_name() {
 
 extern "C" void give_up(int) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line, std::strlen(line));
+  flight::note_ending(flight::Ending::kTimeOut, line);
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
 

@@ -49,7 +49,8 @@ TEST(Watchdog, NamesWhoHangsAndWhereOnce) {
   {
     const Watchdog watchdog({[] { return 7u; }, [] { return "stage 3: conv_7"; }},
                             {0.05, "rank 1 on node7", standard_error.writer(), 0.01, "--timeout"},
-                            [&] {
+                            [&](const std::string& line) {
+                              EXPECT_TRUE(line.starts_with("rank 1 on node7: no progress"));
                               ++calls;
                               stalled.set_value();
                             });
@@ -75,14 +76,15 @@ TEST(Watchdog, LetsAloneWhatMoves) {
                              },
                              [] { return "a step"; }},
                             {0.02, "rank 0", standard_error.writer(), 0.005},
-                            [] { ADD_FAILURE() << "it was taken for stalled"; });
+                            [](const std::string&) { ADD_FAILURE() << "it was taken for stalled"; });
     seen_often.wait(false);
   }
   EXPECT_EQ(standard_error.text(), "");
 }
 
 TEST(Watchdog, EndsAtOnceWhenTheWatchIsOver) {
-  const Watchdog watchdog({[] { return 0u; }, [] { return ""; }}, {3600, "rank 0", 2, 3600}, [] {});
+  const Watchdog watchdog({[] { return 0u; }, [] { return ""; }}, {3600, "rank 0", 2, 3600},
+                          [](const std::string&) {});
 }
 
 // A message is lost. The rank that waits for it says so; what main does by ending the process, the
@@ -116,7 +118,7 @@ TEST(Watchdog, ALostMessageIsNamed) {
     if (transport.rank() == Rank(1)) {
       watchdog.emplace(watched(executor),
                        Watchdog::Options{0.2, "rank 1 on threads", standard_error.writer(), 0.02},
-                       [&] {
+                       [&](const std::string&) {
                          try {
                            transport.abort(3);
                          } catch (const RunError&) {

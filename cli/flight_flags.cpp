@@ -1,0 +1,64 @@
+#include "cli/flight_flags.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/rank_flags.h"
+#include "hios/base/error.h"
+#include "hios/flight/explain.h"
+#include "mpi/messages/launcher.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kFlag = "flight-record";
+constexpr const char* kOff = "off";
+
+}  // namespace
+
+po::options_description flight_flags() {
+  po::options_description group("Failures", 100, 45);
+  group.add_options()(kFlag, value("FOLDER|off")->default_value("."),
+                      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
+                      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
+                      "is recorded");
+  return group;
+}
+
+po::options_description explain_flags() {
+  po::options_description group("Afterwards", 100, 45);
+  group.add_options()("explain",
+                      po::value<std::vector<std::string>>()->multitoken()->value_name("FILE..."),
+                      "read the flight records of a job's ranks together, and say who waited for "
+                      "whom; nothing is run");
+  return group;
+}
+
+void prepare_record(flight::Recorder& recorder, int argc, const char* const* argv) {
+  recorder.set_program(std::filesystem::path(argv[0]).filename().string());
+  if (const auto rank = mpi::launched_rank()) recorder.set_rank(*rank, mpi::launched_ranks());
+  const auto folder = early_text(argc, argv, kFlag).value_or(".");
+  recorder.set_enabled(folder != kOff);
+  recorder.set_folder(folder == kOff ? "" : std::string(folder));
+  recorder.phase("starting");
+}
+
+void check_flight_folder(const Flags& flags) {
+  const std::string folder = flags.text(kFlag);
+  if (folder == kOff || std::filesystem::is_directory(folder)) return;
+  throw InputError("--" + std::string(kFlag) + " takes a folder that exists, or off, not '" +
+                   printable(folder) + "'");
+}
+
+std::string explanation(const Flags& flags, const ReadLimits& limits) {
+  std::vector<flight::Flight> flights;
+  for (const std::string& file : flags.repeated("explain"))
+    flights.push_back(flight::read_flight(file, limits));
+  return flight::explain(std::move(flights));
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,82 @@
+#include "engine/run/step_progress.h"
+
+#include <utility>
+#include <variant>
+
+#include "engine/run/step_text.h"
+
+namespace hios {
+namespace {
+
+flight::EventKind event_of(const Step& step) {
+  if (std::holds_alternative<AwaitReceive>(step)) return flight::EventKind::kAwaitReceive;
+  if (std::holds_alternative<AwaitSend>(step)) return flight::EventKind::kAwaitSend;
+  if (std::holds_alternative<StartSend>(step)) return flight::EventKind::kSend;
+  return flight::EventKind::kStage;
+}
+
+flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& graph) {
+  flight::Subject subject{describe(step, plan, graph)};
+  if (const PlannedMessage* const message = message_of(step, plan)) {
+    subject.op = graph.op(message->op).name;
+    subject.peer = message->peer.index();
+    subject.stage = message->stage;
+    subject.bytes = message->size_bytes;
+  } else {
+    subject.stage = stage_of(step);
+  }
+  return subject;
+}
+
+/// Two events a run: some 0.1 µs.
+class NotedOperator final : public BoundOperator {
+ public:
+  NotedOperator(std::unique_ptr<BoundOperator> inner, flight::Recorder& recorder,
+                std::uint32_t subject, const std::uint64_t& iteration)
+      : inner_(std::move(inner)), recorder_(recorder), subject_(subject), iteration_(iteration) {}
+
+  void run() override {
+    recorder_.note(flight::EventKind::kOperator, subject_, iteration_);
+    inner_->run();
+    recorder_.note(flight::EventKind::kOperatorEnd, subject_, iteration_);
+  }
+
+ private:
+  std::unique_ptr<BoundOperator> inner_;
+  flight::Recorder& recorder_;
+  std::uint32_t subject_;
+  const std::uint64_t& iteration_;
+};
+
+}  // namespace
+
+StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Recorder* recorder)
+    : graph_(graph), steps_(plan.steps.size()), recorder_(recorder) {
+  for (const Step& step : plan.steps) events_.push_back(event_of(step));
+  if (!recorder_) return;
+  std::vector<flight::Subject> subjects;
+  for (const Step& step : plan.steps) subjects.push_back(subject_of(step, plan, graph));
+  subjects.push_back({kEndOfMessages});
+  subjects.push_back({kEndOnDevice});
+  subjects_ = flight::Recorder::Subjects(recorder_, subjects);
+}
+
+void StepProgress::end_iteration() {
+  iterations_begin_ += places();
+  progress_.store(iterations_begin_, std::memory_order_relaxed);
+  if (recorder_)
+    recorder_->note(flight::EventKind::kIterationEnd, flight::Recorder::Subjects::kNone,
+                    iteration_);
+  ++iteration_;
+}
+
+std::unique_ptr<BoundOperator> StepProgress::noted(std::unique_ptr<BoundOperator> bound, OpId op,
+                                                   std::size_t stage) {
+  if (!recorder_ || !recorder_->enabled()) return bound;
+  const flight::Subject subject{"", graph_.op(op).name, {}, stage};
+  operators_.emplace_back(recorder_, std::span(&subject, 1));
+  return std::make_unique<NotedOperator>(std::move(bound), *recorder_, operators_.back().at(0),
+                                         iteration_);
+}
+
+}  // namespace hios

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/run/plan.h"
+#include "hios/flight/recorder.h"
+#include "hios/graph/graph.h"
+
+namespace hios {
+
+/// Where a rank is in its plan: one store a step for watchdogs, and one event for the flight record
+/// where the rank keeps one. Moved on by the main thread; read by any.
+class StepProgress {
+ public:
+  /// `recorder` may be null; with the plan and the graph it outlives this.
+  StepProgress(const RankPlan& plan, const Graph& graph, flight::Recorder* recorder);
+
+  /// The places of an iteration: between two of them, in step `place − 1`, in the wait for the end
+  /// of all messages, in the wait for the device.
+  static constexpr std::size_t kBetween = 0;
+  std::size_t end_of_messages() const { return steps_ + 1; }
+  std::size_t end_on_device() const { return steps_ + 2; }
+
+  void enter_step(std::size_t step) { enter(1 + step, events_[step]); }
+  void enter_end_of_messages() { enter(end_of_messages(), flight::EventKind::kAwaitMessages); }
+  void enter_end_on_device() { enter(end_on_device(), flight::EventKind::kAwaitDevice); }
+  void end_iteration();
+
+  /// Grows with every step.
+  std::uint64_t count() const { return progress_.load(std::memory_order_relaxed); }
+  std::size_t place() const { return static_cast<std::size_t>(count() % places()); }
+
+  /// The operator, such that its runs are noted, where somebody keeps a record: `op` of `stage`.
+  /// For backends whose operators have ended when run() returns.
+  std::unique_ptr<BoundOperator> noted(std::unique_ptr<BoundOperator> bound, OpId op,
+                                       std::size_t stage);
+
+ private:
+  std::size_t places() const { return steps_ + 3; }
+  void enter(std::size_t place, flight::EventKind kind) {
+    progress_.store(iterations_begin_ + place, std::memory_order_relaxed);
+    if (recorder_) recorder_->note(kind, subjects_.at(place - 1), iteration_);
+  }
+
+  const Graph& graph_;
+  const std::size_t steps_;
+  flight::Recorder* recorder_;
+  std::vector<flight::EventKind> events_;  // by step
+  flight::Recorder::Subjects subjects_;    // the steps, the two waits, then operators as they come
+  std::vector<flight::Recorder::Subjects> operators_;
+  std::atomic<std::uint64_t> progress_{0};
+  std::uint64_t iterations_begin_ = 0;  // what count() was when this iteration began
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace hios

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "hios/flight/recorder.h"
+
+/// How a flight record lies in memory that processes share. All processes of a host run the same
+/// program, so that the layout is nobody else's. Numbers are lock-free atomics; texts are written
+/// once, before what refers to them, and read with care: they end in a 0 whatever happens.
+namespace hios::flight {
+
+template <std::size_t N>
+struct FixedText {
+  char bytes[N];
+  void set(std::string_view text) noexcept {
+    const std::size_t size = text.size() < N - 1 ? text.size() : N - 1;
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = text[i];
+    for (std::size_t i = size; i < N; ++i) bytes[i] = '\0';
+  }
+  std::string get() const {
+    std::size_t size = 0;
+    while (size + 1 < N && bytes[size] != '\0') ++size;
+    return std::string(bytes, size);
+  }
+};
+
+struct EventSlot {
+  std::atomic<std::uint64_t> number;  ///< 1 + the event's place among all; 0: being written
+  std::atomic<std::uint64_t> time_ns;
+  std::atomic<std::uint64_t> iteration;
+  std::atomic<std::uint64_t> what;  ///< kind, stamp of the subject, subject
+};
+
+struct SubjectSlot {
+  std::uint32_t stamp;                         ///< another one each time the slot is filled
+  std::uint32_t text, text_size, op, op_size;  ///< in Memory::texts
+  std::int32_t peer, stage;                    ///< −1: none
+  std::uint64_t bytes;
+};
+
+struct Memory {
+  static constexpr std::uint64_t kMagic = 0x68696f73666c7431;  // "hiosflt1"
+  static constexpr std::size_t kPhases = 16;
+  static constexpr std::size_t kSubjects = 16 << 10;
+  static constexpr std::size_t kTextBytes = 2 << 20;
+
+  std::uint64_t magic;
+  std::atomic<std::uint64_t> events;  ///< noted since the start
+  EventSlot ring[kEvents];
+
+  std::atomic<std::uint8_t> ending;  ///< Ending
+  FixedText<1024> reason;
+  std::atomic<std::int64_t> rank, ranks;  ///< −1: not known
+  std::int64_t process;
+  FixedText<64> program, job;
+  std::atomic<std::uint64_t> phases;  ///< so far; the event of a phase has its number
+  FixedText<64> phase[kPhases];
+  FixedText<256> host;
+  FixedText<4096> folder;
+  std::int64_t epoch_ns;    ///< the wall clock's time minus the monotonic clock's
+  std::int64_t started_ns;  ///< by the wall clock
+
+  std::uint32_t subjects, texts_end, stamps;  ///< in use
+  SubjectSlot subject[kSubjects];
+  char texts[kTextBytes];
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes cannot share a lock");
+
+/// The clock of events: it does not jump, and all processes of a host have the same.
+std::uint64_t monotonic_ns() noexcept;
+
+}  // namespace hios::flight
