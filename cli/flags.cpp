@@ -1,5 +1,7 @@
 #include "cli/flags.h"
 
+#include <sys/prctl.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -187,7 +189,10 @@ void finish_output() {
                  "; files that were asked for are written");
 }
 
-void prepare_process() { std::signal(SIGXFSZ, SIG_IGN); }
+void prepare_process(const char* program) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
+}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> words;

@@ -43,6 +43,7 @@ class Reaper {
     }
     sem_init(&ended_, 0, 0);
     thread_ = std::thread([this] { watch(); });
+    pthread_setname_np(thread_.native_handle(), "stop-request");
   }
   ~Reaper() {
     done_ = true;

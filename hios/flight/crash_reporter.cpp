@@ -38,7 +38,7 @@ constexpr std::array<Fault, 5> kFaults = {{{SIGSEGV, "SIGSEGV: it used memory th
                                            {SIGILL, "SIGILL: an instruction this processor lacks"},
                                            {SIGABRT, "SIGABRT: it gave up"}}};
 constexpr std::array<Fault, 3> kWanted = {
-    {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
+    {{SIGTERM, kTold}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
 
 /// What signal handlers and note_ending() see of the one reporter; lives for ever.
 struct Shared {
@@ -61,12 +61,12 @@ const char* name_in(const std::array<Fault, N>& faults, int signal) {
 }
 
 // Notes, and lets come what would have come without: the default, or a sanitizer's report.
-void on_fault(int signal) {
+void on_fault(int signal, siginfo_t* info, void*) {
   const int error = errno;
   note_ending(Ending::kSignal, name_in(kFaults, signal));
   restore(signal);
   // A fault of the hardware comes again when the handler returns; what was sent does not.
-  if (signal == SIGABRT) raise(signal);
+  if (info->si_code <= 0) raise(signal);
   errno = error;
 }
 
@@ -83,20 +83,27 @@ void on_wish(int) {
 }
 
 // A signal that the process was started with ignored stays ignored.
-void handle(int signal, void (*handler)(int)) {
+void handle(int signal, struct sigaction action) {
   sigaction(signal, nullptr, &shared.before[signal]);
   if (shared.before[signal].sa_handler == SIG_IGN) return;
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }
 
+struct sigaction action_of(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  return action;
+}
+
 void handle_signals() {
-  for (const Fault& fault : kFaults) handle(fault.signal, on_fault);
-  for (const Fault& wanted : kWanted) handle(wanted.signal, on_wanted_end);
-  handle(SIGUSR1, on_wish);
+  struct sigaction fault_action {};
+  fault_action.sa_sigaction = on_fault;
+  fault_action.sa_flags = SA_SIGINFO;
+  for (const Fault& fault : kFaults) handle(fault.signal, fault_action);
+  for (const Fault& wanted : kWanted) handle(wanted.signal, action_of(on_wanted_end));
+  handle(SIGUSR1, action_of(on_wish));
 }
 
 void restore_signals() {
@@ -128,7 +135,10 @@ class Child {
       const ssize_t size = ::read(wishes_, &letter, 1);
       if (size < 0 && errno == EINTR) continue;
       if (size <= 0) break;
-      file_written_ = write_file(read(memory_)) || file_written_;
+      Flight flight = read(memory_);
+      // It was asked for before.
+      if (flight.ending == Ending::kInOrder) flight.ending = Ending::kRunning;
+      file_written_ = write_file(flight) || file_written_;
       [[maybe_unused]] const auto told = write(written_, &kWritten, 1);
     }
     process_ended();
@@ -140,7 +150,10 @@ class Child {
     Flight flight = read(memory_);
     if (flight.ending == Ending::kInOrder) return;
     const bool silent = flight.ending == Ending::kRunning;
-    if (flight.ending == Ending::kSignal && !is_fault(flight)) return;
+    if (flight.ending == Ending::kSignal && !is_fault(flight)) {
+      if (flight.reason == kTold) write_file(flight);
+      return;
+    }
     if (silent) {
       flight.ending = Ending::kKilled;
       flight.reason = "killed without a word (SIGKILL, or the end of its memory)";

@@ -13,7 +13,9 @@ namespace hios::flight {
 /// line to standard error that names rank, host and what was done last; then, as after an error or
 /// a time-out, it writes the record as a file, `PROGRAM-rank-R.flight.json`, in place of an earlier
 /// one. SIGUSR1 has the file written while the process runs on. SIGTERM, SIGINT and SIGHUP end the
-/// process as they do without this: somebody wanted it, so that nothing is said or written.
+/// process as they do without this, and nothing is said, since somebody wanted it; after SIGTERM,
+/// by which a launcher ends the ranks that are left, the file is written all the same, unless the
+/// process ended in order.
 ///
 /// One in a process, made by the main thread before any other thread and before MPI: the child is a
 /// copy of the process that runs nothing but this. It does not outlive the process by more than the

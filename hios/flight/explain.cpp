@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 
 #include "hios/base/error.h"
@@ -45,6 +46,26 @@ void check_one_job(std::vector<Flight>& flights) {
   }
 }
 
+/// The time of an event, in seconds since 1970.
+double time_of(const Flight& flight, const Event& event) {
+  return flight.written_s - event.age_ms / 1000;
+}
+
+/// What ranks did after the first of them had ended is no cause of that: a stopped rank goes on for
+/// a moment before the launcher ends it. Compares the hosts' clocks, as near as those agree.
+void cut_after_the_end(std::vector<Flight>& flights) {
+  constexpr double kClocksAgreeS = 0.05;
+  double end_s = std::numeric_limits<double>::infinity();
+  for (const Flight& flight : flights) {
+    const bool first = flight.ending == Ending::kTimeOut || flight.ending == Ending::kError;
+    if (first) end_s = std::min(end_s, flight.written_s + kClocksAgreeS);
+  }
+  for (Flight& flight : flights) {
+    std::erase_if(flight.events,
+                  [&](const Event& event) { return time_of(flight, event) > end_s; });
+  }
+}
+
 /// How long the rank had been at what it did last.
 double standing_ms(const Flight& flight) {
   const Standing standing = standing_of(flight);
@@ -54,15 +75,11 @@ double standing_ms(const Flight& flight) {
   return 0;
 }
 
-/// The time of an event, in seconds since 1970.
-double time_of(const Flight& flight, const Event& event) {
-  return flight.written_s - event.age_ms / 1000;
-}
-
 class Explanation {
  public:
   explicit Explanation(std::vector<Flight> flights) : flights_(std::move(flights)) {
     check_one_job(flights_);
+    cut_after_the_end(flights_);
     ranks_ = flights_.front().ranks.value_or(0);
     for (const Flight& flight : flights_) ranks_ = std::max(ranks_, *flight.rank + 1);
   }
@@ -91,7 +108,7 @@ class Explanation {
       case Ending::kInOrder:
         break;
       case Ending::kTimeOut:
-        text += "; ended by its time-out";
+        text += "; ended by its time-out: " + record->reason;
         break;
       case Ending::kError:
         text += "; ended by an error: " + record->reason;
@@ -123,8 +140,9 @@ class Explanation {
 
   /// Whether a rank ended by itself and not because others made it.
   bool failed(const Flight& record) const {
-    return record.ending == Ending::kError || record.ending == Ending::kSignal ||
-           record.ending == Ending::kKilled;
+    const bool told = record.ending == Ending::kSignal && record.reason == kTold;
+    return record.ending == Ending::kError || record.ending == Ending::kKilled ||
+           (record.ending == Ending::kSignal && !told);
   }
 
   std::string conclusion() const {

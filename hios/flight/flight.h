@@ -54,6 +54,8 @@ enum class Ending : std::uint8_t {
   kKilled,  ///< without a word: SIGKILL
 };
 std::string_view to_string(Ending ending);
+/// The reason of a rank that was told to end, mostly because another had failed.
+inline constexpr const char* kTold = "SIGTERM";
 void to_json(Json& json, Ending ending);
 
 /// One rank's record. Every text is as it stood in that process's memory, made printable.

@@ -8,8 +8,8 @@
 namespace hios::test {
 namespace {
 
-// Starts the words after it, waits until all $RANKS ranks have their handlers (SIGTERM is bit 14 of
-// the caught signals), sends $SIGNAL to what it has started, and ends as that ends. A rank that
+// Starts the words after it, waits until all $RANKS ranks heed requests to stop (a thread of that
+// name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as that ends. A rank that
 // outlives it is told of.
 constexpr const char* kSignal = R"(set -m
 "$@" &
@@ -20,7 +20,7 @@ ranks() {
 ready() {
   count=0
   for rank in $(ranks); do
-    if grep -q '^SigCgt:.*[4567cdef]...$' "/proc/$rank/status" 2>/dev/null; then count=$((count + 1)); fi
+    if grep -qs '^stop-request$' /proc/"$rank"/task/*/comm; then count=$((count + 1)); fi
   done
   [ "$count" = "$RANKS" ]
 }

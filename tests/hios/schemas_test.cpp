@@ -64,7 +64,7 @@ TEST(Schemas, ThereIsOneForEveryFormat) {
     formats.insert(format);
   }
   EXPECT_EQ(formats,
-            (std::set<std::string>{"hios-graph", "hios-model", "hios-platform", "hios-profile",
+            (std::set<std::string>{"hios-flight", "hios-graph", "hios-model", "hios-platform", "hios-profile",
                                    "hios-report", "hios-schedule", "hios-summary"}));
 }
 

@@ -1,0 +1,234 @@
+// A rank that is killed, at whatever moment: no process is left, the job fails, and a line names
+// the rank, its host and what it did last. Also: what ranks leave behind, and what is made of it.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "hios/base/random.h"
+#include "hios/flight/flight.h"
+#include "hios/graph/coarsen.h"
+#include "hios/model/networks/networks.h"
+#include "support/programs.h"
+#include "support/random_network.h"
+#include "support/schema.h"
+
+#ifdef HIOS_MPIEXEC
+namespace hios::test {
+namespace {
+
+// Each rank writes its process number into a file of the folder $PIDS and becomes the program. From
+// outside, $VICTIM is sent $SIGNAL after $DELAY seconds of its life, if it lives so long.
+constexpr const char* kVictim = R"(echo $$ > "$PIDS/$OMPI_COMM_WORLD_RANK"
+if [ "$OMPI_COMM_WORLD_RANK" = "$VICTIM" ]; then
+  (sleep "$DELAY"; kill -"$SIGNAL" $$) >/dev/null 2>&1 &
+fi
+exec "$@")";
+
+struct Blow {
+  std::size_t ranks = 2;
+  std::size_t victim = 1;
+  double delay_s = 1;
+  std::string signal = "KILL";
+};
+
+class KilledRank : public testing::Test {
+ protected:
+  KilledRank() { std::filesystem::create_directory(place_.file("pids")); }
+
+  ProcessResult strike(const Blow& blow, const Words& command) {
+    ProcessOptions options;
+    options.limit_s = 120;
+    options.directory = place_.file("pids");
+    options.environment = {{"PIDS", place_.file("pids")},
+                           {"VICTIM", std::to_string(blow.victim)},
+                           {"DELAY", std::to_string(blow.delay_s)},
+                           {"SIGNAL", blow.signal}};
+    return run_mpi(blow.ranks,
+                   Words{"/bin/sh", "-c", kVictim, "sh"} + command + Words{"--oversubscribe"},
+                   options);
+  }
+
+  /// Waits until none of the ranks lives, and says how many did after 5 s.
+  std::size_t left(std::size_t ranks) const {
+    std::size_t alive = 0;
+    for (int tenth = 0; tenth < 50; ++tenth) {
+      alive = 0;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const std::string file = place_.file("pids/" + std::to_string(rank));
+        if (!std::filesystem::exists(file)) continue;
+        const auto process = static_cast<pid_t>(std::stol(content_of(file)));
+        alive += kill(process, 0) == 0 ? 1 : 0;
+      }
+      if (alive == 0) return 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return alive;
+  }
+
+  std::string flight_file(std::size_t rank, const std::string& program = "hios-run") const {
+    return place_.file("pids/" + program + "-rank-" + std::to_string(rank) + ".flight.json");
+  }
+
+  std::string write_schedule() {
+    const CoarseGraph coarse = coarsen(models::squeezenet(1, 64, 64));
+    ScheduleFile file;
+    file.graph_name = coarse.graph.name();
+    file.graph_digest = coarse.graph.digest();
+    file.batch = 1;
+    file.height = file.width = 64;
+    file.algorithm = "random";
+    const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
+    file.devices.assign(platform.devices().begin(), platform.devices().end());
+    file.schedule = random_schedule(coarse.graph, 2, 1, 3);
+    place_.write("schedule.json", to_text(to_json(file, coarse.graph)));
+    return place_.file("schedule.json");
+  }
+
+  Words run_words(const Words& more = {}) {
+    return Words{HIOS_BIN_DIR "/hios-run", "--model", "squeezenet", "--height", "64", "--schedule",
+                 write_schedule()} +
+           more;
+  }
+
+  Workplace place_;
+};
+
+/// The line that names the killed rank: ours, or the launcher's own where the blow came before the
+/// program had begun.
+bool named(const ProcessResult& done, std::size_t victim) {
+  const std::string rank = "rank " + std::to_string(victim) + " ";
+  for (const std::string& line : lines_with(done.err, "error: " + rank + "on ")) {
+    if (line.find(", last: ") != std::string::npos) return true;
+  }
+  return !lines_with(done.err, "process " + rank + "with PID").empty();
+}
+
+// The moments are random, from the start of the process to the writing of the results: a run
+// verifies and writes after half a second, a profile measures longer.
+TEST_F(KilledRank, IsNamedAtTwentyMoments) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  std::size_t too_late = 0, by_us = 0;
+  for (int i = 0; i < 20; ++i) {
+    const bool run = i % 2 == 0;
+    Blow blow;
+    blow.victim = random.below(2);
+    // Four ranges: start, set-up, the work, its end and beyond.
+    blow.delay_s = 0.02 + 0.4 * (i / 2 % 4) + 0.4 * random.uniform();
+    SCOPED_TRACE((run ? "run, rank " : "profile, rank ") + std::to_string(blow.victim) + " after " +
+                 std::to_string(blow.delay_s) + " s");
+    const Words words =
+        run ? run_words({"--iterations", "20", "--verify", "--json", place_.file("out.json")})
+            : Words{HIOS_BIN_DIR "/hios-profile",
+                    "--model",
+                    "squeezenet",
+                    "--height",
+                    "64",
+                    "--iterations",
+                    "10",
+                    "--output",
+                    place_.file("out.json")};
+    std::filesystem::remove(place_.file("out.json"));
+    const ProcessResult done = strike(blow, words + Words{"--timeout", "20"});
+    EXPECT_FALSE(done.timed_out) << done.err;
+    EXPECT_EQ(left(2), 0u) << "a process is left after 5 s";
+    if (done.exit_status == 0) {
+      ++too_late;  // it had ended before
+      continue;
+    }
+    EXPECT_TRUE(named(done, blow.victim)) << done.err;
+    if (done.err.find(", last: ") != std::string::npos) ++by_us;
+    if (std::filesystem::exists(place_.file("out.json"))) {
+      EXPECT_NO_THROW(read_json(place_.file("out.json"))) << "a half file";
+    }
+  }
+  std::printf("seed %llu: %zu of 20 named with what they did last, %zu too late\n",
+              static_cast<unsigned long long>(seed), by_us, too_late);
+  EXPECT_GE(by_us, 5u) << "most blows are to fall on the work";
+}
+
+TEST_F(KilledRank, LeavesItsRecordAndTheOthersTheirs) {
+  Blow blow;
+  blow.delay_s = 2;
+  const ProcessResult done = strike(blow, run_words({"--duration", "60"}));
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_EQ(left(2), 0u);
+  const auto lines = lines_with(done.err, "error: rank 1 on ");
+  ASSERT_EQ(lines.size(), 1u) << done.err;
+  EXPECT_NE(lines[0].find("SIGKILL"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("iteration"), std::string::npos) << lines[0];
+  expect_meets_schema(read(flight_file(1)));
+  const flight::Flight flight = flight::read_flight(flight_file(1));
+  EXPECT_EQ(flight.ending, flight::Ending::kKilled);
+  EXPECT_EQ(flight.events.size(), 256u);
+  const ProcessResult explained =
+      run_process({HIOS_BIN_DIR "/hios-run", "--explain", flight_file(1)});
+  EXPECT_EQ(explained.exit_status, 0) << explained.err;
+  EXPECT_NE(explained.out.find("look first at rank 1, which failed"), std::string::npos)
+      << explained.out;
+}
+
+TEST_F(KilledRank, IsNamedWithTheFaultThatEndedIt) {
+  Blow blow;
+  blow.delay_s = 2;
+  blow.signal = "SEGV";
+  const ProcessResult done = strike(blow, run_words({"--duration", "60"}));
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_EQ(lines_with(done.err, "ended by SIGSEGV").size(), 1u) << done.err;
+}
+
+TEST_F(KilledRank, AStoppedOneIsNamedByThatWhichWaitsForIt) {
+  Blow blow;
+  blow.delay_s = 2;
+  blow.signal = "STOP";
+  const ProcessResult done = strike(blow, run_words({"--duration", "60", "--timeout", "2"}));
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_EQ(left(2), 0u);
+  ASSERT_EQ(lines_with(done.err, "error: rank 0 on ").size(), 1u) << done.err;
+  EXPECT_NE(done.err.find("rank 1 is stopped"), std::string::npos) << done.err;
+  EXPECT_EQ(flight::read_flight(flight_file(0)).ending, flight::Ending::kTimeOut);
+  const ProcessResult explained =
+      run_process({HIOS_BIN_DIR "/hios-run", "--explain", flight_file(0)});
+  EXPECT_NE(explained.out.find("rank 1 is stopped"), std::string::npos) << explained.out;
+}
+
+TEST_F(KilledRank, SaysWhereItIsWhenAsked) {
+  Blow blow;
+  blow.delay_s = 1.5;
+  blow.signal = "USR1";
+  const ProcessResult done = strike(blow, run_words({"--duration", "3"}));
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(flight::read_flight(flight_file(1)).ending, flight::Ending::kRunning);
+  EXPECT_FALSE(std::filesystem::exists(flight_file(0)));
+}
+
+TEST_F(KilledRank, LeavesNothingWhereNothingIsWanted) {
+  Blow blow;
+  blow.delay_s = 2;
+  const ProcessResult done =
+      strike(blow, run_words({"--duration", "60", "--flight-record", "off"}));
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_FALSE(std::filesystem::exists(flight_file(1)));
+  EXPECT_EQ(lines_with(done.err, "error: rank 1 on ").size(), 1u) << done.err;
+}
+
+TEST(FlightFlags, RefuseWhatIsNoFolderAndNoRecord) {
+  const ProcessResult folder =
+      run_process({HIOS_BIN_DIR "/hios-run", "--flight-record", "/none/such"});
+  EXPECT_EQ(folder.exit_status, 2);
+  EXPECT_NE(folder.err.find("--flight-record takes a folder"), std::string::npos) << folder.err;
+  const ProcessResult record = run_process(
+      {HIOS_BIN_DIR "/hios-run", "--explain", HIOS_SOURCE_DIR "/tests/corpus/platform_ok.json"});
+  EXPECT_EQ(record.exit_status, 2);
+  EXPECT_NE(record.err.find("platform_ok.json"), std::string::npos) << record.err;
+}
+
+}  // namespace
+}  // namespace hios::test
+#endif

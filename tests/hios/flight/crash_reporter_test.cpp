@@ -1,0 +1,117 @@
+#include "hios/flight/crash_reporter.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/process.h"
+#include "support/schema.h"
+#include "support/temporary_folder.h"
+
+namespace hios::flight {
+namespace {
+
+class CrashReporters : public testing::Test {
+ protected:
+  test::ProcessResult end(const std::string& how) {
+    // run_process returns when standard error is closed: by the reporter, too.
+    test::ProcessOptions options;
+    // What a sanitizer would say of the same signals is not the subject.
+    options.environment = {{"ASAN_OPTIONS", "handle_segv=0:handle_abort=0"},
+                           {"TSAN_OPTIONS", "handle_segv=0:handle_abort=0"},
+                           {"UBSAN_OPTIONS", "handle_segv=0:handle_abort=0"}};
+    return test::run_process({HIOS_CRASH_PROBE, how, folder_.path().string()}, options);
+  }
+  bool has_file() const { return std::filesystem::exists(file()); }
+  std::filesystem::path file() const { return folder_ / "probe-rank-1.flight.json"; }
+  Flight record() const {
+    test::expect_meets_schema(read_json(file()));
+    return read_flight(file());
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(CrashReporters, SayNothingOfAProcessThatEndsWell) {
+  const auto done = end("well");
+  EXPECT_EQ(done.exit_status, 0);
+  EXPECT_EQ(done.err, "");
+  EXPECT_FALSE(has_file());
+}
+
+TEST_F(CrashReporters, NameAKilledRankAndWhatItDidLast) {
+  const auto done = end("kill");
+  EXPECT_EQ(done.exit_status, 128 + 9);
+  ASSERT_EQ(test::lines_with(done.err, "error: rank 1 on ").size(), 1u) << done.err;
+  EXPECT_NE(done.err.find("SIGKILL"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("last: stage 4: conv_7, iteration 12"), std::string::npos) << done.err;
+  const Flight flight = record();
+  EXPECT_EQ(flight.ending, Ending::kKilled);
+  EXPECT_EQ(flight.rank, 1u);
+  EXPECT_EQ(flight.ranks, 2u);
+  EXPECT_EQ(flight.job, "job-7");
+  EXPECT_EQ(flight.phase, "running");
+  ASSERT_EQ(flight.events.size(), 2u);
+  EXPECT_EQ(flight.events[0].text, "running");
+  EXPECT_EQ(flight.events[1].op, "conv_7");
+  EXPECT_EQ(flight.events[1].stage, 4u);
+  EXPECT_EQ(flight.events[1].iteration, 12u);
+}
+
+TEST_F(CrashReporters, NameTheFaultThatEndedAProcess) {
+  for (const auto& [how, signal, number] : {std::tuple("segv", "SIGSEGV", 11),
+                                            {"wrong-address", "SIGSEGV", 11},
+                                            {"abort", "SIGABRT", 6}}) {
+    const auto done = end(how);
+    EXPECT_EQ(done.exit_status, 128 + number) << how << done.err;
+    ASSERT_EQ(test::lines_with(done.err, "error: rank 1 on ").size(), 1u) << how << done.err;
+    EXPECT_NE(done.err.find(std::string("ended by ") + signal), std::string::npos) << done.err;
+    EXPECT_EQ(record().ending, Ending::kSignal);
+  }
+}
+
+TEST_F(CrashReporters, KeepWhatARankDidThatWasTold) {
+  const auto done = end("term");
+  EXPECT_EQ(done.exit_status, 128 + 15);
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(record().reason, "SIGTERM");
+}
+
+TEST_F(CrashReporters, LeaveNothingOfAnInterruptedOne) {
+  const auto done = end("int");
+  EXPECT_EQ(done.exit_status, 128 + 2);
+  EXPECT_EQ(done.err, "");
+  EXPECT_FALSE(has_file());
+}
+
+TEST_F(CrashReporters, KeepTheErrorAndSayNoSecondLine) {
+  const auto done = end("error");
+  EXPECT_EQ(done.exit_status, 3);
+  EXPECT_EQ(done.err, "") << "who fails says it";
+  EXPECT_EQ(record().ending, Ending::kError);
+  EXPECT_EQ(record().reason, "the device is gone");
+}
+
+TEST_F(CrashReporters, DoNotTakeALibrarysExitForAKill) {
+  const auto done = end("exit");
+  EXPECT_EQ(done.exit_status, 5);
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(record().ending, Ending::kError);
+}
+
+TEST_F(CrashReporters, WriteTheFileWhenAsked) {
+  const auto done = end("user");
+  EXPECT_EQ(done.exit_status, 0);
+  EXPECT_EQ(done.out, "still there\n");
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(record().ending, Ending::kRunning);
+}
+
+TEST_F(CrashReporters, SayWhereTheFileCouldNotBeWritten) {
+  const auto done = test::run_process({HIOS_CRASH_PROBE, "kill", "/proc/none"});
+  EXPECT_EQ(test::lines_with(done.err, "last: stage 4: conv_7").size(), 1u) << done.err;
+  EXPECT_EQ(test::lines_with(done.err, "could not be kept").size(), 1u) << done.err;
+}
+
+}  // namespace
+}  // namespace hios::flight

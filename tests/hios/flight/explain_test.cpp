@@ -1,0 +1,98 @@
+#include "hios/flight/explain.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/base/error.h"
+
+namespace hios::flight {
+namespace {
+
+Flight rank(std::size_t number, std::vector<Event> events, Ending ending = Ending::kTimeOut) {
+  Flight flight;
+  flight.program = "probe";
+  flight.job = "job";
+  flight.rank = number;
+  flight.ranks = 3;
+  flight.host = "n" + std::to_string(number);
+  flight.written_s = 1000;
+  flight.ending = ending;
+  flight.events = std::move(events);
+  return flight;
+}
+
+Event waits_for(std::size_t peer, const std::string& op) {
+  return {EventKind::kAwaitReceive, 60'000, 7, "waiting for " + op, op, peer, 2, 64};
+}
+Event computes(const std::string& op) {
+  return {EventKind::kOperator, 60'000, 7, "", op, {}, 1, 0};
+}
+Event in_barrier() {
+  return {EventKind::kCollective, 60'000, 0, "waiting (barrier)", "", {}, {}, 0};
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(Explain, FindsTheRankThatWaitsForNobody) {
+  const std::string text =
+      explain({rank(2, {in_barrier()}), rank(0, {waits_for(1, "conv_3")}),
+               rank(1, {{EventKind::kStage, 61'000, 7, "stage 1: conv_9", "", {}, 1, 0},
+                        computes("conv_9")})});
+  EXPECT_TRUE(says(text, "rank 0 on n0: waiting for conv_3, iteration 7, for 60.0 s")) << text;
+  EXPECT_TRUE(says(text, "rank 1 on n1: conv_9 in stage 1, iteration 7")) << text;
+  EXPECT_TRUE(says(text, "rank 0 waits for rank 1, which has not sent conv_3 in iteration 7"));
+  EXPECT_TRUE(says(text, "look first at rank 1, which waited for nobody")) << text;
+}
+
+TEST(Explain, FindsALostMessage) {
+  const Event sent{EventKind::kSend, 60'500, 7, "sending conv_3", "conv_3", 0, 1, 64};
+  const std::string text = explain(
+      {rank(0, {waits_for(1, "conv_3")}), rank(1, {sent, in_barrier()}), rank(2, {in_barrier()})});
+  EXPECT_TRUE(says(text, "which began to send conv_3 in iteration 7")) << text;
+  EXPECT_TRUE(says(text, "look first at rank 0")) << text;
+}
+
+TEST(Explain, FindsACircle) {
+  const std::string text = explain(
+      {rank(0, {waits_for(1, "a")}), rank(1, {waits_for(2, "b")}), rank(2, {waits_for(1, "c")})});
+  EXPECT_TRUE(says(text, "look first at ranks 1 and 2: each waits")) << text;
+}
+
+TEST(Explain, NamesTheRankWithoutARecord) {
+  const std::string text = explain({rank(0, {waits_for(1, "a")}), rank(2, {in_barrier()})});
+  EXPECT_TRUE(says(text, "rank 1: no record")) << text;
+  EXPECT_TRUE(says(text, "look first at rank 1, which left no record")) << text;
+}
+
+TEST(Explain, AFailureIsLookedAtFirst) {
+  Flight told = rank(0, {waits_for(1, "a")}, Ending::kSignal);
+  told.reason = kTold;
+  Flight killed = rank(1, {computes("a")}, Ending::kKilled);
+  const std::string text = explain({told, killed, rank(2, {in_barrier()}, Ending::kRunning)});
+  EXPECT_TRUE(says(text, "look first at rank 1, which failed")) << text;
+}
+
+TEST(Explain, WhatCameAfterTheEndIsNoCause) {
+  Flight stopped = rank(
+      1, {in_barrier(), {EventKind::kCollectiveEnd, 100, 0, "", "", {}, {}, 0}, waits_for(0, "x")},
+      Ending::kSignal);
+  stopped.reason = kTold;
+  stopped.events.back().age_ms = 90;
+  stopped.written_s = 1001;  // went on after rank 0 had ended
+  const std::string text = explain({rank(0, {waits_for(1, "a")}), stopped});
+  EXPECT_FALSE(says(text, "rank 1 waits for rank 0")) << text;
+}
+
+TEST(Explain, RefusesRecordsThatDoNotBelongTogether) {
+  Flight other = rank(1, {});
+  other.job = "another";
+  EXPECT_THROW(explain({rank(0, {}), other}), InputError);
+  EXPECT_THROW(explain({rank(0, {}), rank(0, {})}), InputError);
+  Flight nobody = rank(0, {});
+  nobody.rank.reset();
+  EXPECT_THROW(explain({nobody}), InputError);
+}
+
+}  // namespace
+}  // namespace hios::flight
