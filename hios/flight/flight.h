@@ -60,7 +60,7 @@ void to_json(Json& json, Ending ending);
 
 /// One rank's record. Every text is as it stood in that process's memory, made printable.
 struct Flight {
-  std::string program;  ///< "hios-run" in the programs; whatever the process called itself
+  std::string program;  ///< as the process called itself
   std::string job;      ///< the same on all ranks of a job; empty: the job had not begun
   std::optional<std::size_t> rank, ranks;  ///< none where the process had not learnt it
   std::string host;

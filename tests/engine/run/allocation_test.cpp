@@ -6,7 +6,9 @@
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
+#include "hios/flight/recorder.h"
 #include "hios/model/networks/networks.h"
+#include "mpi/session/heartbeat_transport.h"
 #include "support/count_allocations.h"
 #include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
@@ -47,7 +49,9 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank());
     const auto backend = find_backend(backend_name).make({threads, {}});
     SeededSource source(1);
-    Executor executor(coarse, model, plan, *backend, transport, source);
+    flight::Recorder recorder;  // what it notes must cost no memory either
+    mpi::HeartbeatTransport noted(transport, &recorder);
+    Executor executor(coarse, model, plan, *backend, noted, source);
     count_iterations(executor, together);
   });
   return allocations;

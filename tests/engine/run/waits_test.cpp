@@ -20,7 +20,7 @@
 namespace hios {
 namespace {
 
-/// Two operators on rank 0 and one on rank 1 between them: head (0) → middle (1) → tail (0).
+/// Two operators on rank 0 and one on rank 1 between them: relu_1 (0) → relu_2 (1) → relu_3 (0).
 struct ThereAndBack {
   ThereAndBack() {
     ModelBuilder b("there_and_back", {1, 4, 4, 4});
@@ -92,19 +92,19 @@ TEST(Waits, AnEndlessOperatorIsNamedByItsRankAndByWhoWaitsForIt) {
           throw RunError("the operator was ended by the test");
         };
       });
-  EXPECT_NE(lines.at(1).find("stage 0: middle"), std::string::npos) << lines.at(1);
+  EXPECT_NE(lines.at(1).find("stage 0: relu_2"), std::string::npos) << lines.at(1);
   EXPECT_NE(
-      lines.at(0).find("waiting for middle from rank 1 (256 bytes), which stage 1 needs: tail"),
+      lines.at(0).find("waiting for relu_2 from rank 1 (256 bytes), which stage 1 needs: relu_3"),
       std::string::npos)
       << lines.at(0);
 }
 
-TEST(Waits, ALostTensorIsNamedByBothItsRanks) {
+TEST(Waits, ALostTensorIsNamed) {
   test::ThreadOptions options;
   options.lost = test::LostMessage{Rank(1), Rank(0), 1, 1};
   const Lines lines = stand_still(options, 1, nothing);
   ASSERT_TRUE(lines.contains(0));
-  EXPECT_NE(lines.at(0).find("waiting for middle from rank 1"), std::string::npos) << lines.at(0);
+  EXPECT_NE(lines.at(0).find("waiting for relu_2 from rank 1"), std::string::npos) << lines.at(0);
 }
 
 TEST(Waits, ARankThatDoesNotComeIsNamedByItsSender) {

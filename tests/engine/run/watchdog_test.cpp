@@ -67,16 +67,17 @@ TEST(Watchdog, LetsAloneWhatMoves) {
   std::atomic<bool> seen_often = false;
   {
     // Progress is made between any two looks, for far more looks than the time-out has.
-    const Watchdog watchdog({[&] {
-                               if (looks.fetch_add(1) > 20) {
-                                 seen_often = true;
-                                 seen_often.notify_all();
-                               }
-                               return looks.load();
-                             },
-                             [] { return "a step"; }},
-                            {0.02, "rank 0", standard_error.writer(), 0.005},
-                            [](const std::string&) { ADD_FAILURE() << "it was taken for stalled"; });
+    const Watchdog watchdog(
+        {[&] {
+           if (looks.fetch_add(1) > 20) {
+             seen_often = true;
+             seen_often.notify_all();
+           }
+           return looks.load();
+         },
+         [] { return "a step"; }},
+        {0.02, "rank 0", standard_error.writer(), 0.005},
+        [](const std::string&) { ADD_FAILURE() << "it was taken for stalled"; });
     seen_often.wait(false);
   }
   EXPECT_EQ(standard_error.text(), "");
