@@ -31,9 +31,11 @@ tell_ranks() {
 # launch NAME ARGUMENTS…: a program on all ranks of the job, one a task. Told to end (scancel, requeue, the time limit),
 # it passes that on and waits, so that the program can write what it measured.
 launch() {
-  local path child status=0
+  local path child status=0 records=$HIOS_RESULTS/failed-$SLURM_JOB_ID
   path=$(program "$1") || return
   shift
+  mkdir -p "$records"  # where ranks that fail leave what they did last
+  set -- --flight-record "$records" "$@"
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
     mpirun)
@@ -58,6 +60,7 @@ launch() {
     kill -0 "$child" 2>/dev/null || break
   done
   trap - TERM INT
+  rmdir --ignore-fail-on-non-empty "$records"
   return "$status"
 }
 

@@ -68,6 +68,10 @@ def free_ports(count):
     return ports
 
 
+# A rank's crash reporter: a copy of the rank by another name.
+REPORTER = "flight-record"
+
+
 class Cluster:
     """with Cluster(nodes=2) as cluster: cluster.submit(…)"""
 
@@ -180,7 +184,7 @@ class Cluster:
         return self.state(number)
 
     def processes(self, number=None, program=None):
-        """The process ids of a job's programs (of all jobs; of one program), by their environment."""
+        """The process ids of a job's programs (of all jobs; of one program: its ranks), by their environment."""
         found = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -188,6 +192,8 @@ class Cluster:
             try:
                 variables = (entry / "environ").read_bytes().split(b"\0")
                 name = Path(os.fsdecode((entry / "cmdline").read_bytes().split(b"\0")[0])).name
+                if (entry / "comm").read_text().strip() == REPORTER:
+                    name = REPORTER
             except OSError:
                 continue
             if f"SLURM_CONF={self.folder}/slurm.conf".encode() not in variables:

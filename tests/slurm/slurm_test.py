@@ -110,6 +110,11 @@ class Jobs(SlurmTest):
             started = time.monotonic()
             self.assertEqual(self.cluster.wait(number), "FAILED", self.output(number))
             self.assertLess(time.monotonic() - started, 30)
+            line = re.search(r"error: rank (\d) on \S+: killed .*, last: ", self.output(number))
+            self.assertTrue(line, self.output(number))
+            folder = self.folder / "results" / f"failed-{number}"
+            record = read_json(folder / f"hios-run-rank-{line[1]}.flight.json")
+            self.assertEqual((record["rank"], record["ending"]), (int(line[1]), "killed"))
 
     def test_a_job_without_a_site_file_says_what_to_do(self):
         (self.folder / "site.env").unlink()
