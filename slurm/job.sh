@@ -54,12 +54,13 @@ launch() {
   esac
   child=$!
   trap 'stopped=yes; tell_ranks "$child"' TERM INT
+  trap 'kill -USR1 "$child" 2>/dev/null || true' USR1  # both launchers pass it on
   # A trapped signal ends `wait` early, with the program still at work.
   while :; do
     wait "$child" && status=0 || status=$?
     kill -0 "$child" 2>/dev/null || break
   done
-  trap - TERM INT
+  trap - TERM INT USR1
   rmdir --ignore-fail-on-non-empty "$records"
   return "$status"
 }

@@ -116,6 +116,17 @@ class Jobs(SlurmTest):
             record = read_json(folder / f"hios-run-rank-{line[1]}.flight.json")
             self.assertEqual((record["rank"], record["ending"]), (int(line[1]), "killed"))
 
+    def test_what_ranks_do_is_written_when_asked(self):
+        for launcher in ("mpirun", "srun"):
+            self.site(launcher)
+            number = self.long_run()
+            self.cluster.command("scancel", "--signal=USR1", "--batch", number)
+            folder = self.folder / "results" / f"failed-{number}"
+            self.cluster.wait_until(lambda: len(list(folder.glob("*.flight.json"))) == 2, 20, "two records are written")
+            self.assertEqual(self.cluster.job(number)["JobState"], "RUNNING")
+            self.cluster.command("scancel", number)
+            self.cluster.wait(number)
+
     def test_a_job_without_a_site_file_says_what_to_do(self):
         (self.folder / "site.env").unlink()
         printed = self.finish("run.sbatch", state="FAILED")
