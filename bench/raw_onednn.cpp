@@ -20,6 +20,7 @@
 
 #include "engine/backend/arena.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/cpu/dnnl_handles.h"
 #include "hios/base/error.h"
 #include "hios/base/precision.h"
 #include "hios/base/statistics.h"
@@ -33,6 +34,8 @@ using hios::LayerId;
 using hios::Model;
 using hios::Shape;
 using hios::TensorId;
+using hios::cpu::described;
+using hios::cpu::nhwc;
 
 using Arguments = std::unordered_map<int, memory>;
 constexpr auto kFloat = memory::data_type::f32;
@@ -51,10 +54,6 @@ Floats floats(std::size_t count) {
   auto* p = static_cast<float*>(::operator new[](count * sizeof(float), std::align_val_t(64)));
   std::fill_n(p, count, 0.0f);
   return Floats(p);
-}
-
-memory::desc nhwc(const Shape& s) {
-  return {{s.n, s.c, s.h, s.w}, kFloat, memory::format_tag::nhwc};
 }
 
 /// The network as a list of primitives over one block of memory.
@@ -158,25 +157,17 @@ void Network::add_convolution(const Layer& layer, const hios::Conv& conv) {
   const TensorId output = relu != nullptr ? relu->output : layer.output;
   dnnl::primitive_attr attributes;
   if (relu != nullptr) {
-    dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    attributes.set_post_ops(after);
+    attributes.set_post_ops(hios::cpu::relu_after());
     done_[model_.consumers(layer.output)[0].index()] = true;
   }
   const memory::dims padding{conv.padding.h, conv.padding.w};
   const memory::desc bias_desc =
       conv.bias ? memory::desc({conv.out_channels}, kFloat, memory::format_tag::a) : memory::desc();
-  const dnnl::convolution_forward::primitive_desc description(
-      {dnnl::prop_kind::forward_inference,
-       dnnl::algorithm::convolution_direct,
-       nhwc(in),
-       memory::desc(filter_dims, kFloat, memory::format_tag::any),
-       bias_desc,
-       nhwc(model_.tensor(output).shape),
-       {conv.stride.h, conv.stride.w},
-       padding,
-       padding},
-      attributes, engine_);
+  const auto description = described<dnnl::convolution_forward>(
+      engine_, attributes, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+      nhwc(in), memory::desc(filter_dims, kFloat, memory::format_tag::any), bias_desc,
+      nhwc(model_.tensor(output).shape), memory::dims{conv.stride.h, conv.stride.w}, padding,
+      padding);
   std::vector<float> plain(static_cast<std::size_t>(conv.out_channels * (in.c / g) * kh * kw));
   source_.weights(model_, layer, plain);
   Arguments arguments{
@@ -206,15 +197,14 @@ void Network::add_pool(const Layer& layer, const hios::Pool& pool) {
   const auto algorithm = pool.kind == hios::Pool::Kind::kMax
                              ? dnnl::algorithm::pooling_max
                              : dnnl::algorithm::pooling_avg_exclude_padding;
-  const dnnl::pooling_forward::primitive_desc description({dnnl::prop_kind::forward_inference,
-                                                           algorithm,
-                                                           nhwc(in),
-                                                           nhwc(out),
-                                                           {pool.stride.h, pool.stride.w},
-                                                           {pool.kernel.h, pool.kernel.w},
-                                                           low,
-                                                           high},
-                                                          engine_);
+  const memory::dims stride{pool.stride.h, pool.stride.w}, kernel{pool.kernel.h, pool.kernel.w};
+  const auto description =
+      described<dnnl::pooling_forward>(engine_, {}, dnnl::prop_kind::forward_inference, algorithm,
+                                       nhwc(in), nhwc(out), stride, kernel,
+#if DNNL_VERSION_MAJOR >= 3
+                                       memory::dims{0, 0},  // no holes in the window
+#endif
+                                       low, high);
   calls_.push_back(
       {dnnl::pooling_forward(description),
        {{DNNL_ARG_SRC, tensor(layer.inputs[0])}, {DNNL_ARG_DST, tensor(layer.output)}}});
@@ -228,8 +218,12 @@ void Network::add_sum(const Layer& layer) {
     arguments.emplace(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), tensor(layer.inputs[i]));
   }
   const std::vector<float> scales(terms.size(), 1.0f);
-  calls_.push_back(
-      {dnnl::sum(dnnl::sum::primitive_desc(shape, scales, terms, engine_)), std::move(arguments)});
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::sum::primitive_desc description(engine_, shape, scales, terms);
+#else
+  const dnnl::sum::primitive_desc description(shape, scales, terms, engine_);
+#endif
+  calls_.push_back({dnnl::sum(description), std::move(arguments)});
 }
 
 void Network::add_concat(const Layer& layer) {
@@ -239,16 +233,23 @@ void Network::add_concat(const Layer& layer) {
     parts.push_back(nhwc(model_.tensor(layer.inputs[i]).shape));
     arguments.emplace(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), tensor(layer.inputs[i]));
   }
-  const dnnl::concat::primitive_desc description(nhwc(model_.tensor(layer.output).shape), 1, parts,
-                                                 engine_);
+  const memory::desc whole = nhwc(model_.tensor(layer.output).shape);
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::concat::primitive_desc description(engine_, whole, 1, parts);
+#else
+  const dnnl::concat::primitive_desc description(whole, 1, parts, engine_);
+#endif
   calls_.push_back({dnnl::concat(description), std::move(arguments)});
 }
 
 void Network::add_relu(const Layer& layer) {
-  const dnnl::eltwise_forward::primitive_desc description(
-      {dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu,
-       nhwc(model_.tensor(layer.output).shape), 0.0f, 0.0f},
-      engine_);
+  const memory::desc shape = nhwc(model_.tensor(layer.output).shape);
+  const auto description = described<dnnl::eltwise_forward>(
+      engine_, {}, dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu, shape,
+#if DNNL_VERSION_MAJOR >= 3
+      shape,
+#endif
+      0.0f, 0.0f);
   calls_.push_back(
       {dnnl::eltwise_forward(description),
        {{DNNL_ARG_SRC, tensor(layer.inputs[0])}, {DNNL_ARG_DST, tensor(layer.output)}}});

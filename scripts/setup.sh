@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
 # With --bench also what the studies draw their plots with, with --package what cpack needs for a
-# Debian package, with --slurm the Slurm that the tests of slurm/ start, with --openmpi-cuda what
-# scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
+# Debian package, with --slurm the Slurm that the tests of slurm/ start, with --worlds what
+# bench/worlds.sh fetches other MPIs with, with --openmpi-cuda what scripts/build-openmpi-cuda.sh and
+# scripts/pack-gpu.sh need.
 set -euo pipefail
 
 packages=(
@@ -13,15 +14,17 @@ packages=(
   nlohmann-json3-dev
   libgtest-dev
   python3
+  iproute2 util-linux             # hosts of tests/network
 )
 
 for argument in "$@"; do
   case "$argument" in
     --bench) packages+=(python3-matplotlib) ;;
     --package) packages+=(dpkg-dev file) ;;
+    --worlds) packages+=(python3-venv) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;
     --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
-    *) printf 'usage: %s [--bench] [--package] [--slurm] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
+    *) printf 'usage: %s [--bench] [--package] [--slurm] [--worlds] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

@@ -25,15 +25,11 @@ dnnl::convolution_forward::primitive_desc describe(const Binding& binding, const
   const Memory::dims padding{conv.padding.h, conv.padding.w};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (shape.relu) {
-    dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    attributes.set_post_ops(after);
-  }
-  const dnnl::convolution_forward::desc description(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, nhwc(shape.input),
-      filter, bias, nhwc(shape.output), stride, padding, padding);
-  return {description, attributes, binding.engine};
+  if (shape.relu) attributes.set_post_ops(relu_after());
+  return described<dnnl::convolution_forward>(
+      binding.engine, attributes, dnnl::prop_kind::forward_inference,
+      dnnl::algorithm::convolution_direct, nhwc(shape.input), filter, bias, nhwc(shape.output),
+      stride, padding, padding);
 }
 
 class ConvolutionOperator final : public BoundOperator {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <dnnl_debug.h>
 #include <dnnl.hpp>
@@ -27,6 +28,30 @@ inline dnnl::memory::desc nhwc(const Shape& shape) {
   return {{shape.n, shape.c, shape.h, shape.w},
           dnnl::memory::data_type::f32,
           dnnl::memory::format_tag::nhwc};
+}
+
+/// What `Primitive` does, from `arguments` in oneDNN's order. oneDNN 3 takes the engine first and
+/// has no operation descriptors; oneDNN 2 makes one first.
+template <class Primitive, class... Arguments>
+typename Primitive::primitive_desc described(const dnnl::engine& engine,
+                                             const dnnl::primitive_attr& attributes,
+                                             Arguments&&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, std::forward<Arguments>(arguments)..., attributes};
+#else
+  return {typename Primitive::desc(std::forward<Arguments>(arguments)...), attributes, engine};
+#endif
+}
+
+/// A relu in the same pass, behind what the primitive computes.
+inline dnnl::post_ops relu_after() {
+  dnnl::post_ops after;
+#if DNNL_VERSION_MAJOR >= 3
+  after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+#else
+  after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+#endif
+  return after;
 }
 
 }  // namespace hios::cpu

@@ -60,12 +60,12 @@ std::optional<std::size_t> launched_task() {
 }
 
 std::optional<std::size_t> launched_local_rank() {
-  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
   return number(kNames);
 }
 
 std::optional<std::size_t> launched_local_size() {
-  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_SIZE"};
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
   return number(kNames);
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "mpi/messages/communicator.h"
@@ -14,16 +16,15 @@
 #include <mpi-ext.h>
 #endif
 
-// On one host Open MPI copies large messages once, straight out of the sender's memory (CMA, the
-// system call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long.
-// Which one is a setting of its component "vader", which MPI's tool interface shows after start-up,
-// and a matter of permission: many containers forbid the call. So both are asked: the setting, and
-// the call itself, once, on a neighbour. Where vader did not load at all, Open MPI uses something
-// else, and we say no more than that.
+// On one host MPI copies large messages once, straight out of the sender's memory (CMA, the system
+// call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long. Which
+// one is a setting that MPI's tool interface shows after start-up, and a matter of permission: many
+// containers forbid the call. So both are asked: the setting, and the call itself, once, on a
+// neighbour. Open MPI 4 has the setting in its component "vader"; Open MPI 5 has a component "cma"
+// beside "sm", which is there or is not; MPICH a switch. Where none of them is there, messages take
+// another way, and we say no more than that.
 namespace hios::mpi {
 namespace {
-
-constexpr const char* kSingleCopy = "btl_vader_single_copy_mechanism";
 
 /// MPI's tool interface, open for as long as this lives.
 class ToolSession {
@@ -43,9 +44,26 @@ class ToolSession {
   bool open_ = false;
 };
 
-/// The value of a control variable that is an enumeration, by its name; empty where this MPI has no
-/// such variable, which is an answer and no error.
-std::string enumerated_variable(const char* name) {
+/// A control variable that is an integer or an enumeration.
+struct Setting {
+  int value = 0;
+  std::string name;  ///< of the value, where it is one of an enumeration
+};
+
+std::string name_of(MPI_T_enum items, int value) {
+  int number = 0, length = 0;
+  if (MPI_T_enum_get_info(items, &number, nullptr, &length) != MPI_SUCCESS) return {};
+  for (int i = 0; i < number; ++i) {
+    std::array<char, 64> text{};
+    int item = 0, text_length = static_cast<int>(text.size());
+    if (MPI_T_enum_get_item(items, i, &item, text.data(), &text_length) != MPI_SUCCESS) continue;
+    if (item == value) return text.data();
+  }
+  return {};
+}
+
+/// No value where this MPI has no such variable, which is an answer and no error.
+std::optional<Setting> setting(const char* name) {
   const ToolSession tools;
   int index = 0;
   if (!tools.open() || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return {};
@@ -55,23 +73,26 @@ std::string enumerated_variable(const char* name) {
   MPI_T_enum items = MPI_T_ENUM_NULL;
   if (MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &items, nullptr,
                           &description_length, &binding, &scope) != MPI_SUCCESS ||
-      type != MPI_INT || items == MPI_T_ENUM_NULL) {
+      type != MPI_INT) {
     return {};
   }
   MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-  int elements = 0, value = 0;
+  int elements = 0;
+  Setting found;
   if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &elements) != MPI_SUCCESS) return {};
-  const bool read = elements == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
+  const bool read = elements == 1 && MPI_T_cvar_read(handle, &found.value) == MPI_SUCCESS;
   MPI_T_cvar_handle_free(&handle);
+  if (!read) return {};
+  if (items != MPI_T_ENUM_NULL) found.name = name_of(items, found.value);
+  return found;
+}
 
-  int number = 0, length = 0;
-  if (!read || MPI_T_enum_get_info(items, &number, nullptr, &length) != MPI_SUCCESS) return {};
-  for (int i = 0; i < number; ++i) {
-    std::array<char, 64> text{};
-    int item = 0, text_length = static_cast<int>(text.size());
-    if (MPI_T_enum_get_item(items, i, &item, text.data(), &text_length) != MPI_SUCCESS) continue;
-    if (item == value) return text.data();
-  }
+/// How this MPI copies between the ranks of a host: "cma", "none" …; empty where it has no shared
+/// memory that we know.
+std::string single_copy_mechanism() {
+  if (const auto open_mpi_4 = setting("btl_vader_single_copy_mechanism")) return open_mpi_4->name;
+  if (setting("btl_sm_free_list_num")) return setting("smsc_cma_priority") ? "cma" : "none";
+  if (const auto mpich = setting("MPIR_CVAR_CH4_CMA_ENABLE")) return mpich->value ? "cma" : "none";
   return {};
 }
 
@@ -109,8 +130,8 @@ std::string describe_host(MPI_Comm host) {
   HIOS_MPI(MPI_Comm_size(host, &size));
   if (size == 1) return {};
   const bool readable = reads_neighbour(host);
-  const std::string mechanism = enumerated_variable(kSingleCopy);
-  if (mechanism.empty()) return "no shared memory of Open MPI's own (btl vader is not loaded)";
+  const std::string mechanism = single_copy_mechanism();
+  if (mechanism.empty()) return "no shared memory of this MPI's own that we know";
   if (mechanism == "cma") {
     return readable ? "shared memory with CMA"
                     : "shared memory without CMA (process_vm_readv is not permitted here)";
@@ -119,7 +140,8 @@ std::string describe_host(MPI_Comm host) {
   return "shared memory with " + mechanism;
 }
 
-/// "Open MPI v4.1.4, package: …" → "Open MPI 4.1.4".
+/// "Open MPI v4.1.4, package: …" → "Open MPI 4.1.4"; "MPICH Version:      5.0.2\n…" →
+/// "MPICH 5.0.2".
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -127,6 +149,9 @@ std::string library_name() {
   std::string name(text.data(), static_cast<std::size_t>(length));
   name.erase(std::min(name.find_first_of(",\n"), name.size()));
   if (const std::size_t v = name.rfind(" v"); v != std::string::npos) name.erase(v + 1, 1);
+  if (const std::size_t word = name.find(" Version:"); word != std::string::npos) {
+    name.erase(word + 1, name.find_first_not_of(' ', name.find(':') + 1) - word - 1);
+  }
   return name;
 }
 

@@ -81,7 +81,7 @@ InputError unconnected(std::size_t started, const std::string& why) {
 
 /// Where MPI_Init would end the process with a page of its own: prints one line for all tasks, and
 /// is true.
-bool refuse_launch(const ErrorText& text_of) {
+bool refuse_launch([[maybe_unused]] const ErrorText& text_of) {
 #ifdef OPEN_MPI
   if (!launched_without_pmix()) return false;
   if (launched_task().value_or(0) == 0)

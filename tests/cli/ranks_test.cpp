@@ -1,8 +1,9 @@
 // N ranks compute bit for bit what one rank computes: under a real mpirun, more ranks than cores,
-// on computed and on random schedules, with and without CMA.
+// on computed and on random schedules, with and without CMA, on one core.
 
 #include <gtest/gtest.h>
 
+#include "engine/host/cores.h"
 #include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "hios/schedule/schedule.h"
@@ -78,6 +79,16 @@ TEST_P(Ranks, WithoutCma) {
   options.environment = {{"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
   expect_bitwise(3, random_schedule_file(3, 5), options);
 }
+
+class RanksOfOneCore : public Ranks {};
+
+TEST_P(RanksOfOneCore, GiveWayToEachOther) {
+  ProcessOptions options{.limit_s = 300};
+  options.before = {"taskset", "--cpu-list", std::to_string(allowed_cores().front())};
+  expect_bitwise(3, random_schedule_file(3, 6), options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, RanksOfOneCore, testing::Values(Case{"squeezenet", 48}));
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Networks, Ranks,

@@ -23,6 +23,8 @@ class Launcher : public testing::Test {
                                         "OMPI_MCA_pmix",
                                         "PMI_RANK",
                                         "PMI_SIZE",
+                                        "MPI_LOCALRANKID",
+                                        "MPI_LOCALNRANKS",
                                         "SLURM_STEP_NUM_TASKS",
                                         "SLURM_LOCALID",
                                         "SLURM_PROCID",
@@ -107,6 +109,19 @@ TEST_F(Launcher, OfOpenMpiKnowsBetterThanSlurm) {
   set("SLURM_LOCALID", "0");  // that of the daemon that mpirun started
   set("OMPI_COMM_WORLD_LOCAL_RANK", "3");
   EXPECT_EQ(mpi::launched_local_rank(), 3u);
+}
+
+TEST_F(Launcher, IsMpichsMpiexec) {
+  set("PMI_RANK", "3");
+  set("PMI_SIZE", "4");
+  set("MPI_LOCALRANKID", "1");
+  set("MPI_LOCALNRANKS", "2");
+  set("SLURM_LOCALID", "0");  // that of the proxy that mpiexec started
+  EXPECT_TRUE(mpi::launched());
+  EXPECT_EQ(mpi::launched_ranks(), 4u);
+  EXPECT_EQ(mpi::launched_rank(), 3u);
+  EXPECT_EQ(mpi::launched_local_rank(), 1u);
+  EXPECT_EQ(mpi::launched_local_size(), 2u);
 }
 
 TEST_F(Launcher, IsNotBelievedWhenItSaysNoNumber) {

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The tests in other worlds than the one that ./test.sh builds: bench/worlds.sh [WORLD…], by default all of
+#   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
+#   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
+#   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
+# Each is built in build/world-NAME and ends as a line of the table. The first three come from PyPI into
+# build/world-packages (scripts/setup.sh --worlds installs what that needs). HIOS_CMAKE adds words for cmake.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+
+programs='hios-profile hios-schedule hios-run'
+with_mpi="$programs hios_mpi_tests hios_mpi_rank_tests hios_program_tests"
+with_engine="$with_mpi hios_engine_tests hios_network_tests"
+rows=()
+failed=no
+
+# package NAME REQUIREMENT: the folder in which it is installed.
+package() {
+  local folder=$root/build/world-packages/$1
+  [ -x "$folder/bin/pip" ] || /usr/bin/python3 -m venv "$folder" >&2 || return
+  "$folder/bin/pip" install --quiet "$2" >&2 || return
+  printf '%s' "$folder"
+}
+
+# build NAME PRESET TARGETS [CMAKE WORDS…]
+build() {
+  local folder=build/world-$1
+  # shellcheck disable=SC2086
+  cmake --preset "$2" -B "$folder" -DHIOS_WERROR=ON -DHIOS_BENCH=OFF ${HIOS_CMAKE:-} "${@:4}" >"$folder.log" 2>&1 || return
+  # shellcheck disable=SC2086
+  cmake --build "$folder" --target $3 >>"$folder.log" 2>&1
+}
+
+# tests NAME [COMMAND BEFORE…]: those that were built, one after the other; adds the row.
+tests() {
+  local folder=build/world-$1 started=$SECONDS told
+  "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E '_NOT_BUILT|^(bench|slurm|network)' >>"$folder.log" 2>&1 || failed=yes
+  told=$(grep -a 'tests passed' "$folder.log" | tail -1)
+  rows+=("$(printf '%-9s  %s  %s s' "$1" "${told:-did not run: see $folder.log}" "$((SECONDS - started))")")
+}
+
+world() {
+  local where
+  case "$1" in
+    openmpi5)
+      where=$(package openmpi5 'openmpi==5.*') &&
+        build "$1" release "$with_mpi" -DMPI_C_COMPILER="$where/bin/mpicc" -DMPIEXEC_EXECUTABLE="$where/bin/mpirun" &&
+        tests "$1" ;;
+    mpich)
+      where=$(package mpich 'mpich==5.*') &&
+        build "$1" release "$with_mpi" -DMPI_C_COMPILER="$where/bin/mpicc" -DMPIEXEC_EXECUTABLE="$where/bin/mpiexec" &&
+        tests "$1" ;;
+    onednn3)
+      where=$(package onednn3 onednn-devel-cpu-gomp) &&
+        build "$1" release "$with_engine" -Ddnnl_DIR="$where/lib/cmake/dnnl" &&
+        tests "$1" ;;
+    no-cma) build "$1" release "$with_engine" && tests "$1" env OMPI_MCA_btl_vader_single_copy_mechanism=none ;;
+    one-core) build "$1" release "$with_engine" && tests "$1" taskset --cpu-list 0 ;;
+    tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' && tests "$1" ;;
+    *)
+      printf 'bench/worlds.sh: there is no world "%s"\n' "$1" >&2
+      exit 2 ;;
+  esac
+}
+
+[ $# -gt 0 ] || set -- openmpi5 mpich onednn3 no-cma one-core tsan
+mkdir -p build
+for name in "$@"; do
+  printf '== %s (build/world-%s.log)\n' "$name" "$name"
+  if ! world "$name"; then
+    failed=yes
+    rows+=("$(printf '%-9s  was not built: see build/world-%s.log' "$name" "$name")")
+  fi
+done
+printf '%s\n' "${rows[@]}"
+[ "$failed" = no ]
