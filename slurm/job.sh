@@ -39,8 +39,10 @@ launch() {
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
     mpirun)
+      # A node that cannot be reached any more is noticed after 30 s; Open MPI's own settings take 8 minutes.
       # shellcheck disable=SC2086
       OMPI_MCA_odls_base_sigkill_timeout=${HIOS_GRACE_SECONDS:-3} \
+      OMPI_MCA_oob_tcp_keepalive_time=10 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMPI_MCA_oob_tcp_keepalive_probes=4 \
         mpirun --bind-to none ${HIOS_LAUNCHER_ARGUMENTS:-} "$path" "$@" &
       ;;
     srun)

@@ -1,8 +1,8 @@
 """A Slurm cluster of this machine alone: one controller and a slurmd for each node, in a temporary folder.
 
-All listen on loopback, at ports that nobody else uses, and run as whoever runs the test. Each node has a core of the
-machine; they share its files, as nodes of a cluster share a file system. Nothing is left: the daemons are ended by
-their process ids, after the jobs.
+All listen on loopback, at ports that nobody else uses, and run as whoever runs the test; or each node is one of the
+hosts of tests/network, with a network of its own. Each node has a core of the machine; they share its files, as nodes
+of a cluster share a file system. Nothing is left: the daemons are ended by their process ids, after the jobs.
 """
 
 import json
@@ -22,7 +22,7 @@ ENDED = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL
 # auth/none and cred/none: nobody else can reach the loopback ports of a test, so no munge is needed.
 CONFIGURATION = """\
 ClusterName=test
-SlurmctldHost=localhost(127.0.0.1)
+SlurmctldHost={control}
 SlurmctldPort={control_port}
 SlurmUser={user}
 SlurmdUser={user}
@@ -73,20 +73,25 @@ REPORTER = "flight-record"
 
 
 class Cluster:
-    """with Cluster(nodes=2) as cluster: cluster.submit(…)"""
+    """with Cluster(nodes=2) as cluster: cluster.submit(…)
 
-    def __init__(self, nodes=2):
+    With `hosts` (tests/network/hosts.py, started) they are the nodes, and the first has the controller.
+    """
+
+    def __init__(self, nodes=2, hosts=None):
+        self.hosts = hosts
         # Slurm's sockets have names in here, which may not be long.
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
-        self.names = [f"node{i + 1}" for i in range(nodes)]
+        self.names = list(hosts.names) if hosts else [f"node{i + 1}" for i in range(nodes)]
+        link = hosts.link if hosts else "lo"
         self.daemons = []
         self.environment = {name: value for name, value in os.environ.items()
                             if not name.startswith(("SLURM_", "OMPI_", "PMIX_"))}
         self.environment |= {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": DAEMONS,
                              "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                              # Both nodes are this machine, whose cores the ranks of several jobs share.
-                             "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": "lo",
-                             "OMPI_MCA_oob_tcp_if_include": "lo",
+                             "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": link,
+                             "OMPI_MCA_oob_tcp_if_include": link,
                              "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def __enter__(self):
@@ -102,27 +107,35 @@ class Cluster:
 
     def start(self):
         control, *ports = free_ports(1 + len(self.names))
-        nodes = [f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=1 State=UNKNOWN"
-                 for name, port in zip(self.names, ports)]
+        nodes = []
+        for name, port in zip(self.names, ports):
+            hostname, address = (name, self.hosts.address(name)) if self.hosts else ("localhost", "127.0.0.1")
+            nodes.append((f"{hostname}({address})", f"NodeName={name} NodeHostname={hostname} NodeAddr={address} "
+                          f"Port={port} CPUs=1 State=UNKNOWN"))
         user = subprocess.run(["id", "-un"], check=True, capture_output=True, text=True).stdout.strip()
         (self.folder / "state").mkdir()
         for name in self.names:
             (self.folder / f"spool.{name}").mkdir()
             (self.folder / f"tmp.{name}").mkdir()
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
-            control_port=control, user=user, folder=self.folder, nodes="\n".join(nodes)))
-        self.daemon("slurmctld", "-D", "-i")
+            control=nodes[0][0], control_port=control, user=user, folder=self.folder,
+            nodes="\n".join(line for _, line in nodes)))
+        self.daemon(self.on_first(), "slurmctld", "-D", "-i")
         cores = sorted(os.sched_getaffinity(0))
         for i, name in enumerate(self.names):
-            self.daemon("slurmd", "-D", "-N", name, core=cores[i % len(cores)])
+            # On one core, which its jobs inherit, so that ranks of two nodes do not choose the same.
+            place = self.hosts.inside(name) if self.hosts else ["taskset", "--cpu-list", str(cores[i % len(cores)])]
+            self.daemon(place, "slurmd", "-D", "-N", name)
         self.wait_until(lambda: self.idle_nodes() == len(self.names), 60, "all nodes are idle")
 
-    def daemon(self, *command, core=None):
-        """On one core, which its jobs inherit, so that ranks of two nodes do not choose the same."""
+    def on_first(self):
+        """The words that run a command where the controller is."""
+        return self.hosts.inside(self.names[0]) if self.hosts else []
+
+    def daemon(self, place, *command):
         path = shutil.which(command[0], path=DAEMONS)
         with open(self.folder / f"{'-'.join(command)}.out", "wb") as output:
-            pin = ["taskset", "--cpu-list", str(core)] if core is not None else []
-            self.daemons.append(subprocess.Popen([*pin, path, *command[1:]], stdin=subprocess.DEVNULL, stdout=output,
+            self.daemons.append(subprocess.Popen([*place, path, *command[1:]], stdin=subprocess.DEVNULL, stdout=output,
                                                  stderr=output, env=self.environment, start_new_session=True))
 
     def stop(self):
@@ -156,7 +169,7 @@ class Cluster:
 
     def command(self, *command, check=True, folder=None, variables=None):
         """What a command of Slurm prints."""
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120, cwd=folder,
+        done = subprocess.run([*self.on_first(), *map(str, command)], capture_output=True, text=True, timeout=120, cwd=folder,
                               env={**self.environment, **(variables or {})}, stdin=subprocess.DEVNULL)
         if check and done.returncode != 0:
             raise RuntimeError(f"{command[0]} failed: {done.stderr}{self.logs()}")

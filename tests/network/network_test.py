@@ -1,0 +1,160 @@
+"""Programs on several hosts (hosts.py): a slow link, one that delays and loses frames, one that goes down, and Slurm."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+import hosts
+from hosts import Hosts
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/slurm"))
+import cluster  # noqa: E402
+
+PROGRAMS = Path(os.environ.get("HIOS_BIN_DIR", ROOT / "build/release/bin"))
+SMALL = ("--model", "squeezenet", "--height", "64", "--width", "64")
+BRANCHED = ("--model", "inception_v3", "--height", "107", "--width", "107")
+MESSAGE = 1 << 18
+
+
+def read(path):
+    return json.loads(Path(path).read_text())
+
+
+def points(profile, origin, destination):
+    """Bytes and milliseconds between two ranks, from the smallest message to the largest."""
+    return next(curve["points"] for configuration in profile["configurations"] for curve in configuration["transfers"]
+                if (curve["from"], curve["to"]) == (origin, destination))
+
+
+def bytes_across(graph, schedule, away):
+    """What the schedule sends between the devices `away` and the others; a tensor goes once to each device."""
+    device = {operator: number for number, each in enumerate(schedule["devices"])
+              for stage in each["stages"] for group in stage for operator in group}
+    sent = {}
+    for edge in graph["edges"]:
+        origin, destination = device[edge["from"]], device[edge["to"]]
+        if (origin in away) != (destination in away):
+            sent[edge["from"], destination] = edge["bytes"]
+    return sum(sent.values())
+
+
+class OnHosts(unittest.TestCase):
+    def check(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def profile(self, on, ranks, network):
+        file = on.folder / "profile.json"
+        self.check(on.run(ranks, PROGRAMS / "hios-profile", *network, "--warmup", 1, "--iterations", 5,
+                          "--largest-message", MESSAGE, "--oversubscribe", "--output", file))
+        return file
+
+    def schedule(self, on, profile, network, devices, algorithm):
+        file, graph = on.folder / "schedule.json", on.folder / "graph.json"
+        self.check(subprocess.run([PROGRAMS / "hios-schedule", *network, "--profile", profile, "--devices",
+                                   str(devices), "--algorithm", algorithm, "--output", file, "--export-graph", graph],
+                                  capture_output=True, text=True, check=False))
+        return file, read(graph)
+
+
+class Links(OnHosts):
+    def plan(self, rate):
+        """Two ranks on one host and one on another: their profile, and what the plan sends between the hosts."""
+        with Hosts(2, rate=rate) as on:
+            profile = self.profile(on, {"host1": 2, "host2": 1}, BRANCHED)
+            schedule, graph = self.schedule(on, profile, BRANCHED, 3, "hios-lp")
+            return read(profile), bytes_across(graph, read(schedule), away={2})
+
+    def test_a_slow_link_is_measured_and_the_plan_sends_less_over_it(self):
+        megabits = 50
+        _, sent_fast = self.plan(rate=None)
+        slow, sent_slow = self.plan(rate=f"{megabits}mbit")
+        # No message is faster than its link (which lets 32 KB through at once), and none within the host is slowed.
+        for origin in (0, 1):
+            size, across_ms = points(slow, origin, 2)[-1]
+            link_ms = (size - 32 * 1024) * 8 / (megabits * 1000)
+            within_ms = points(slow, 0, 1)[-1][1]
+            print(f"{size} bytes: {across_ms:.2f} ms across (the link alone {link_ms:.2f}), {within_ms:.2f} ms within")
+            self.assertGreater(across_ms, link_ms)
+            self.assertLess(within_ms, across_ms / 4)
+        print(f"the plan sends {sent_fast} bytes across, and {sent_slow} over the slow link")
+        self.assertLess(sent_slow, sent_fast)
+
+    def test_delay_and_loss_change_no_bit(self):
+        seed = 20 + os.getpid() % 1000
+        print(f"seed {seed}")
+        ranks = {"host1": 1, "host2": 1}
+        with Hosts(2, delay_ms=1, loss=0.01, seed=seed) as on:
+            profile = self.profile(on, ranks, SMALL)
+            self.assertGreater(points(read(profile), 0, 1)[0][1], 1.0, "the delay")
+            schedule, _ = self.schedule(on, profile, SMALL, 2, "inter-mr")
+            report = on.folder / "report.json"
+            self.check(on.run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--iterations", 10,
+                              "--verify=operators", "--json", report))
+            self.assertTrue(read(report)["verified"]["bitwise"])
+            self.assertEqual({rank["host"] for rank in read(report)["ranks"]}, {"host1", "host2"})
+            self.assertGreater(sum(rank["sent_bytes"] for rank in read(report)["ranks"]), 0)
+            self.assertIn("network between 2 hosts", read(report)["transfer_path"])
+
+    def test_a_link_that_goes_down_ends_the_job(self):
+        ranks, timeout_s = {"host1": 1, "host2": 1}, 20
+        with Hosts(2) as on:
+            profile = self.profile(on, ranks, SMALL)
+            schedule, _ = self.schedule(on, profile, SMALL, 2, "inter-mr")
+            job = on.start_run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--duration", 600,
+                               "--timeout", timeout_s)
+            self.wait_until(lambda: len(hosts.processes("hios-run")) == 2, 60)
+            time.sleep(2)
+            on.cut("host2")
+            started = time.monotonic()
+            printed, _ = job.communicate(timeout=120)
+            self.assertNotEqual(job.returncode, 0, printed)
+            self.assertLess(time.monotonic() - started, timeout_s, printed)
+            self.assertRegex(printed, "(lost communication|no progress).*(.|\n)*host2", printed)
+            self.wait_until(lambda: not hosts.processes("hios-run") and not hosts.processes("orted"), timeout_s)
+
+    def wait_until(self, condition, seconds):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
+
+class Slurm(unittest.TestCase):
+    def test_jobs_on_two_hosts_give_the_bits_of_one_rank(self):
+        lacking = cluster.missing()
+        if lacking:
+            raise AssertionError(f"there is no Slurm: {', '.join(lacking)} (scripts/setup.sh --slurm installs it)")
+        with Hosts(2) as on, cluster.Cluster(hosts=on) as slurm:
+            folder = slurm.folder / "jobs"
+            shutil.copytree(ROOT / "slurm", folder)
+            site = (folder / "site.env.example").read_text()
+            (folder / "site.env").write_text(re.sub(r"^HIOS_BIN=.*$", f"HIOS_BIN={PROGRAMS}", site, flags=re.M))
+
+            def finish(*arguments):
+                number = slurm.submit("--nodes=2", "--output=%x-%j.out", *arguments, folder=folder)
+                state = slurm.wait(number)
+                printed = "".join(path.read_text(errors="replace") for path in folder.glob(f"*-{number}.out"))
+                self.assertEqual(state, "COMPLETED", printed)
+
+            profile, schedule, report = (folder / name for name in ("profile.json", "schedule.json", "report.json"))
+            finish("profile.sbatch", *SMALL, "--warmup", 1, "--iterations", 5, "--largest-message", MESSAGE,
+                   "--output", profile)
+            slurm.command(PROGRAMS / "hios-schedule", *SMALL, "--profile", profile, "--devices", 2, "--algorithm",
+                          "inter-mr", "--output", schedule)
+            finish("run.sbatch", *SMALL, "--iterations", 5, "--schedule", schedule, "--verify=operators", "--json",
+                   report)
+            self.assertTrue(read(report)["verified"]["bitwise"])
+            self.assertEqual({rank["host"] for rank in read(report)["ranks"]}, {"host1", "host2"})
+
+
+if __name__ == "__main__":
+    hosts.call_inside()
+    unittest.main(verbosity=2)
