@@ -83,7 +83,7 @@ class Hosts:
             command.append(f"/proc/{holder.pid}/ns/net")
         self.wire = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         if self.wire.stdout.readline() != "ready\n":
-            raise RuntimeError("the wire between the hosts could not be made (is there a /dev/net/tun?)")
+            raise RuntimeError("the wire between the hosts could not be made (may this user open /dev/net/tun?)")
         for number, name in enumerate(self.names):
             self.ip(name, "link", "set", "lo", "up")
             self.ip(name, "link", "set", LINK, "mtu", str(self.mtu), "up")
