@@ -20,6 +20,10 @@ if(HIOS_SANITIZE)
   target_compile_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE})
 endif()
+if(HIOS_FUZZ)  # what libFuzzer steers by; its main() is linked to the targets of tests/fuzz alone
+  target_compile_options(hios_settings INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(hios_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 

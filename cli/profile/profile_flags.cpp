@@ -73,7 +73,7 @@ void read_stages(const Flags& flags, ProfileCommand& command,
     command.schedule = read_stages_of(text, command, measured);
     return;
   }
-  for (const std::string& name : split(text, ','))
+  for (const std::string& name : flags.given("stages") ? flags.list("stages") : split(text, ','))
     command.algorithms.emplace_back(scheduler::built_in().find(name).name);
 }
 
@@ -113,7 +113,8 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);
-  const bool grows = flags.given("update") && std::filesystem::exists(command.output);
+  std::error_code unclear;  // of a link to itself: check_writable says so
+  const bool grows = flags.given("update") && std::filesystem::exists(command.output, unclear);
   command.existing_output = flags.given("update") ? Existing::kReplace : common.existing;
   check_writable(command.output, grows ? Existing::kReplace : common.existing);
   if (grows) {

@@ -1,6 +1,7 @@
 #include "cli/schedule/program.h"
 
 #include <algorithm>
+#include <set>
 
 #include "cli/flags.h"
 #include "cli/schedule/check_schedule.h"
@@ -83,8 +84,12 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
   std::vector<Asked> asked;
   for (const Algorithm* algorithm : chosen)
     asked.push_back({algorithm, Options(algorithm->options)});
+  std::set<std::string> said;
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
+    if (!said.insert(key).second) {
+      throw InputError("--option says " + quote(key) + " twice; remove one of the two");
+    }
     bool known = false;
     for (Asked& each : asked) {
       if (each.options.has(key)) each.options.set(word);

@@ -52,9 +52,12 @@ std::string complaint_about(const std::string& text) {
     return "a string of " + std::to_string(text.size()) + " bytes; at most " +
            std::to_string(kMaxStringBytes) + " are taken";
   }
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // Of terminals some take U+0080 to U+009F (c2 80 … c2 9f) for what they take ESC [ for.
+    const bool second =
+        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (byte < 0x20 || byte == 0x7f || second) {
       return quote(text) + " holds a control character; remove it";
     }
   }

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "hios/base/error.h"
+
 namespace hios::log {
 namespace {
 
@@ -26,6 +28,13 @@ void emit(std::string_view prefix, std::string_view line) {
   text += line;
   text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+/// A complaint quotes what it complains of: nothing in that may move the reader's cursor, and no
+/// end of it fill the screen.
+std::string complaint(std::string_view line) {
+  constexpr std::size_t kMaxCharacters = 4000;
+  return printable(line, kMaxCharacters);
 }
 
 bool at_least(Level level) { return static_cast<int>(current_level) >= static_cast<int>(level); }
@@ -53,10 +62,10 @@ void verbose(std::string_view line) {
 }
 
 void warning(std::string_view line) {
-  if (at_least(Level::kNormal)) emit("warning: ", line);
+  if (at_least(Level::kNormal)) emit("warning: ", complaint(line));
 }
 
-void error(std::string_view line) { emit("error: ", line); }
+void error(std::string_view line) { emit("error: ", complaint(line)); }
 
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
                           double seconds_left) {

@@ -24,7 +24,7 @@ Precision parse_precision(std::string_view text) {
     if (text == to_string(precision)) return precision;
     known += (known.empty() ? "" : ", ") + std::string(to_string(precision));
   }
-  throw InputError("no arithmetic is called '" + std::string(text) + "'; there are " + known);
+  throw InputError("no arithmetic is called '" + printable(text) + "'; there are " + known);
 }
 
 Precision read_precision(const JsonView& view) {

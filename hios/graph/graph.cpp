@@ -104,7 +104,7 @@ Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge
       operators_(std::move(operators)),
       edges_(std::move(edges)),
       stage_cost_(stage_cost) {
-  const std::string where = "graph '" + name_ + "': ";
+  const std::string where = "graph '" + printable(name_) + "': ";
 
   by_name_.reserve(size());
   for (std::size_t v = 0; v < size(); ++v) by_name_.emplace_back(operators_[v].name, OpId(v));
@@ -112,7 +112,8 @@ Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge
   const auto twice = std::adjacent_find(by_name_.begin(), by_name_.end(),
                                         [](auto& a, auto& b) { return a.first == b.first; });
   if (twice != by_name_.end()) {
-    throw InputError(where + "two operators are named '" + twice->first + "'; rename one");
+    throw InputError(where + "two operators are named '" + printable(twice->first) +
+                     "'; rename one");
   }
 
   for (std::size_t e = 0; e < edge_count(); ++e) {
@@ -123,7 +124,7 @@ Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge
                        std::to_string(size()));
     }
     if (from == to) {
-      throw InputError(where + "operator '" + operators_[from].name +
+      throw InputError(where + "operator '" + printable(operators_[from].name) +
                        "' has an edge to itself; remove it");
     }
   }

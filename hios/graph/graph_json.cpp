@@ -68,7 +68,7 @@ Operator read_operator(const JsonView& view) {
 OpId read_end(const JsonView& view, const IdsByName& ids) {
   const auto found = ids.find(view.string());
   if (found == ids.end()) {
-    view.fail("no operator is named '" + view.string() + "'; name one of $.operators");
+    view.fail("no operator is named '" + printable(view.string()) + "'; name one of $.operators");
   }
   return found->second;
 }
@@ -95,7 +95,7 @@ StageCostRule read_stage_cost(const JsonView& view) {
     rule.kind = StageCostRule::Kind::kOverlap;
     if (const auto weight = reader.optional("weight")) rule.weight = weight->number(0, 1);
   } else if (kind.string() != "serial") {
-    kind.fail("'" + kind.string() + "' is unknown; use \"serial\" or \"overlap\"");
+    kind.fail("'" + printable(kind.string()) + "' is unknown; use \"serial\" or \"overlap\"");
   }
   reader.finish();
   return rule;
@@ -104,7 +104,7 @@ StageCostRule read_stage_cost(const JsonView& view) {
 Json time_json(const Operator& op) {
   if (op.time_by_device.empty()) return op.time_ms;
   if (op.has_time) {
-    throw InputError("operator '" + op.name +
+    throw InputError("operator '" + printable(op.name) +
                      "' has a time for all devices and times by device; a graph file holds one");
   }
   Json times = Json::object();
@@ -144,7 +144,7 @@ Graph graph_from_json(const JsonView& root) {
   for (const JsonView& view : operators_view.array()) {
     Operator op = read_operator(view);
     if (!ids.emplace(op.name, OpId(operators.size())).second) {
-      view.fail("an operator before it is named '" + op.name + "' too; rename one");
+      view.fail("an operator before it is named '" + printable(op.name) + "' too; rename one");
     }
     operators.push_back(std::move(op));
   }

@@ -50,7 +50,7 @@ void parse_number(std::string_view key, std::string_view text, Number low, Numbe
   if (error == std::errc() && end == text.data() + text.size() && in_range) return;
   std::ostringstream range;
   range << low << " to " << high;
-  throw InputError(place(key) + "'" + std::string(text) + "' is no number from " + range.str());
+  throw InputError(place(key) + "'" + printable(text) + "' is no number from " + range.str());
 }
 
 void parse_one(std::string_view key, std::string_view text, RandomDag& into) {
@@ -71,7 +71,7 @@ void parse_one(std::string_view key, std::string_view text, RandomDag& into) {
     into.transfer =
         text == "producer" ? RandomDag::Transfer::kProducer : RandomDag::Transfer::kConsumer;
   } else {
-    throw InputError("random network: '" + std::string(key) +
+    throw InputError("random network: '" + printable(key) +
                      "' is unknown; known are n, edges, layers, p, seed and transfer, as in " +
                      kExample);
   }
@@ -198,7 +198,7 @@ RandomDag parse_random_dag(std::string_view text) {
     begin = end + 1;
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
-      throw InputError("random network: '" + std::string(item) + "' must be key=value, as in " +
+      throw InputError("random network: '" + printable(item) + "' must be key=value, as in " +
                        kExample);
     }
     const std::string_view key = item.substr(0, equals);

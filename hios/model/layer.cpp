@@ -12,6 +12,8 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>  // which clang 14 cannot deduce by itself
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 /// 2^40 values are 4 TiB: a size that was mistyped, not one that is meant.
 constexpr double kMaxElements = 0x1.0p40;

@@ -33,7 +33,7 @@ ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
   try {
     infer_shape(Relu{}, std::span(&input, 1));  // any layer that takes every shape that can be
   } catch (const InputError&) {
-    throw InputError("model '" + model_.name_ + "': an input of " + input.to_string() +
+    throw InputError("model '" + printable(model_.name_) + "': an input of " + input.to_string() +
                      " cannot be; batch, channels, height and width must be at least 1 and hold "
                      "no more than 2^40 values");
   }
@@ -43,8 +43,8 @@ ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
 }
 
 TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorId> inputs) {
-  const std::string where =
-      "model '" + model_.name_ + "', layer '" + name + "' (" + std::string(onnx_type(kind)) + "): ";
+  const std::string where = "model '" + printable(model_.name_) + "', layer '" + printable(name) +
+                            "' (" + std::string(onnx_type(kind)) + "): ";
   if (name.empty()) throw InputError(where + "has no name; give it one");
   if (!names_.insert(name).second) throw InputError(where + "its name is taken; rename it");
   Layer layer{std::move(name), std::move(kind), std::move(inputs), TensorId(model_.tensors_.size()),
@@ -70,7 +70,7 @@ TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorI
 
 Model ModelBuilder::build() && {
   if (model_.layers_.empty()) {
-    throw InputError("model '" + model_.name_ + "' has no layers; add one");
+    throw InputError("model '" + printable(model_.name_) + "' has no layers; add one");
   }
   for (std::size_t t = 0; t < model_.tensors_.size(); ++t) {
     if (model_.consumers_[t].empty()) model_.outputs_.push_back(TensorId(t));

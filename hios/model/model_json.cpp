@@ -74,7 +74,7 @@ LayerKind read_kind(const JsonView& type_view, ObjectReader& reader) {
   if (type == "Relu") return Relu{};
   if (type == "Sum" || type == "Add") return Sum{};
   if (type == "Concat") return Concat{};
-  type_view.fail("'" + type +
+  type_view.fail("'" + printable(type) +
                  "' is unknown; known are Conv, MaxPool, AveragePool, GlobalAveragePool, Relu, "
                  "Sum, Add and Concat");
 }
@@ -84,7 +84,7 @@ std::vector<TensorId> read_inputs(const JsonView& view, const TensorsByName& ten
   for (const JsonView& element : view.array()) {
     const auto found = tensors.find(element.string());
     if (found == tensors.end()) {
-      element.fail("no layer before this one is named '" + element.string() +
+      element.fail("no layer before this one is named '" + printable(element.string()) +
                    "'; layers stand after what they read, and \"input\" is the model's input");
     }
     inputs.push_back(found->second);

@@ -21,7 +21,8 @@ std::vector<std::size_t> sorted_by_name(const std::vector<Device>& devices) {
       throw InputError("platform: a device has no name; give it one");
     }
     if (i > 0 && name(order[i]) == name(order[i - 1])) {
-      throw InputError("platform: two devices are named '" + name(order[i]) + "'; rename one");
+      throw InputError("platform: two devices are named '" + printable(name(order[i])) +
+                       "'; rename one");
     }
   }
   return order;
@@ -42,9 +43,9 @@ void check_elements(const std::vector<Device>& devices) {
   for (const Device& device : devices) {
     const Device& first = devices.front();
     if (element_bytes(device.precision) == element_bytes(first.precision)) continue;
-    throw InputError("platform: '" + first.name + "' computes in " +
-                     std::string(to_string(first.precision)) + " and '" + device.name + "' in " +
-                     std::string(to_string(device.precision)) +
+    throw InputError("platform: '" + printable(first.name) + "' computes in " +
+                     std::string(to_string(first.precision)) + " and '" + printable(device.name) +
+                     "' in " + std::string(to_string(device.precision)) +
                      ", whose tensors are not of one size; give all devices fp16, or none");
   }
 }
@@ -64,8 +65,8 @@ Platform::Platform(std::vector<Device> devices,
                        std::to_string(std::max(from.index(), to.index())) +
                        ", but there are only " + std::to_string(size()));
     }
-    const std::string which =
-        "the link from '" + device(from).name + "' to '" + device(to).name + "'";
+    const std::string which = "the link from '" + printable(device(from).name) + "' to '" +
+                              printable(device(to).name) + "'";
     if (from == to) throw InputError("platform: " + which + " stays on one device; remove it");
     check_link(link, which);
     if (!by_pair_.emplace(pair_key(from, to), link).second) {

@@ -22,18 +22,19 @@ Link read_speed(ObjectReader& reader) {
 
 DeviceId read_end(const JsonView& view, const Platform& devices) {
   const auto id = devices.find(view.string());
-  if (!id) view.fail("no device is named '" + view.string() + "'; name one of $.devices");
+  if (!id)
+    view.fail("no device is named '" + printable(view.string()) + "'; name one of $.devices");
   return *id;
 }
 
-/// What the constructor refuses (a name or a link twice) has no place in the file but the whole.
-Platform built(const JsonView& root, std::vector<Device> devices,
+/// What the constructor refuses (a name or a link twice) is a matter of the whole list.
+Platform built(const JsonView& list, std::vector<Device> devices,
                std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
                std::optional<Link> default_link) {
   try {
     return Platform(std::move(devices), std::move(links), default_link);
   } catch (const InputError& error) {
-    root.fail(error.what());
+    list.fail(error.what());
   }
 }
 
@@ -66,17 +67,17 @@ Platform platform_from_json(const JsonView& root) {
   }
   if (devices.empty()) devices_view.fail("needs at least one device");
 
+  const Platform alone = built(devices_view, devices, {}, {});
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
-  if (const auto view = reader.optional("links")) {
-    links = read_links(*view, built(root, devices, {}, {}));
-  }
+  const auto links_view = reader.optional("links");
+  if (links_view) links = read_links(*links_view, alone);
   std::optional<Link> default_link;
   if (const auto view = reader.optional("default_link")) {
     ObjectReader link(*view);
     default_link = read_speed(link);
   }
   reader.finish();
-  return built(root, std::move(devices), std::move(links), default_link);
+  return built(links_view.value_or(root), std::move(devices), std::move(links), default_link);
 }
 
 Json to_json(const Platform& platform) {

@@ -22,6 +22,15 @@ namespace {
 constexpr Bytes kMaxCount = std::numeric_limits<int>::max();
 constexpr Bytes kBlockBytes = Bytes{1} << 30;
 
+/// MPI_TAG_UB, which hangs on the world's communicator alone.
+int largest_tag() {
+  constexpr int kPromised = 32767;
+  const int* largest = nullptr;
+  int known = 0;
+  HIOS_MPI(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&largest), &known));
+  return known != 0 ? *largest : kPromised;
+}
+
 /// Persistent requests, contiguous as MPI wants them.
 class RequestArray {
  public:
@@ -76,6 +85,7 @@ class PersistentChannel final : public Channel {
   std::string purpose(std::size_t part) const;
 
   std::size_t receives_;
+  int largest_tag_ = largest_tag();
   std::size_t under_way_ = 0;
   std::vector<Part> parts_;            // receives, then sends; as in requests_
   std::vector<UniqueDatatype> types_;  // of messages that no int counts
@@ -112,8 +122,12 @@ void PersistentChannel::add(MPI_Comm communicator, const Message& message, bool 
     type = types_.back().get();
   }
   const int peer = static_cast<int>(message.peer.index());
-  MPI_Request* request = requests_.add();
   const std::size_t part = parts_.size() - 1;
+  if (message.tag < 0 || message.tag > largest_tag_) {
+    throw RunError(purpose(part) + ": the tags of this MPI library end at " +
+                   std::to_string(largest_tag_) + "; take another, or a smaller network");
+  }
+  MPI_Request* request = requests_.add();
   if (receive) {
     HIOS_MPI_FOR(MPI_Recv_init(message.data, count, type, peer, message.tag, communicator, request),
                  purpose(part));

@@ -8,7 +8,8 @@
 
 namespace hios::mpi {
 
-/// A Channel over persistent requests on `communicator`, which outlives it.
+/// A Channel over persistent requests on `communicator`, which outlives it. Throws RunError, also
+/// where a tag is beyond what this MPI library has (MPI promises 0 to 32767, most have more).
 std::unique_ptr<Channel> open_requests(MPI_Comm communicator, std::span<const Message> sends,
                                        std::span<const Message> receives);
 

@@ -17,9 +17,11 @@ namespace hios::mpi {
 void print_error(const std::string& text) {
   std::cout.flush();
   std::fflush(nullptr);
-  std::string line = "error: " + text;
+  std::string line = text;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  line += '\n';
+  // What a complaint quotes may hold anything, terminal sequences too.
+  constexpr std::size_t kMaxCharacters = 4000;
+  line = "error: " + printable(line, kMaxCharacters) + '\n';
   // A single write keeps the lines of several ranks apart.
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = write(STDERR_FILENO, line.data() + done, line.size() - done);

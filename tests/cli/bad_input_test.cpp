@@ -1,5 +1,5 @@
 // Bad input: exit 2, one line that names the place and the remedy, nothing written, no rank
-// waiting.
+// waiting. Bad files by the hundred: bad_files_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 #include "engine/backends.h"
 #include "support/programs.h"
+#include "support/refused.h"
 
 namespace hios::test {
 namespace {
@@ -18,13 +19,6 @@ constexpr const char* kGraph = R"({"format": "hios-graph", "version": 1, "name":
                {"name": "v3", "time_ms": 1}, {"name": "v4", "time_ms": 2}],
  "edges": [{"from": "v0", "to": "v1", "transfer_ms": 0.5}, {"from": "v0", "to": "v2", "transfer_ms": 0.5},
            {"from": "v1", "to": "v3", "transfer_ms": 0.5}, {"from": "v2", "to": "v3", "transfer_ms": 0.5}]})";
-
-void expect_refused(const ProcessResult& result, const std::string& part) {
-  EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
-  const auto errors = lines_with(result.err, "error: ");
-  ASSERT_EQ(errors.size(), 1u) << result.err;
-  EXPECT_NE(errors.front().find(part), std::string::npos) << errors.front();
-}
 
 class BadInput : public testing::Test {
  protected:
@@ -187,35 +181,6 @@ TEST_F(BadInput, AnInputThatMemoryDoesNotHoldIsNotRead) {
   expect_refused(done, "reading " + large + " takes about 2.4 GB of memory");
 }
 #endif
-
-// The corpus files say themselves how they are fed and what must be complained about.
-TEST_F(BadInput, EveryFileOfTheCorpus) {
-  const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";
-  const Json expected = read((corpus / "expected.json").string());
-  std::size_t seen = 0;
-  for (const Json& entry : expected["files"]) {
-    const std::string file = (corpus / entry["file"].get<std::string>()).string();
-    const std::string kind = entry["kind"];
-    SCOPED_TRACE(file);
-    const std::string graph = (corpus / "graph_ok.json").string();
-    Words flags;
-    if (kind == "graph") flags = {"--graph", file, "--algorithm", "inter-lp"};
-    if (kind == "platform")
-      flags = {"--graph", graph, "--platform", file, "--algorithm", "inter-lp"};
-    if (kind == "schedule") flags = {"--graph", graph, "--check", file};
-    if (kind == "model") flags = {"--model", file, "--export-graph", place_.file("g.json")};
-    if (kind == "profile")
-      flags = {"--model", "squeezenet", "--profile", file, "--algorithm", "inter-lp"};
-    ASSERT_FALSE(flags.empty()) << "unknown kind " << kind;
-    const ProcessResult result = hios_schedule(flags);
-    EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
-    EXPECT_NE((result.out + result.err).find(entry["message"].get<std::string>()),
-              std::string::npos)
-        << result.out << result.err;
-    ++seen;
-  }
-  EXPECT_GT(seen, 20u);
-}
 
 TEST_F(BadInput, GraphsThatCannotRunOnTheirPlatform) {
   const std::filesystem::path corpus = HIOS_SOURCE_DIR "/tests/corpus";

@@ -1,11 +1,13 @@
 // Bad input: every file of tests/corpus goes through the reader that it is meant for and must be
-// refused with the file's name, the place and the reason that expected.json gives; then the good
-// files of the corpus, damaged at random, must be refused as well or read, and never do harm.
+// refused with the file's name, the place and the reason that expected.json or edits.json gives
+// (support/corpus.h); then the good files of the corpus, damaged at random, must be refused as well
+// or read, and never do harm.
 //
 // A row of expected.json is {file, kind, message}; `message` is part of the complaint. In `files`
 // the kind is the file's format, and its own reader complains, of a schedule that of
-// graph_ok.json; where a `rule` is given, the schedule is read and validate() finds that rule
-// broken. In `for_model_ok` the files are good, but not for what is asked of them:
+// graph_ok.json, of a "run" that of model_ok.json; where a `rule` is given, the schedule is read
+// and validate() finds that rule broken. In `for_model_ok` the files are good, but not for what is
+// asked of them:
 //   costs       a profile that lacks what model_ok.json needs on two devices
 //   ranks       a schedule of model_ok.json, run on that many `ranks`
 // In `problems` graph and `platform` are good, but the one cannot be priced on the other.
@@ -29,6 +31,7 @@
 #include "hios/model/model.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
+#include "support/corpus.h"
 #include "support/expect_error.h"
 #include "support/schema.h"
 #include "support/temporary_folder.h"
@@ -38,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpus = HIOS_SOURCE_DIR "/tests/corpus";
+const fs::path kCorpus = test::corpus();
 
 /// What the bad files are held against.
 struct Surroundings {
@@ -57,6 +60,10 @@ const Surroundings& surroundings() {
 using Reader = std::function<void(const JsonView&)>;
 
 void read_schedule(const JsonView& root) { schedule_from_json(root, surroundings().graph); }
+
+void read_schedule_of_model(const JsonView& root) {
+  schedule_from_json(root, surroundings().coarse.graph);
+}
 
 /// Prices the model on two devices; what the profile lacks is the complaint.
 void price(const JsonView& root) {
@@ -103,26 +110,36 @@ Rule rule_of(const std::string& name) {
   return rules.at(name);
 }
 
-void expect_finding(const fs::path& file, const std::string& rule, const std::string& message) {
-  const std::vector<Finding> findings = check(file, surroundings().graph);
-  const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.rule == rule_of(rule) && finding.text.find(message) != std::string::npos;
-  });
+void expect_finding(const fs::path& file, const test::BadFile& bad, const Graph& graph) {
+  const std::vector<Finding> findings = check(file, graph);
   std::string all;
-  for (const Finding& finding : findings) all += "\n  " + finding.text;
-  EXPECT_TRUE(found) << "no finding '" << message << "' of the rule " << rule << " in:" << all;
+  const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    const std::string line = finding_line(bad.name, finding);
+    all += "\n  " + line;
+    return finding.rule == rule_of(bad.rule) && line.find(bad.message) != std::string::npos;
+  });
+  EXPECT_TRUE(found) << "no finding '" << bad.message << "' of the rule " << bad.rule
+                     << " in:" << all;
 }
 
 TEST(Corpus, EveryBadFileIsRefused) {
-  const Json expected = read_json(kCorpus / "expected.json");
-  EXPECT_GT(expected["files"].size(), 100U);
-  for (const Json& row : expected["files"]) {
-    const std::string name = row["file"], kind = row["kind"], message = row["message"];
-    SCOPED_TRACE(name);
-    if (row.contains("rule")) {
-      expect_finding(kCorpus / name, row["rule"], message);
+  const std::vector<test::BadFile> files = test::bad_files();
+  EXPECT_GE(files.size(), 500U);
+  const test::TemporaryFolder folder;
+  std::set<std::string> names;
+  for (const test::BadFile& bad : files) {
+    SCOPED_TRACE(bad.name);
+    EXPECT_TRUE(names.insert(bad.name).second) << "there twice";
+    const fs::path file = folder.put(bad.name, bad.content);
+    const bool run = bad.kind == "run";
+    const Graph& graph = run ? surroundings().coarse.graph : surroundings().graph;
+    if (!bad.rule.empty()) {
+      expect_finding(file, bad, graph);
     } else {
-      test::expect_error([&] { read_file(kCorpus / name, readers().at(kind)); }, {name, message});
+      const auto read = [&] {
+        read_file(file, run ? read_schedule_of_model : readers().at(bad.kind));
+      };
+      test::expect_error(read, {bad.name, bad.message});
     }
   }
 }
@@ -158,7 +175,7 @@ TEST(Corpus, GraphsThatCannotRunOnTheirPlatformAreRefused) {
 }
 
 TEST(Corpus, EveryFileIsListedOrGood) {
-  std::set<std::string> listed = {"expected.json"};
+  std::set<std::string> listed = {"edits.json", "expected.json", "flags.json", "found"};
   const Json expected = read_json(kCorpus / "expected.json");
   for (const char* list : {"files", "for_model_ok"}) {
     for (const Json& row : expected[list]) listed.insert(row["file"]);

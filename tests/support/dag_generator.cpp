@@ -204,40 +204,4 @@ Schedule random_schedule(const Graph& graph, const Platform& platform, Random& r
   return schedule;
 }
 
-Schedule spoiled(Schedule schedule, Random& random) {
-  std::vector<Stage*> stages;
-  for (auto& device : schedule.devices) {
-    for (Stage& stage : device) stages.push_back(&stage);
-  }
-  if (stages.empty()) return schedule;
-  Stage& a = *stages[random.below(stages.size())];
-  Stage& b = *stages[random.below(stages.size())];
-  switch (random.below(5)) {
-    case 0:  // two stages change places
-      std::swap(a, b);
-      break;
-    case 1:  // a group joins another stage
-      if (&a != &b) {
-        b.groups.push_back(a.groups.back());
-        a.groups.pop_back();
-      }
-      break;
-    case 2:  // a group falls apart
-      if (a.groups.back().size() > 1) {
-        a.groups.push_back({a.groups.back().back()});
-        a.groups[a.groups.size() - 2].pop_back();
-      }
-      break;
-    case 3:  // a group is turned round
-      std::reverse(a.groups.front().begin(), a.groups.front().end());
-      break;
-    default:  // two operators change places
-      std::swap(a.groups.front().front(), b.groups.front().front());
-  }
-  for (auto& device : schedule.devices) {
-    std::erase_if(device, [](const Stage& stage) { return stage.groups.empty(); });
-  }
-  return schedule;
-}
-
 }  // namespace hios::test

@@ -38,7 +38,4 @@ Profile random_profile(Graph& graph, const Platform& platform, Random& random);
 /// groups, groups of several operators, within the devices' streams.
 Schedule random_schedule(const Graph& graph, const Platform& platform, Random& random);
 
-/// Moves an operator, swaps two stages, splits a group, …: mostly what validate() refuses.
-Schedule spoiled(Schedule schedule, Random& random);
-
 }  // namespace hios::test

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,7 +146,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   err.write.close();
 
   ProcessResult result;
-  const auto deadline = Clock::now() + milliseconds(options.limit_s);
+  const auto begin = Clock::now();
+  const auto deadline = begin + milliseconds(options.limit_s);
   if (!read_until(deadline, out.read, err.read, result)) {
     result.timed_out = true;
     // mpirun takes its ranks along if it is asked, and cannot if it is killed.
@@ -154,8 +156,11 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
     kill(-child, SIGKILL);
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
+  result.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.max_resident_bytes = static_cast<std::size_t>(used.ru_maxrss) * 1024;
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (result.exit_status == 127 && result.err.starts_with("cannot start the program")) {
     throw RunError("cannot start " + command.front());

@@ -19,6 +19,8 @@ struct ProcessResult {
   int exit_status = 0;  ///< 128 + n after signal n
   bool timed_out = false;
   std::string out, err;
+  double wall_s = 0;
+  std::size_t max_resident_bytes = 0;  ///< of the process itself, not of its children
 };
 
 /// Runs command[0], looked up in PATH, with no standard input, and returns when it has ended and

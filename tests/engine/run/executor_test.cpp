@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/job/verification.h"
 #include "hios/base/error.h"
+#include "support/as_alone.h"
 #include "support/fake_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
@@ -30,37 +30,13 @@ test::ThreadOptions delays(std::uint64_t seed, double max_delay_ms) {
   return options;
 }
 
-// `expected`: a tensor of the graph, whose elements may be halves.
-bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
-           const CoarseGraph& coarse) {
-  return job::compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
-}
-
 // Runs a schedule on ranks as threads and compares what is there at the end, in every iteration,
 // with each operator evaluated alone.
 void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
                      const PlanOptions& options, const test::ThreadOptions& threads) {
-  FakeBackend oracle;
-  oracle.arithmetic = test::arithmetic_of(network.coarse);
-  FakeSource source;
-  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  const auto expected = test::computed_alone(network);
   const auto body = [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
-    FakeBackend backend(2, threads.seed + transport.rank().index());
-    backend.arithmetic = test::arithmetic_of(network.coarse);
-    FakeSource mine;
-    Executor executor(network.coarse, network.model, plan, backend, transport, mine);
-    for (int iteration = 0; iteration < 3; ++iteration) {
-      backend.poison_tensors();
-      transport.barrier();
-      executor.run_once();
-      for (const Slot& slot : plan.slots) {
-        if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
-        EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()], network.coarse))
-            << network.coarse.graph.op(slot.op).name << " on rank " << transport.rank().index()
-            << " in iteration " << iteration;
-      }
-    }
+    test::expect_as_alone(transport, network, schedule, options, threads.seed, expected);
   };
   run_ranks(schedule.devices.size(), body, threads);
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/dag_generator.h"
+#include "support/mutations.h"
 #include "support/slow_simulator.h"
 #include "support/small_graph.h"
 
@@ -184,9 +185,7 @@ TEST(Validate, AgreesWithAnExecutorThatGetsStuck) {
     Schedule schedule = test::random_schedule(graph, platform, random);
     ASSERT_TRUE(validate(graph, platform, schedule).empty());
     ASSERT_TRUE(test::runs_to_its_end(graph, schedule));
-    for (std::uint64_t i = 0; i < 1 + seed % 3; ++i) {
-      schedule = test::spoiled(std::move(schedule), random);
-    }
+    schedule = test::mutated(std::move(schedule), test::rearrangements(), 1 + seed % 3, random);
     const bool runs = test::runs_to_its_end(graph, schedule);
     EXPECT_NE(runs, may_get_stuck(validate(graph, platform, schedule)));
     ++(runs ? fine : stuck);

@@ -156,7 +156,7 @@ TEST(PlatformIo, PlacesEveryComplaint) {
     return complaint_of([&] { read(file_with(devices, more)); });
   };
   expect_complaint(complaint(""), "p.json: $.devices: needs at least one device");
-  expect_complaint(complaint(two + "," + two), "p.json: $: platform: two devices are named 'a'");
+  expect_complaint(complaint(two + "," + two), "p.json: $.devices: platform: two devices are named 'a'");
   expect_complaint(complaint(R"({"name": "", "kind": "cpu"})"), "$.devices[0].name");
   expect_complaint(complaint(R"({"name": "a"})"), "\"kind\" is missing");
   expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "cores": 2})"),

@@ -1,0 +1,58 @@
+// The same schedules (strangers_schedules_test.cpp) on ranks of a real MPI, all in one job, and no
+// message is ever buffered: every send of this program is a synchronous one, whatever its size and
+// whatever the library's eager limit. A schedule that ran only thanks to a buffer would hang here.
+
+#include <mpi.h>
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "support/hang_guard.h"
+#include "support/mpi_main.h"
+#include "support/mutated_runs.h"
+
+namespace hios::test {
+namespace {
+
+int synchronous_sends = 0;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSchedules = 100;
+#else
+constexpr std::uint64_t kSchedules = 1000;
+#endif
+
+TEST(StrangersSchedules, AreRefusedOrRunRightWithoutABuffer) {
+  HangGuard guard;
+  std::size_t refused = 0, run = 0;
+  for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
+    const StrangersSchedule stranger(100'000 + seed, job().size());
+    SCOPED_TRACE(stranger.what());
+    guard.step(stranger.what());
+    if (job().rank() == Rank(0)) stranger.expect_one_opinion();
+    if (!stranger.valid()) {
+      ++refused;
+      continue;
+    }
+    ++run;
+    stranger.expect_as_one_rank(job());
+  }
+  if (job().rank() == Rank(0)) {
+    std::cout << "mutated schedules on " << job().size() << " ranks: " << refused << " refused, "
+              << run << " run right, " << synchronous_sends << " synchronous sends of rank 0\n";
+  }
+  EXPECT_GT(refused, kSchedules / 10);
+  EXPECT_GT(run, kSchedules / 10);
+  EXPECT_GT(synchronous_sends, 50);
+}
+
+}  // namespace
+}  // namespace hios::test
+
+/// MPI's own way to stand between a program and the library: what our channels call is this.
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                  MPI_Comm communicator, MPI_Request* request) {
+  ++hios::test::synchronous_sends;
+  return PMPI_Ssend_init(buffer, count, type, peer, tag, communicator, request);
+}

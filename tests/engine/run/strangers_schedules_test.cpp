@@ -1,0 +1,47 @@
+// Ten thousand schedules as a stranger might have spoiled them: each is refused by everybody who is
+// asked, or runs to the bits of one rank. Ranks are threads whose sends end only when their receive
+// has been posted (support/thread_transport.h), so a schedule that needs a buffered message shows.
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "support/hang_guard.h"
+#include "support/mutated_runs.h"
+#include "support/thread_transport.h"
+
+namespace hios::test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSchedules = 1500;  // each takes ten times as long
+#else
+constexpr std::uint64_t kSchedules = 10'000;
+#endif
+
+TEST(StrangersSchedules, AreRefusedOrRunRight) {
+  HangGuard guard;
+  std::size_t refused = 0, run = 0;
+  for (std::uint64_t seed = 0; seed < kSchedules && !HasFailure(); ++seed) {
+    const StrangersSchedule stranger(seed, 2 + seed % 3);
+    SCOPED_TRACE(stranger.what());
+    guard.step(stranger.what());
+    stranger.expect_one_opinion();
+    if (!stranger.valid()) {
+      ++refused;
+      continue;
+    }
+    ++run;
+    ThreadOptions options;
+    options.seed = seed;
+    options.max_delay_ms = seed % 16 == 0 ? 0.2 : 0;
+    const auto body = [&](mpi::Transport& rank) { stranger.expect_as_one_rank(rank); };
+    EXPECT_NO_THROW(run_ranks(stranger.devices(), body, options));
+  }
+  std::cout << "mutated schedules: " << refused << " refused, " << run << " run right\n";
+  EXPECT_GT(refused, kSchedules / 10);
+  EXPECT_GT(run, kSchedules / 10);
+}
+
+}  // namespace
+}  // namespace hios::test

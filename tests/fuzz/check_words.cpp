@@ -1,0 +1,88 @@
+// Part of tests/fuzz/checks.h: the first byte says what the words are for.
+
+#include "fuzz/reading.h"
+#include "hios/base/precision.h"
+#include "hios/graph/graph_json.h"
+#include "hios/graph/random_dag.h"
+#include "scheduler/registry.h"
+#include "support/corpus.h"
+
+namespace hios::test {
+namespace {
+
+void check_random_network(std::string_view words) {
+  const RandomDag parameters = parse_random_dag(words);
+  if (parameters.operators > 200 || parameters.edges_at_most() > 2000) return;
+  const Graph graph = random_dag(parameters);
+  promise(graph.size() == parameters.operators, "another number of operators");
+  promise(graph.edge_count() <= parameters.edges_at_most(), "more edges than asked for");
+  const auto back = parse_json(to_text(to_json(graph)), "written.json");
+  promise(graph_from_json(JsonView(back, "written.json")).digest() == graph.digest(),
+          "another graph comes back");
+}
+
+void check_option(const scheduler::Algorithm& algorithm, std::string_view word) {
+  Options options(algorithm.options);
+  options.set(word);
+  promise(options.has(word.substr(0, word.find('='))), "an option that is not there was set");
+  // What a schedule's file says of the options sets the same ones again.
+  Options again(algorithm.options);
+  const Json told = options.non_defaults();
+  for (const auto& [key, value] : told.items()) {
+    again.set(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  promise(again.non_defaults() == told, "other options come back");
+}
+
+/// The first byte that leads to an algorithm's options.
+std::string letter_of(std::size_t algorithm) {
+  return std::string(1, static_cast<char>(algorithm));
+}
+
+}  // namespace
+
+std::vector<std::string> word_seeds() {
+  std::vector<std::string> seeds = {"rn=20",
+                                    "rn=50,edges=100,layers=5,p=0.5,seed=7,transfer=consumer",
+                                    "n1,2.5,-3e2,1e-9", "pfp32", "pfp16"};
+  const auto algorithms = scheduler::built_in().all();
+  for (std::size_t i = 0; i < algorithms.size(); ++i) {
+    for (const OptionSpec& option : algorithms[i].options)
+      seeds.push_back(letter_of(i) + option.name + "=1");
+  }
+  const Json rows = read_json(corpus() / "flags.json")["command_lines"];
+  for (const Json& row : rows) {
+    const std::vector<std::string> flags = row["flags"];
+    for (std::size_t i = 0; i + 1 < flags.size(); ++i) {
+      if (flags[i] == "--random") seeds.push_back("r" + flags[i + 1]);
+      if (flags[i] == "--math") seeds.push_back("p" + flags[i + 1]);
+      if (flags[i] == "--option") seeds.push_back(letter_of(3) + flags[i + 1]);
+    }
+  }
+  return seeds;
+}
+
+int check_words(std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  const std::string_view words = bytes.substr(1);
+  try {
+    switch (const auto kind = static_cast<unsigned char>(bytes.front()); kind) {
+      case 'r':
+        check_random_network(words);
+        break;
+      case 'p':
+        parse_precision(words);
+        break;
+      default: {
+        const auto algorithms = scheduler::built_in().all();
+        check_option(algorithms[kind % algorithms.size()], words);
+      }
+    }
+  } catch (const InputError& error) {
+    // The programs make one line of it, however long the word was: print_error, log::error.
+    promise(!std::string(error.what()).empty(), "a refusal without words");
+  }
+  return 0;
+}
+
+}  // namespace hios::test

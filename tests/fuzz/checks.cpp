@@ -1,0 +1,15 @@
+#include "fuzz/checks.h"
+
+#include <array>
+
+namespace hios::test {
+
+std::span<const FuzzCheck> fuzz_checks() {
+  static constexpr std::array kChecks = {
+      FuzzCheck{"graph", check_graph},       FuzzCheck{"platform", check_platform},
+      FuzzCheck{"model", check_model},       FuzzCheck{"profile", check_profile},
+      FuzzCheck{"schedule", check_schedule}, FuzzCheck{"words", check_words}};
+  return kChecks;
+}
+
+}  // namespace hios::test

@@ -1,0 +1,45 @@
+// The fuzzing targets over all that is known to be difficult: the corpus, and what fuzzing found.
+// Compiled by any compiler; new inputs are looked for by clang's fuzzer (bench/fuzz).
+
+#include <gtest/gtest.h>
+
+#include "fuzz/checks.h"
+#include "support/corpus.h"
+#include "support/temporary_folder.h"
+
+namespace hios::test {
+namespace {
+
+class Fuzz : public testing::TestWithParam<FuzzCheck> {};
+
+TEST_P(Fuzz, ReplaysCorpusAndFindings) {
+  const std::string format(GetParam().name);
+  std::size_t replayed = 0;
+  const auto replay = [&](const std::string& name, const std::string& bytes) {
+    SCOPED_TRACE(name);
+    ++replayed;
+    EXPECT_NO_THROW(GetParam().check(bytes));
+  };
+  for (const BadFile& bad : bad_files()) replay(bad.name, bad.content);  // of all formats
+  for (const char* good : {"graph", "platform", "model", "profile", "schedule", "run"}) {
+    replay(good, content_of(corpus() / (std::string(good) + "_ok.json")));
+  }
+  for (const auto& found : found_files(format)) replay(found.filename(), content_of(found));
+  if (format == "words") {
+    for (const std::string& words : word_seeds()) replay(words, words);
+  }
+  EXPECT_GT(replayed, 500u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Fuzz, testing::ValuesIn(fuzz_checks()),
+                         [](const auto& check) { return std::string(check.param.name); });
+
+/// The checks find what they are there to find.
+TEST(FuzzChecks, BreakWhereAPromiseIsBroken) {
+  EXPECT_THROW(promise(false, "x"), Broken);
+  EXPECT_NO_THROW(promise(true, "x"));
+  EXPECT_GT(fuzz_checks().size(), 5u);
+}
+
+}  // namespace
+}  // namespace hios::test

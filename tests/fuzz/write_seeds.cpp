@@ -1,0 +1,44 @@
+// Writes what fuzzers start from into FOLDER/FORMAT: the corpus, good and bad files, edits
+// included.
+
+#include <filesystem>
+#include <iostream>
+
+#include "fuzz/checks.h"
+#include "hios/base/json_io.h"
+#include "support/corpus.h"
+#include "support/temporary_folder.h"
+
+namespace {
+
+/// Larger ones slow a fuzzer down and show it nothing new.
+constexpr std::size_t kMaxSeedBytes = 20'000;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: hios_write_seeds FOLDER\n";
+    return 2;
+  }
+  namespace fs = std::filesystem;
+  const fs::path folder = argv[1];
+  const auto write = [&](const std::string& format, const std::string& name,
+                         const std::string& content) {
+    if (content.size() > kMaxSeedBytes) return;
+    fs::create_directories(folder / format);
+    hios::write_text(folder / format / name, content, hios::Existing::kReplace);
+  };
+  for (const hios::test::BadFile& bad : hios::test::bad_files())
+    write(bad.kind, bad.name, bad.content);
+  for (const hios::test::FuzzCheck& check : hios::test::fuzz_checks()) {
+    const std::string format(check.name), good = format + "_ok.json";
+    if (fs::exists(hios::test::corpus() / good))
+      write(format, good, hios::test::content_of(hios::test::corpus() / good));
+    for (const fs::path& found : hios::test::found_files(format))
+      write(format, found.filename(), hios::test::content_of(found));
+  }
+  int number = 0;
+  for (const std::string& words : hios::test::word_seeds())
+    write("words", "seed_" + std::to_string(number++), words);
+}
