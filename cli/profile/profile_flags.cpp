@@ -113,8 +113,9 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);
-  std::error_code unclear;  // of a link to itself: check_writable says so
-  const bool grows = flags.given("update") && std::filesystem::exists(command.output, unclear);
+  std::error_code unclear;  // a link to itself, say: reading it tells
+  const bool grows =
+      flags.given("update") && (std::filesystem::exists(command.output, unclear) || unclear);
   command.existing_output = flags.given("update") ? Existing::kReplace : common.existing;
   check_writable(command.output, grows ? Existing::kReplace : common.existing);
   if (grows) {

@@ -190,7 +190,7 @@ TEST(OddFiles, AreRefused) {
   const std::vector<std::pair<std::string, const char*>> odd = {
       {place.file("folder.json"), "is a directory"},
       {place.file("pipe.json"), "is not a regular file"},
-      {place.file("circle.json"), "Too many levels of symbolic links"},
+      {place.file("circle.json"), "circle.json: "},
       {place.file("empty.json"), "empty"},
       {place.file("hole.json"), "1099511627776 bytes, more than the 33554432 that are read"},
       {"/dev/zero", "/dev/zero: "},

@@ -8,6 +8,9 @@
 #include "support/temporary_folder.h"
 
 namespace hios::test {
+
+void PrintTo(const FuzzCheck& check, std::ostream* out) { *out << check.name; }
+
 namespace {
 
 class Fuzz : public testing::TestWithParam<FuzzCheck> {};
