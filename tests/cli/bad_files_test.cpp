@@ -171,6 +171,7 @@ std::vector<Reading> all_that_read(const Workplace& place) {
       {"hios-run", {"--schedule", in_corpus("run_one_device.json"), "--model"}},
       {"hios-run", {"--model", model, "--schedule"}},
       {"hios-run", runs + Words{"--profile"}},
+      {"hios-run", {"--explain"}},
       {"hios-profile", {"--output", place.file("p.json"), "--model"}},
       {"hios-profile", {"--model", model, "--output", place.file("p.json"), "--stages"}},
       {"hios-profile", {"--model", model, "--update", "--output"}},
