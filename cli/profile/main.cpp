@@ -1,5 +1,7 @@
 // hios-profile: measures a network's operators, stages and transfers on the ranks that will run it.
 
+#include <unistd.h>
+
 #include "cli/flight_flags.h"
 #include "cli/model_flags.h"
 #include "cli/profile/profile_flags.h"
@@ -12,6 +14,7 @@
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"
+#include "hios/profile/growth.h"
 #include "hios/profile/settling.h"
 #include "mpi/session/agreement.h"
 #include "scheduler/registry.h"
@@ -80,6 +83,36 @@ bool operators_known(const ProfileCommand& command, const job::ProfileJob& job) 
   return true;
 }
 
+/// With --update others may have updated the file since it was read: what they measured stays.
+void write_measured(const ProfileCommand& command, const Profile& measured) {
+  if (!command.updates) {
+    write_json(command.output, to_json(measured), command.common.existing);
+    return;
+  }
+  update_json(command.output, command.common.limits, [&](const Json* now) {
+    if (!now) return to_json(measured);
+    Profile all = profile_from_json(JsonView(*now, command.output));
+    bring_in(command.known, measured, all);
+    return to_json(all);
+  });
+}
+
+/// Hours of measuring are not lost to a name that was taken meanwhile.
+void write_output(const ProfileCommand& command, const Profile& measured) {
+  try {
+    write_measured(command, measured);
+  } catch (const Error& error) {
+    std::filesystem::path aside = command.output;
+    aside += ".measured-" + std::to_string(getpid());
+    try {
+      write_json(aside, to_json(measured), Existing::kRefuse);
+    } catch (const Error&) {
+      throw RunError(error.what(), error.need());
+    }
+    throw RunError(std::string(error.what()) + "; what was measured is in " + aside.string());
+  }
+}
+
 void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
   for (const Configuration* const each : job.configurations()) {
     const std::string unsettled = unsettled_text(*each);
@@ -87,7 +120,7 @@ void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
       warn_of_unsettled(command.output.string() + ", " + each->backend + ": " + unsettled);
   }
   write_after_work([&] {
-    write_json(command.output, to_json(job.profile()), command.existing_output);
+    write_output(command, job.profile());
     print_summary(command, job);
   });
 }

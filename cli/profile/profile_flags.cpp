@@ -116,7 +116,7 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   std::error_code unclear;  // a link to itself, say: reading it tells
   const bool grows =
       flags.given("update") && (std::filesystem::exists(command.output, unclear) || unclear);
-  command.existing_output = flags.given("update") ? Existing::kReplace : common.existing;
+  command.updates = flags.given("update");
   check_writable(command.output, grows ? Existing::kReplace : common.existing);
   if (grows) {
     const Json json = read_json(command.output, common.limits);

@@ -22,8 +22,8 @@ struct ProfileCommand {
   job::ProfileOptions options;
   double timeout_s = 60;
   std::filesystem::path output;
-  Existing existing_output = Existing::kRefuse;
-  Profile known;  ///< with --update: what the output holds already
+  bool updates = false;
+  Profile known;  ///< with --update: what the output held when measuring began
   // --stages: those that these schedulers ask for, or those of a schedule.
   std::vector<std::string> algorithms;
   std::optional<Schedule> schedule;

@@ -7,38 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/file_lock.h"
+#include "hios/base/output_file.h"
 
 namespace hios {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Messages name files as the user did.
-std::string shown(const fs::path& file) { return printable(file.string(), 200); }
-
-std::string system_error() { return std::strerror(errno); }
-
-/// A file descriptor, closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-  /// Closes now; false where the system reports a late write error.
-  bool close() { return ::close(std::exchange(value_, -1)) == 0; }
-
- private:
-  int value_;
-};
 
 /// A pipe would block, a device like /dev/zero never ends: neither is opened.
 void refuse_unless_regular(const fs::path& file, const struct stat& status) {
@@ -84,98 +61,6 @@ std::string read_file(const fs::path& file, const ReadLimits& limits) {
   }
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
-/// What stands at the path now, links not followed; false: nothing.
-bool look_at(const fs::path& file, struct stat& status) {
-  if (::lstat(file.c_str(), &status) == 0) return true;
-  if (errno == ENOENT) return false;
-  throw InputError(shown(file) + ": cannot be written: " + system_error());
-}
-
-[[noreturn]] void refuse_existing(const fs::path& file) {
-  throw InputError(shown(file) + ": exists; name another file", Need{"replacement"});
-}
-
-/// The file that is really written: of a link what it points to. Throws where it must not be.
-fs::path target_of(const fs::path& file, Existing existing) {
-  if (!file.has_filename()) {
-    throw InputError(quote(file.string(), 200) + ": is no file name to write to");
-  }
-  struct stat status {};
-  if (!look_at(file, status)) return file;
-  if (S_ISDIR(status.st_mode)) {
-    throw InputError(shown(file) + ": is a directory; name a file in it");
-  }
-  if (existing == Existing::kRefuse) refuse_existing(file);
-  std::error_code failure;
-  const fs::path target = fs::canonical(file, failure);
-  // Replacing a device or a pipe would remove it: /dev/null must not be, even where it may.
-  if (failure || !fs::is_regular_file(target, failure)) {
-    throw InputError(shown(file) + ": is not a regular file and is not replaced; name another");
-  }
-  return target;
-}
-
-/// A new file beside the one to be written; removed at the end unless it was published.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& folder) : descriptor_(create(folder)) {}
-  ~TemporaryFile() {
-    if (!published_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  /// False with errno set where the system refuses.
-  bool write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t count = ::write(descriptor_.get(), text.data(), text.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return ::fsync(descriptor_.get()) == 0 && descriptor_.close();
-  }
-
-  /// Gives the file its name in one step. A file of that name that has appeared meanwhile is
-  /// refused by the system itself, so two programs cannot both believe that they made it.
-  bool publish(const fs::path& target, Existing existing) {
-    if (existing == Existing::kReplace) {
-      published_ = ::rename(path_.c_str(), target.c_str()) == 0;
-      return published_;
-    }
-    published_ =
-        ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0;
-    if (published_ || (errno != EINVAL && errno != ENOSYS)) return published_;
-    // NFS and others know no such rename, but refuse a link to a name that is taken.
-    return ::link(path_.c_str(), target.c_str()) == 0;
-  }
-
- private:
-  int create(const fs::path& folder) {
-    for (int attempt = 0; attempt < 1000; ++attempt) {
-      path_ = folder / (".hios-" + std::to_string(::getpid()) + "-" + std::to_string(attempt));
-      const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0) return descriptor;
-      if (errno != EEXIST) break;
-    }
-    throw InputError(shown(folder) + ": no file can be written there: " + system_error());
-  }
-
-  fs::path path_;
-  Descriptor descriptor_;
-  bool published_ = false;
-};
-
-/// Makes the new name itself survive a power cut; not every file system can be asked to.
-void sync_folder(const fs::path& folder) {
-  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (descriptor.get() >= 0) ::fsync(descriptor.get());
-}
-
 }  // namespace
 
 Json read_json(const fs::path& file, const ReadLimits& limits) {
@@ -193,22 +78,47 @@ void check_writable(const fs::path& file, Existing existing) {
   const TemporaryFile probe(folder_of(target));
 }
 
-void write_text(const fs::path& file, std::string_view text, Existing existing) {
-  check_writable(file, existing);
-  const fs::path target = target_of(file, existing);
+namespace {
+
+/// `target`: what is really written. False: a file of that name has appeared that may not be
+/// replaced.
+bool try_to_write(const fs::path& file, const fs::path& target, std::string_view text,
+                  Existing existing) {
+  remove_abandoned(folder_of(target));
   TemporaryFile temporary(folder_of(target));
-  if (!temporary.write(text)) {
-    throw RunError(shown(file) + ": cannot be written: " + system_error());
-  }
-  if (!temporary.publish(target, existing)) {
-    if (errno == EEXIST) refuse_existing(file);
+  if (!temporary.write(text) || !temporary.publish(target, existing)) {
+    if (errno == EEXIST) return false;
     throw RunError(shown(file) + ": cannot be written: " + system_error());
   }
   sync_folder(folder_of(target));
+  return true;
+}
+
+}  // namespace
+
+void write_text(const fs::path& file, std::string_view text, Existing existing) {
+  check_writable(file, existing);
+  if (!try_to_write(file, target_of(file, existing), text, existing)) refuse_existing(file);
 }
 
 void write_json(const fs::path& file, const Json& json, Existing existing) {
   write_text(file, to_text(json), existing);
+}
+
+void update_json(const fs::path& file, const ReadLimits& limits,
+                 const std::function<Json(const Json* now)>& change) {
+  check_writable(file, Existing::kReplace);
+  for (bool written = false; !written;) {
+    const fs::path target = target_of(file, Existing::kReplace);
+    const FileLock lock(target);
+    if (lock.found()) {
+      const Json now = read_json(file, limits);
+      written = try_to_write(file, target, to_text(change(&now)), Existing::kReplace);
+    } else {
+      // Somebody else may be making it, too: who comes second grows what the first has made.
+      written = try_to_write(file, target, to_text(change(nullptr)), Existing::kRefuse);
+    }
+  }
 }
 
 }  // namespace hios

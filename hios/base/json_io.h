@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,8 +46,8 @@ void check_writable(const std::filesystem::path& file, Existing existing);
 
 /// Temporary file beside it, fsync, rename: a reader sees the old file or the new one, whole. With
 /// kRefuse of two writers at the same time one gets the InputError. Of a link the file that it
-/// points to is replaced; only regular files are. Throws RunError where the system fails (disk
-/// full).
+/// points to is replaced; only regular files are, and they keep their permissions. Throws RunError
+/// where the system fails (disk full).
 void write_text(const std::filesystem::path& file, std::string_view text, Existing existing);
 
 /// Short arrays and flat records on one line, other objects indented; ends with a newline. Numbers
@@ -54,6 +55,13 @@ void write_text(const std::filesystem::path& file, std::string_view text, Existi
 /// REQUIRES: nesting as a reader would take it.
 std::string to_text(const Json& json);
 void write_json(const std::filesystem::path& file, const Json& json, Existing existing);
+
+/// Grows a file that other programs may grow at the same moment: `change` is given what the file
+/// holds now (null: there is none) and returns what it shall hold, and no other update comes
+/// between. It may be called again. Waits for other updates; throws RunError where one takes longer
+/// than half a minute. Where the file system has no locks, warns, and goes on without.
+void update_json(const std::filesystem::path& file, const ReadLimits& limits,
+                 const std::function<Json(const Json* now)>& change);
 
 /// A JSON value together with where it stands ("$.devices[0].stages[2]"). Cheap to copy; refers
 /// to the document, which must outlive it. Every getter throws InputError on a wrong type or range.

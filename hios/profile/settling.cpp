@@ -84,6 +84,31 @@ void add_settling(Configuration& configuration, std::string_view what, const Set
   entry = to_json(sum);
 }
 
+void add_settling_since(const Configuration& before, const Configuration& after,
+                        Configuration& now) {
+  const auto known = settling_by_kind(before);
+  for (const auto& [what, whole] : settling_by_kind(after)) {
+    Settling since = whole;
+    if (const auto at = known.find(what); at != known.end()) {
+      since.sweeps -= std::min(since.sweeps, at->second.sweeps);
+      since.disturbed -= std::min(since.disturbed, at->second.disturbed);
+    }
+    if (since.sweeps > 0) add_settling(now, what, since);
+  }
+}
+
+Json general_protocol(const Configuration& configuration) {
+  if (!configuration.protocol.is_object()) return Json::object();
+  Json general = configuration.protocol;
+  general.erase(kSettlingKey);
+  general.erase(kIncompleteKey);
+  return general;
+}
+
+bool is_incomplete(const Configuration& configuration) {
+  return configuration.protocol.is_object() && configuration.protocol.contains(kIncompleteKey);
+}
+
 std::set<std::string> unfinished_operators(const Configuration& configuration) {
   std::set<std::string> signatures;
   if (!configuration.protocol.is_object()) return signatures;
@@ -135,8 +160,7 @@ std::string disturbed_text(std::span<const Configuration* const> configurations)
 
 std::string unsettled_text(const Configuration& configuration) {
   std::string all;
-  if (configuration.protocol.is_object() && configuration.protocol.contains(kIncompleteKey))
-    all = "measuring was stopped before its end";
+  if (is_incomplete(configuration)) all = "measuring was stopped before its end";
   for (const auto& [what, settling] : settling_by_kind(configuration)) {
     if (settling.settled.value_or(true)) continue;
     if (!all.empty()) all += "; ";

@@ -28,10 +28,18 @@ struct Settling {
 /// Keeps it in the configuration's protocol ("settling"), added to what is there of `what`.
 void add_settling(Configuration& configuration, std::string_view what, const Settling& settling);
 
+/// Adds to `now` what measuring has told of settling between `before` and `after`.
+void add_settling_since(const Configuration& before, const Configuration& after,
+                        Configuration& now);
+/// The protocol without what stands here: how was measured, not how it went. An object.
+Json general_protocol(const Configuration& configuration);
+
 /// The mark of a configuration whose measuring was stopped before its end: "incomplete" in its
 /// protocol lists the operators that were measured by fewer sweeps than asked for, by signature.
 /// Their measurements count until there are better ones.
 std::set<std::string> unfinished_operators(const Configuration& configuration);
+/// Whether it has the mark, be it that no operator stands in it.
+bool is_incomplete(const Configuration& configuration);
 /// Adds the operators to the mark (which is made where it is not there), or takes them away.
 void mark_operators(Configuration& configuration, const std::vector<std::string>& signatures,
                     bool finished);

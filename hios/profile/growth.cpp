@@ -1,0 +1,131 @@
+#include "hios/profile/growth.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/profile/settling.h"
+
+// A measuring program reads a profile, works for minutes or hours, and writes it back. Had it the
+// file to itself for so long, others would wait or be refused; so it does not, and what it writes
+// is what the file holds then, with the difference between what the program read and what it has.
+// The difference is taken entry by entry, because everything in a profile stands under a key of its
+// own. tests/hios/profile/growth_test.cpp; with two real programs in tests/cli/files_test.cpp.
+namespace hios {
+namespace {
+
+Json member(const Json& object, const std::string& key) {
+  return object.is_object() ? object.value(key, Json()) : Json();
+}
+
+/// Of objects member by member; whatever else was changed is as `mine` has it.
+Json bring_in(const Json& before, const Json& mine, const Json& now) {
+  if (mine == before) return now;
+  if (!mine.is_object() || !now.is_object()) return mine;
+  Json result = now;
+  for (const auto& [key, value] : mine.items())
+    result[key] = bring_in(member(before, key), value, member(now, key));
+  if (!before.is_object()) return result;
+  for (const auto& [key, value] : before.items()) {
+    if (!mine.contains(key)) result.erase(key);
+  }
+  return result;
+}
+
+template <class Map>
+void bring_in_entries(const Map& before, const Map& mine, Map& now) {
+  for (const auto& [key, measurement] : mine) {
+    const auto known = before.find(key);
+    if (known == before.end() || known->second != measurement)
+      now.insert_or_assign(key, measurement);
+  }
+}
+
+void bring_in_curves(const Configuration& before, const Configuration& mine, Configuration& now) {
+  const auto curve_in = [](auto& curves, const TransferCurve& curve) {
+    return std::find_if(curves.begin(), curves.end(), [&](const TransferCurve& each) {
+      return each.from == curve.from && each.to == curve.to;
+    });
+  };
+  for (const TransferCurve& curve : mine.transfers) {
+    const auto known = curve_in(before.transfers, curve);
+    if (known != before.transfers.end() && known->points == curve.points) continue;
+    const auto place = curve_in(now.transfers, curve);
+    if (place == now.transfers.end()) {
+      now.transfers.push_back(curve);
+    } else {
+      *place = curve;
+    }
+  }
+}
+
+/// The mark of what was measured by too few sweeps: each operator as that measuring left it whose
+/// times count.
+void bring_in_marks(const Configuration& before, const Configuration& mine, Configuration& now) {
+  const std::set<std::string> of_mine = unfinished_operators(mine);
+  std::vector<std::string> finished, unfinished;
+  for (const auto& [signature, measurement] : mine.operators) {
+    const auto known = before.operators.find(signature);
+    if (known != before.operators.end() && known->second == measurement) continue;
+    (of_mine.contains(signature) ? unfinished : finished).push_back(signature);
+  }
+  mark_operators(now, finished, true);
+  if (is_incomplete(mine)) mark_operators(now, unfinished, false);
+  if (is_incomplete(before) && !is_incomplete(mine)) mark_incomplete(now, false);
+}
+
+void bring_in_protocol(const Configuration& before, const Configuration& mine, Configuration& now) {
+  const Json how =
+      bring_in(general_protocol(before), general_protocol(mine), general_protocol(now));
+  if (!now.protocol.is_object()) now.protocol = Json::object();
+  for (const auto& [key, value] : how.items()) now.protocol[key] = value;
+  add_settling_since(before, mine, now);
+  bring_in_marks(before, mine, now);
+}
+
+void require_same_machine(const std::string& file, const Configuration& mine,
+                          const Configuration& now) {
+  for (const char* what : {"processor", "transport"}) {
+    const Json here = member(mine.machine, what), there = member(now.machine, what);
+    if (here.is_null() || there.is_null() || here == there) continue;
+    throw InputError(file + ": $.configurations: measured meanwhile on another " + what + " (" +
+                     printable(there.dump()) + ", here " + printable(here.dump()) +
+                     "): write to another file");
+  }
+}
+
+void bring_in(const Configuration& before, const Configuration& mine, Configuration& now) {
+  now.machine = bring_in(before.machine, mine.machine, now.machine);
+  bring_in_protocol(before, mine, now);
+  bring_in_entries(before.operators, mine.operators, now.operators);
+  bring_in_entries(before.stages, mine.stages, now.stages);
+  bring_in_curves(before, mine, now);
+  now.seconds += std::max(0.0, mine.seconds - before.seconds);
+}
+
+const Configuration* like(const Profile& profile, const Configuration& one) {
+  const auto at = std::find_if(profile.configurations.begin(), profile.configurations.end(),
+                               [&](const Configuration& each) {
+                                 return each.backend == one.backend && each.key() == one.key();
+                               });
+  return at == profile.configurations.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+void bring_in(const Profile& before, const Profile& measured, Profile& now) {
+  const Configuration nothing;
+  for (const Configuration& mine : measured.configurations) {
+    const Configuration* const was = like(before, mine);
+    if (auto* const known = const_cast<Configuration*>(like(now, mine))) {
+      require_same_machine(measured.file, mine, *known);
+      bring_in(was ? *was : nothing, mine, *known);
+    } else {
+      now.configurations.push_back(mine);
+    }
+  }
+}
+
+}  // namespace hios
