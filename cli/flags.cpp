@@ -11,6 +11,7 @@
 #include <map>
 #include <sstream>
 
+#include "cli/last_resort.h"
 #include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -190,6 +191,7 @@ void finish_output() {
 }
 
 void prepare_process(const char* program) {
+  catch_what_nobody_catches();
   std::signal(SIGXFSZ, SIG_IGN);
   prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
 }

@@ -89,7 +89,8 @@ void show(const std::string& text);
 void finish_output();
 
 /// The first thing a program does. A file that grows beyond `ulimit -f` is then an error of writing
-/// it, with a line that names it, and no signal that ends the program without a word.
+/// it, with a line that names it, and no signal that ends the program without a word; and see
+/// last_resort.h.
 void prepare_process(const char* program);
 
 /// Writes results after the work is done: what goes wrong then is a failure of the run, not bad

@@ -1,8 +1,10 @@
 // hios-schedule: plans on any machine, without MPI and without devices.
 
+#include "cli/flags.h"
 #include "cli/schedule/program.h"
 #include "scheduler/registry.h"
 
 int main(int argc, char** argv) {
+  hios::cli::prepare_process(argv[0]);  // the registry, too, takes memory
   return hios::cli::schedule_program(argc, argv, hios::scheduler::built_in());
 }

@@ -325,6 +325,8 @@ double Executor::run_once() {
   } catch (const mpi::DeviceError& error) {
     const std::string suspects = state.suspects();
     fail(error.what() + suspects, suspects.empty() ? Need{} : Need{"failed-operator"});
+  } catch (const std::bad_alloc&) {
+    fail("out of memory");
   } catch (const std::exception& error) {
     fail(error.what());
   }

@@ -1,6 +1,7 @@
 // The timed loop allocates nothing of ours: this program counts every operator new of
 // the process while executors run, and so stands alone.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <barrier>
 
@@ -107,6 +108,74 @@ TEST(Allocation, NoneInTheTimedLoopOnDevices) {
       }
     }
   }
+}
+
+/// What 10,000 iterations leave behind.
+struct Growth {
+  std::ptrdiff_t live;   ///< allocations that were not given back
+  std::ptrdiff_t bytes;  ///< of the heap, by the C library's own account
+};
+
+Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
+  const std::size_t ranks = schedule.devices.size();
+  constexpr int kIterations = 10'000;
+  std::barrier together(static_cast<std::ptrdiff_t>(ranks));
+  Growth growth{};
+  test::run_ranks(ranks, [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
+    const auto backend = find_backend("reference").make({1, {}});
+    SeededSource source(1);
+    Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+    const auto iterate = [&](int count) {
+      for (int i = 0; i < count; ++i) {
+        executor.run_once();
+        together.arrive_and_wait();
+      }
+    };
+    iterate(10);
+    const bool first = transport.rank() == Rank(0);
+    const std::ptrdiff_t live = test::live_allocations;
+    const auto heap = static_cast<std::ptrdiff_t>(mallinfo2().uordblks);
+    together.arrive_and_wait();
+    iterate(kIterations);
+    if (first)
+      growth = {test::live_allocations - live,
+                static_cast<std::ptrdiff_t>(mallinfo2().uordblks) - heap};
+    together.arrive_and_wait();
+  });
+  return growth;
+}
+
+TEST(Allocation, TenThousandIterationsLeaveNothingBehind) {
+  const test::RandomNetwork network = test::random_network(6, 4);
+  const Growth growth = growth_of(network, test::random_schedule(network.coarse.graph, 2, 2, 7));
+  EXPECT_EQ(growth.live, 0);
+  EXPECT_LT(growth.bytes, 4096) << "less than a byte an iteration";
+}
+
+TEST(Allocation, TheCounterOfLiveAllocationsCounts) {
+  const std::ptrdiff_t before = test::live_allocations;
+  auto held = std::make_unique<int>(1);
+  EXPECT_EQ(test::live_allocations, before + 1);
+  held.reset();
+  EXPECT_EQ(test::live_allocations, before);
+}
+
+TEST(Allocation, OneCanBeRefused) {
+  test::allocations = 0;
+  test::refused = 2;
+  test::counting = true;
+  const auto first = std::make_unique<int>(1);
+  bool thrown = false;
+  try {
+    const auto second = std::make_unique<int>(2);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  const auto third = std::make_unique<int>(3);
+  test::counting = false;
+  test::refused = 0;
+  EXPECT_TRUE(thrown);
 }
 
 }  // namespace

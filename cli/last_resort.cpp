@@ -1,0 +1,64 @@
+#include "cli/last_resort.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "hios/base/error.h"
+#include "mpi/messages/launcher.h"
+
+// Nothing here may ask for memory, of which there is perhaps none; and no stream is used, since the
+// thread that failed may hold its lock. tests/cli/out_of_memory_test.cpp.
+namespace hios::cli {
+namespace {
+
+/// Cuts what is too long for one line.
+struct Line {
+  char text[512];
+
+  void write_out() const {
+    int length = 0;
+    while (text[length] != '\0') ++length;
+    [[maybe_unused]] const auto written =
+        write(STDERR_FILENO, text, static_cast<std::size_t>(length));
+  }
+};
+
+/// "error: rank 1 on node7: out of memory".
+Line line_of(const char* what) {
+  char place[320] = "";
+  if (const auto rank = mpi::launched_rank()) {
+    char host[256] = "unknown host";
+    if (gethostname(host, sizeof host - 1) == 0) host[sizeof host - 1] = '\0';
+    std::snprintf(place, sizeof place, "rank %zu on %s: ", *rank, host);
+  }
+  Line line;
+  std::snprintf(line.text, sizeof line.text, "error: %s%.*s\n", place, 160, what);
+  return line;
+}
+
+[[noreturn]] void end() noexcept {
+  try {
+    if (std::current_exception()) throw;
+    // Of an exception in flight through a library's function that may not throw nothing is known.
+    line_of(std::uncaught_exceptions() > 0
+                ? "an exception where a library allows none: most likely out of memory"
+                : "ended without an exception (std::terminate)")
+        .write_out();
+  } catch (const std::bad_alloc&) {
+    line_of("out of memory").write_out();
+  } catch (const std::exception& error) {
+    line_of(error.what()).write_out();
+  } catch (...) {
+    line_of("an exception without words").write_out();
+  }
+  _exit(static_cast<int>(ExitCode::kRunFailed));
+}
+
+}  // namespace
+
+void catch_what_nobody_catches() { std::set_terminate(end); }
+
+}  // namespace hios::cli

@@ -1,0 +1,60 @@
+// A job that runs for long holds no more memory at its end than at its start: 10,000 iterations of
+// an executor under a real mpirun. Stands alone, because every operator new of the process is
+// counted. (For hours: bench/soak.)
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "engine/backends.h"
+#include "engine/run/executor.h"
+#include "support/count_allocations.h"
+#include "support/mpi_main.h"
+#include "support/random_network.h"
+
+namespace hios {
+namespace {
+
+using test::job;
+
+/// What of this process is in memory.
+Bytes resident_bytes() {
+  Bytes whole = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> whole >> resident;
+  return resident * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(SteadyMemory, TenThousandIterationsOverMpi) {
+  const test::RandomNetwork network = test::random_network(8, 4);
+  const Schedule schedule = test::random_schedule(network.coarse.graph, job().size(), 1, 7);
+  const RankPlan plan = plan_rank(network.coarse, schedule, job().rank());
+  const auto backend = find_backend("reference").make({1, {}});
+  SeededSource source(1);
+  Executor executor(network.coarse, network.model, plan, *backend, job(), source);
+  const auto iterate = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      // A rank that only sends would run ahead, and MPI keep its messages.
+      if (i % 10 == 0) job().barrier();
+      executor.run_once();
+    }
+  };
+  iterate(1000);  // in which MPI takes what it wants
+  const Bytes before = resident_bytes();
+  const std::ptrdiff_t live = test::live_allocations;
+  iterate(10'000);
+  const std::ptrdiff_t left = test::live_allocations - live;
+  const Bytes after = resident_bytes();
+  if (job().rank() == Rank(0)) {
+    std::printf("  resident: %.1f MB before, %.1f MB after\n", static_cast<double>(before) / 1e6,
+                static_cast<double>(after) / 1e6);
+  }
+  EXPECT_EQ(left, 0);
+  // Less than 100 bytes an iteration; the system itself counts pages late.
+  EXPECT_LT(after, before + 1'000'000);
+  executor.close();
+}
+
+}  // namespace
+}  // namespace hios
