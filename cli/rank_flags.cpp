@@ -28,6 +28,9 @@ po::options_description rank_flags() {
   group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
   group.add_options()("timeout", value("SECONDS")->default_value("60"),
                       "end the job where a rank stands still that long");
+  group.add_options()("list-devices",
+                      "print what each rank would compute with and how tensors would travel; run "
+                      "nothing");
   group.add_options()("duration", value("SECONDS")->default_value("0"), "measured time, at least");
   return group;
 }

@@ -15,7 +15,8 @@
 /// The flags of hios-profile and hios-run: what ranks compute with, and how they measure.
 namespace hios::cli {
 
-/// --backend --threads --oversubscribe --warmup --iterations --duration --timeout.
+/// --backend --threads --oversubscribe --warmup --iterations --duration --timeout
+/// --list-devices.
 boost::program_options::options_description rank_flags();
 
 /// --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic.

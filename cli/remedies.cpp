@@ -82,6 +82,33 @@ std::string other_gpu(const Given&) {
   return ": run it where that GPU is, or measure with hios-profile and schedule again here";
 }
 
+std::string alike_hosts(const Given&) {
+  return ": times and plans of one are not those of the other; run on hosts that are alike";
+}
+
+std::string core_quota(const Given&) {
+  return ": give the container or the job more cores, or use fewer ranks or --threads";
+}
+
+std::string cuda_aware(const Given&) {
+  return ": start with a CUDA-aware MPI (scripts/build-openmpi-cuda.sh makes one)";
+}
+
+std::string governor(const Given&) {
+  return ": set it by cpupower frequency-set -g performance while you measure";
+}
+
+std::string shared_cores(const Given&) {
+  return ": use fewer ranks or --threads, or give mpirun --bind-to none";
+}
+
+std::string single_copy(const Given& given) {
+  std::string words = ": leave OMPI_MCA_btl_vader_single_copy_mechanism unset";
+  if (!given.detail("ptrace_scope").empty())
+    words += ", set kernel.yama.ptrace_scope to 0 (it is " + given.detail("ptrace_scope") + ")";
+  return words + ", and give containers the right SYS_PTRACE";
+}
+
 std::string cores(const Given&) {
   return ": use fewer ranks or --threads, give mpirun --bind-to none, or accept shared cores with "
          "--oversubscribe";
@@ -151,15 +178,19 @@ struct Remedy {
 };
 
 constexpr std::array kRemedies = {
+    Remedy{"alike-hosts", alike_hosts},
     Remedy{"any-route", any_route},
     Remedy{"build-for-gpu", build_for_gpu},
     Remedy{"check", check},
+    Remedy{"core-quota", core_quota},
     Remedy{"cores", cores},
+    Remedy{"cuda-aware", cuda_aware},
     Remedy{"device-kind", device_kind},
     Remedy{"device-name", device_name},
     Remedy{"device-precision", device_precision},
     Remedy{"devices-per-node", devices_per_node},
     Remedy{"failed-operator", failed_operator},
+    Remedy{"governor", governor},
     Remedy{"gpu", gpu},
     Remedy{"larger-input", larger_input},
     Remedy{"left-out-backend", left_out_backend},
@@ -173,6 +204,8 @@ constexpr std::array kRemedies = {
     Remedy{"precision", precision},
     Remedy{"ranks", ranks},
     Remedy{"replacement", replacement},
+    Remedy{"shared-cores", shared_cores},
+    Remedy{"single-copy", single_copy},
 };
 
 const Remedy* find_remedy(std::string_view kind) {
@@ -194,6 +227,11 @@ void warn_of_unsettled(const std::string& unsettled) {
   log::warning(unsettled +
                ": plans by it may be off; measure again with hios-profile, into a new file, when "
                "the machine does nothing else");
+}
+
+void warn_of_troubles(const std::vector<job::Trouble>& troubles) {
+  for (const job::Trouble& trouble : troubles)
+    log::warning(error_line(RunError(trouble.text, trouble.need)));
 }
 
 bool has_remedy(std::string_view kind) { return find_remedy(kind) != nullptr; }

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/job/surroundings.h"
 #include "hios/base/error.h"
 
 /// Libraries say what is wrong and what is needed, as facts (hios/base/error.h); the programs alone
@@ -20,6 +22,9 @@ bool has_remedy(std::string_view kind);
 /// Warns of a profile whose times had not settled, by unsettled_text(); nothing to say where that
 /// is empty.
 void warn_of_unsettled(const std::string& unsettled);
+
+/// Warns of what spoils a job's times, a line each with its remedy.
+void warn_of_troubles(const std::vector<job::Trouble>& troubles);
 
 /// Runs a step; the InputError that it throws leaves with its remedy in words, for a model of these
 /// flags.

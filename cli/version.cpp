@@ -19,10 +19,13 @@ std::string version_line() {
          ", MPI " HIOS_WITH_MPI ", oneDNN " HIOS_WITH_CPU ")";
 }
 
-std::string build_id() { return Digest().add(version_line()).add(HIOS_BUILD_FLAGS).hex(); }
+std::string build_id() {
+  return Digest().add(version_line()).add(HIOS_BUILD_FLAGS).add(commit()).hex();
+}
 
 Json versions() {
   return {{"hios", HIOS_VERSION},
+          {"commit", commit()},
           {"compiler", kCompiler},
           {"flags", HIOS_BUILD_FLAGS},
           {"build", build_id()}};

@@ -2,15 +2,18 @@
 
 #include <unistd.h>
 
+#include "cli/device_list.h"
 #include "cli/flight_flags.h"
 #include "cli/model_flags.h"
 #include "cli/profile/profile_flags.h"
 #include "cli/profile/wanted_stages.h"
+#include "cli/provenance.h"
 #include "cli/rank_flags.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/stop_request.h"
 #include "cli/table.h"
+#include "cli/version.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
 #include "hios/platform/platform.h"
@@ -143,11 +146,16 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   watch.phase("reading what to do");
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
-  const ProfileCommand command =
+  if (flags.given("list-devices")) return list_devices(flags, transport);
+  const Provenance provenance = gather_provenance(transport);
+  ProfileCommand command =
       mpi::agreed(transport, [&] { return read_profile_command(flags, transport); });
+  command.options.provenance = {
+      {"commit", commit()}, {"date", provenance.date}, {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);
   job::ProfileJob job(watch, command.network, command.known, command.options);
   print_setup(command, job.setup());
+  if (transport.rank() == Rank(0)) warn_of_troubles(job.setup().troubles);
   // A signal ends what comes before; from here on there is something to be kept.
   const StopRequest stop(grace_of(plain_transport, "measuring"));
   const job::Ended ended = job.measure(asker(command));

@@ -1,8 +1,10 @@
 // hios-run: runs a schedule, one rank a device, and says how long it took, whether the prediction
 // was right and whether the result is.
 
+#include "cli/device_list.h"
 #include "cli/flight_flags.h"
 #include "cli/model_flags.h"
+#include "cli/provenance.h"
 #include "cli/rank_flags.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
@@ -25,10 +27,13 @@ std::string incomplete_text(const RunCommand& command, int signal) {
 /// Rank 0 prints and writes; every rank learns the exit status. `signal`: what ended the run; 0:
 /// nothing did.
 int write_results(const Flags& flags, const RunCommand& command, mpi::Transport& transport,
-                  const job::RunJob& job, const job::RunResults& results, int signal) {
+                  const Provenance& provenance, const job::RunJob& job,
+                  const job::RunResults& results, int signal) {
   double status = 0;
   if (transport.rank() == Rank(0)) {
     Report report = full_report(flags, command, job.setup(), results);
+    report.date = provenance.date;
+    report.environment = provenance.environment;
     if (results.stopped) report.incomplete = incomplete_text(command, signal);
     write_after_work([&] {
       status = print_results(command, report, job.setup(), results);
@@ -43,6 +48,12 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
   }
   transport.all_reduce_max({&status, 1});
   return static_cast<int>(status);
+}
+
+void tell_setup(const RunCommand& command, const job::RunSetup& setup) {
+  print_setup(command, setup);
+  warn_of_troubles(setup.troubles);
+  warn_of_unsettled(setup.unsettled);
 }
 
 int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, char** argv) {
@@ -72,6 +83,8 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     });
     return 0;
   }
+  if (flags.given("list-devices")) return list_devices(flags, transport);
+  const Provenance provenance = gather_provenance(transport);
   const RunCommand command =
       mpi::agreed(transport, [&] { return read_run_command(flags, transport); });
   watch.set_timeout(command.timeout_s);
@@ -79,10 +92,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     return job::RunJob(watch, command.inputs, command.options);
   });
   const bool first = transport.rank() == Rank(0);
-  if (first) {
-    print_setup(command, job.setup());
-    warn_of_unsettled(job.setup().unsettled);
-  }
+  if (first) tell_setup(command, job.setup());
   if (command.dry_run) {
     const std::vector<std::string> steps = job.steps();
     if (first) print_steps(steps);
@@ -93,7 +103,8 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
   const job::RunResults results = job.run();
   const int signal = signal_of_any(transport);
   const bool nothing = results.iterations_ms.empty();
-  const int status = nothing ? 0 : write_results(flags, command, transport, job, results, signal);
+  const int status =
+      nothing ? 0 : write_results(flags, command, transport, provenance, job, results, signal);
   if (signal == 0) return status;
   if (first) {
     log::info("ended by " + signal_name(signal) +

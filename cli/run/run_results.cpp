@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/device_list.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "hios/base/error.h"
@@ -16,13 +17,6 @@ namespace hios::cli {
 namespace {
 
 std::string megabytes(Bytes size_bytes) { return fixed(static_cast<double>(size_bytes) / 1e6, 1); }
-
-std::string cores_text(const std::vector<int>& cores) {
-  if (cores.empty()) return "not pinned";
-  std::string text;
-  for (const int core : cores) text += (text.empty() ? "" : ",") + std::to_string(core);
-  return text;
-}
 
 }  // namespace
 

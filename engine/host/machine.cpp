@@ -44,8 +44,8 @@ std::optional<Bytes> available_to_the_process() {
 
 }  // namespace
 
-std::string processor_name() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
+std::string processor_name(const std::filesystem::path& root) {
+  std::ifstream cpuinfo(root / "proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
     if (!line.starts_with("model name")) continue;
     const std::size_t colon = line.find(": ");

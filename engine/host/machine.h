@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -8,8 +9,8 @@
 namespace hios {
 
 /// The processor's name as the operating system gives it ("AMD EPYC 9R14"); "unknown" where it does
-/// not. For provenance only.
-std::string processor_name();
+/// not. For provenance only. `root`: where /proc is looked for.
+std::string processor_name(const std::filesystem::path& root = "/");
 
 /// The size of the largest cache, in bytes, or 32 MiB where the operating system does not say.
 std::size_t last_level_cache_bytes();

@@ -79,6 +79,7 @@ void ProfileJob::State::set_up() {
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
+  setup.troubles = troubles_of(gather_surroundings(transport(), mine));
   mpi::agreed(transport(), [&] {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });
@@ -156,6 +157,7 @@ void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
+    for (const auto& [what, words] : options.provenance.items()) into[team]->machine[what] = words;
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     if (!of_team.empty()) into[team]->machine["algorithms"] = of_team;
     if (routes) into[team]->machine["transfer_paths"] = *routes;

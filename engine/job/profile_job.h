@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/job/ranks.h"
+#include "engine/job/surroundings.h"
 #include "engine/job/watch.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/protocol.h"
@@ -49,6 +50,7 @@ struct ProfileOptions {
   std::uint64_t seed = 0;                   ///< of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages
+  Json provenance = Json::object();         ///< kept in the machine of each configuration
 };
 
 /// What each rank measures with, by rank. A rank whose backend has not the arithmetic asked for
@@ -76,6 +78,7 @@ struct ProfileSetup {
   std::vector<RankDevice> devices;  ///< by rank
   std::string transfer_path;        ///< Transport::path() of the tensors
   std::string routes;               ///< a table rank x rank, for people; empty: no devices
+  std::vector<Trouble> troubles;    ///< what of the surroundings spoils times
 };
 
 /// One job, on each of its ranks. Used by the main thread; all calls are collective. `watch` (which

@@ -5,7 +5,6 @@
 
 #include "engine/host/cores.h"
 #include "hios/base/error.h"
-#include "hios/base/log.h"
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
@@ -99,8 +98,6 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     RankBackend made;
     made.cores = assign_cores(allowed_cores(), local_cores(transport, places, devices),
                               transport.local_rank(), options.share_cores);
-    if (made.cores.empty())
-      log::warning("ranks share cores: nothing is pinned, and predictions do not hold");
     BackendOptions asked;
     asked.threads = mine.cores;
     asked.cores = made.cores;

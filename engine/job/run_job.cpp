@@ -134,6 +134,7 @@ void RunJob::State::prepare() {
 void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
   setup.ranks = gather_ranks(transport(), mine, plan);
+  setup.troubles = troubles_of(gather_surroundings(transport(), mine));
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();

@@ -9,6 +9,7 @@
 
 #include "engine/job/ranks.h"
 #include "engine/job/run_inputs.h"
+#include "engine/job/surroundings.h"
 #include "engine/job/verification.h"
 #include "engine/job/watch.h"
 #include "engine/measure/protocol.h"
@@ -61,6 +62,7 @@ struct RunSetup {
   /// The number of ranks that the prediction's costs were measured with, where it is not this
   /// job's (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks;
+  std::vector<Trouble> troubles;  ///< what of the surroundings spoils times
   std::string unsettled;  ///< what of the profile had not settled (hios/profile/settling.h)
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;

@@ -16,7 +16,8 @@ namespace hios {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+
+constexpr double kPauseSeconds = 0.005;
 
 /// Network file systems lock only what is open for writing.
 Descriptor open_for_lock(const fs::path& file) {
@@ -36,17 +37,18 @@ bool is_still(const fs::path& file, const Descriptor& descriptor) {
 }  // namespace
 
 FileLock::FileLock(const fs::path& file, double limit_s) : descriptor_(open_for_lock(file)) {
-  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
+  double waited_s = 0;  // without the time that the tries take: no clock is needed here
   while (descriptor_.is_open()) {
     if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) {
       if (is_still(file, descriptor_)) return;
       descriptor_ = open_for_lock(file);
     } else if (errno == EWOULDBLOCK) {
-      if (Clock::now() > deadline) {
+      if (waited_s > limit_s) {
         throw RunError(shown(file) + ": another program has been writing it for " +
                        std::to_string(static_cast<int>(limit_s)) + " s");
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
+      waited_s += kPauseSeconds;
     } else if (errno != EINTR) {
       log::warning(
           shown(file) + ": cannot be locked here (" + system_error() +

@@ -177,6 +177,8 @@ Json to_json(const Report& report, const Graph& graph) {
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (!report.date.empty()) json["date"] = report.date;
+  if (!report.environment.empty()) json["environment"] = report.environment;
   if (!report.incomplete.empty()) json["incomplete"] = report.incomplete;
   if (report.transfer_paths) json["transfer_paths"] = *report.transfer_paths;
   return json;

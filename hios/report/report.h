@@ -47,6 +47,8 @@ struct ReportVerification {
 struct Report {
   std::vector<std::string> arguments;  ///< of the command line, the program's name first
   Json versions = Json::object();
+  std::string date;                   ///< of the run's start, UTC; empty: not known
+  Json environment = Json::object();  ///< variables that times depend on, by name
   std::vector<ReportRank> ranks;
   std::string transfer_path;           ///< Transport::path()
   std::optional<Json> transfer_paths;  ///< of every pair of ranks, where devices send tensors

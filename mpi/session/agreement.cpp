@@ -37,23 +37,10 @@ std::string rank_list(const std::vector<std::size_t>& ranks) {
 
 /// Empty where all ranks say the same of `name`, else who says what.
 std::string difference(const std::vector<Facts>& by_rank, const std::string& name) {
-  std::vector<std::pair<std::optional<std::string>, std::vector<std::size_t>>> camps;
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    const std::optional<std::string> value = value_of(by_rank[rank], name);
-    auto camp = std::find_if(camps.begin(), camps.end(),
-                             [&](const auto& known) { return known.first == value; });
-    if (camp == camps.end()) camp = camps.insert(camps.end(), {value, {}});
-    camp->second.push_back(rank);
-  }
-  if (camps.size() == 1) return {};
-  std::string text = name + " differs: ";
-  for (std::size_t i = 0; i < camps.size(); ++i) {
-    const auto& [value, ranks] = camps[i];
-    if (i > 0) text += ", ";
-    text += rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ");
-    text += !value ? "none" : value->empty() ? "an empty one" : *value;
-  }
-  return text;
+  std::vector<std::optional<std::string>> values;
+  for (const Facts& facts : by_rank) values.push_back(value_of(facts, name));
+  const std::string camps = camps_text(values);
+  return camps.empty() ? camps : name + " differs: " + camps;
 }
 
 /// All names that any rank knows, in the order of the ranks.
@@ -68,6 +55,25 @@ std::vector<std::string> names_of(const std::vector<Facts>& by_rank) {
 }
 
 }  // namespace
+
+std::string camps_text(const std::vector<std::optional<std::string>>& by_rank) {
+  std::vector<std::pair<std::optional<std::string>, std::vector<std::size_t>>> camps;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    auto camp = std::find_if(camps.begin(), camps.end(),
+                             [&](const auto& known) { return known.first == by_rank[rank]; });
+    if (camp == camps.end()) camp = camps.insert(camps.end(), {by_rank[rank], {}});
+    camp->second.push_back(rank);
+  }
+  if (camps.size() <= 1) return {};
+  std::string text;
+  for (std::size_t i = 0; i < camps.size(); ++i) {
+    const auto& [value, ranks] = camps[i];
+    if (i > 0) text += ", ";
+    text += rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ");
+    text += !value ? "none" : value->empty() ? "an empty one" : *value;
+  }
+  return text;
+}
 
 std::string joint_complaint(const std::vector<std::string>& complaints) {
   const auto first = std::find_if(complaints.begin(), complaints.end(),

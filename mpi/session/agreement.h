@@ -45,6 +45,10 @@ auto agreed(Transport& transport, Step step) {
 void agree_on_facts(Transport& transport,
                     const std::vector<std::pair<std::string, std::string>>& facts);
 
+/// Empty where all ranks have the same value, else who has what: "ranks 0 and 2 have A, rank 1 has
+/// B".
+std::string camps_text(const std::vector<std::optional<std::string>>& by_rank);
+
 /// What a job says about the complaints of its ranks (by rank; empty: none): empty if no rank
 /// complained, the text alone if all said the same, else the first complaint with its rank.
 std::string joint_complaint(const std::vector<std::string>& complaints);

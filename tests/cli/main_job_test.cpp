@@ -82,6 +82,9 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
     EXPECT_TRUE(report["verified"]["bitwise"]);
     EXPECT_TRUE(report["verified"]["passed"]);
     EXPECT_EQ(report["ranks"].size(), 2u);
+    EXPECT_EQ(report["environment"]["OMPI_MCA_btl"], "self,vader");
+    EXPECT_EQ(report["date"].get<std::string>().size(), 20u);
+    EXPECT_TRUE(report["versions"]["commit"].is_string());
     EXPECT_GT(report["predicted_ms"].get<double>(), 0);
   }
 }

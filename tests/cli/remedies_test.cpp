@@ -70,6 +70,21 @@ TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
   EXPECT_EQ(error_line(RunError("no")), "no");
 }
 
+TEST(Remedies, OfTheSurroundingsNameACommand) {
+  const auto line = [](Need need) { return error_line(RunError("slow", std::move(need))); };
+  EXPECT_NE(line({"shared-cores", {}}).find("--threads"), std::string::npos);
+  EXPECT_NE(line({"core-quota", {}}).find("more cores"), std::string::npos);
+  EXPECT_NE(line({"governor", {}}).find("cpupower frequency-set -g performance"),
+            std::string::npos);
+  EXPECT_NE(line({"cuda-aware", {}}).find("CUDA-aware MPI"), std::string::npos);
+  EXPECT_NE(line({"alike-hosts", {}}).find("alike"), std::string::npos);
+  const std::string copies = line({"single-copy", {{"ptrace_scope", ""}}});
+  EXPECT_NE(copies.find("OMPI_MCA_btl_vader_single_copy_mechanism"), std::string::npos);
+  EXPECT_EQ(copies.find("yama"), std::string::npos);
+  EXPECT_NE(line({"single-copy", {{"ptrace_scope", "2"}}}).find("ptrace_scope to 0 (it is 2)"),
+            std::string::npos);
+}
+
 TEST(Remedies, OfTheEngineNameItsFlags) {
   const auto not_built = [](const char* name, const char* instead) {
     const Need need{"left-out-backend", {{"name", name}, {"instead", instead}}};

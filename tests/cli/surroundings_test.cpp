@@ -18,6 +18,12 @@ class Surroundings : public testing::Test {
   Workplace place_;
 };
 
+#ifdef HIOS_MPIEXEC
+constexpr std::size_t kSeveral = 2;
+#else
+constexpr std::size_t kSeveral = 1;
+#endif
+
 constexpr const char* kSchedule =
     HIOS_BIN_DIR "/hios-schedule --random n=2000,edges=4000,layers=50 --algorithm inter-mr";
 
@@ -55,6 +61,60 @@ TEST_F(Surroundings, AWorkingFolderThatIsGone) {
         << done.err;
   }
 }
+
+TEST_F(Surroundings, AListOfDevicesRunsNothing) {
+  const std::size_t ranks = kSeveral;
+  for (const auto program : {hios_run, hios_profile}) {
+    const auto listed = program(
+        ranks,
+        {"--list-devices", "--backend", "reference", "--json", place_.file("list.json"), "--force"},
+        {});
+    EXPECT_EQ(listed.exit_status, 0) << listed.err;
+    EXPECT_EQ(lines_with(listed.out, "reference").size(), ranks) << listed.out;
+    const Json list = read(place_.file("list.json"));
+    ASSERT_EQ(list["ranks"].size(), ranks);
+    EXPECT_EQ(list["ranks"][0]["backend"], "reference");
+    EXPECT_EQ(list["ranks"][0]["description"]["library"], "plain loops");
+    EXPECT_NE(listed.out.find(std::string(list["ranks"][0]["transfer_path"])), std::string::npos);
+  }
+  EXPECT_EQ(place_.files(), Words{"list.json"});
+  const auto refused = hios_run(1, {"--list-devices", "--backend", "tpu"}, {});
+  EXPECT_EQ(refused.exit_status, 2);
+}
+
+TEST_F(Surroundings, AProfileSaysWhenAndUnderWhatItWasMeasured) {
+  const std::string file = place_.file("p.json");
+  ProcessOptions options;
+  options.environment = {{"OMP_DISPLAY_AFFINITY", "false"}, {"HOME_OF_NOBODY", "x"}};
+  const auto done = hios_profile(1,
+                                 {"--model", "squeezenet", "--height", "32", "--iterations", "2",
+                                  "--warmup", "0", "--output", file},
+                                 options);
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const Json machine = read(file)["configurations"][0]["machine"];
+  EXPECT_EQ(machine["environment"]["OMP_DISPLAY_AFFINITY"], "false");
+  EXPECT_FALSE(machine["environment"].contains("HOME_OF_NOBODY"));
+  EXPECT_TRUE(machine["date"].get<std::string>().ends_with("Z"));
+  EXPECT_TRUE(machine["commit"].is_string());
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
+  ProcessOptions options;
+  options.environment = {{"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+  const auto listed =
+      hios_run(2, {"--list-devices", "--backend", "reference", "--threads", "64"}, options);
+  EXPECT_EQ(listed.exit_status, 0) << listed.err;
+  EXPECT_EQ(lines_with(listed.err, "warning: ").size(),
+            lines_with(listed.err, "its 2 ranks want 128 cores").size() +
+                lines_with(listed.err, "copied twice").size() +
+                lines_with(listed.err, "control groups grant").size() +
+                lines_with(listed.err, "the frequency governor is").size())
+      << listed.err;
+  EXPECT_GE(lines_with(listed.err, "its 2 ranks want 128 cores").size(), 1u) << listed.err;
+  EXPECT_EQ(lines_with(listed.err, "copied twice").size(), 1u) << listed.err;
+}
+#endif
 
 }  // namespace
 }  // namespace hios::test
