@@ -7,6 +7,7 @@
 #include <new>
 
 #include "hios/base/error.h"
+#include "hios/flight/crash_reporter.h"
 #include "mpi/messages/launcher.h"
 
 // Nothing here may ask for memory, of which there is perhaps none; and no stream is used, since the
@@ -26,8 +27,9 @@ struct Line {
   }
 };
 
-/// "error: rank 1 on node7: out of memory".
+/// "error: rank 1 on node7: out of memory". What the rank did last is kept with it.
 Line line_of(const char* what) {
+  flight::note_ending(flight::Ending::kError, what);
   char place[320] = "";
   if (const auto rank = mpi::launched_rank()) {
     char host[256] = "unknown host";

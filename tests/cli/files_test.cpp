@@ -64,6 +64,8 @@ class Files : public testing::Test {
             "--iterations",
             "2",
             "--oversubscribe",
+            "--flight-record",
+            "off",
             "--output",
             place_.file(file),
             "--update"};

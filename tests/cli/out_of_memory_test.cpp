@@ -45,6 +45,7 @@ class OutOfMemory : public testing::Test {
       file.schedule = random_schedule(coarse.graph, ranks, 1, 3);
       place_.write("s" + std::to_string(ranks) + ".json", to_text(to_json(file, coarse.graph)));
     }
+    std::filesystem::create_directory(place_.file("records"));
     inputs_ = place_.files();
   }
 
@@ -62,6 +63,8 @@ class OutOfMemory : public testing::Test {
             "1",
             "--oversubscribe",
             "--verify",
+            "--flight-record",
+            place_.file("records"),
             "--json",
             output()};
   }
@@ -114,7 +117,7 @@ class OutOfMemory : public testing::Test {
       lines += lines_with(done.err, words).size();
     EXPECT_EQ(lines, 1u) << done.err;
     if (ranks > 1) {
-      EXPECT_EQ(lines_with(done.err, "rank " + rank + " on ").size(), 1u) << done.err;
+      EXPECT_EQ(lines_with(done.err, "error: rank " + rank + " on ").size(), 1u) << done.err;
     }
     // The file is there, whole, where memory ran out after it was written.
     if (place_.files() != inputs_) {
@@ -182,9 +185,26 @@ TEST_F(OutOfMemory, EndsARunInOneLine) { refuse(1, run(1), 150); }
 
 TEST_F(OutOfMemory, EndsAProfileInOneLine) {
   refuse(1,
-         {HIOS_BIN_DIR "/hios_refused_profile", "--model", "squeezenet", "--height", "32",
-          "--iterations", "2", "--warmup", "1", "--oversubscribe", "--output", output(),
-          "--streams", "2", "--stages", "ios", "--time-limit", "1"},
+         {HIOS_BIN_DIR "/hios_refused_profile",
+          "--model",
+          "squeezenet",
+          "--height",
+          "32",
+          "--iterations",
+          "2",
+          "--warmup",
+          "1",
+          "--oversubscribe",
+          "--flight-record",
+          place_.file("records"),
+          "--output",
+          output(),
+          "--streams",
+          "2",
+          "--stages",
+          "ios",
+          "--time-limit",
+          "1"},
          60);
 }
 

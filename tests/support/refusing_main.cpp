@@ -2,6 +2,8 @@
 // is N, counted from main on, $HIOS_REFUSE_RANK the rank that it is for (all), and
 // $HIOS_REFUSE_EVER_AFTER says that memory does not come back. At its end a twin writes into
 // $HIOS_COUNT_FILE how many allocations there were.
+#include <pthread.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +38,8 @@ int main(int argc, char** argv) {
   const char* const number = std::getenv("HIOS_REFUSE_ALLOCATION");
   if (number != nullptr && concerned()) refused = std::strtoull(number, nullptr, 10);
   refused_ever_after = std::getenv("HIOS_REFUSE_EVER_AFTER") != nullptr;
+  // The child that speaks for a rank that was killed is a process of its own.
+  pthread_atfork(nullptr, nullptr, [] { counting = false; });
   counting = true;
   const int status = program_main(argc, argv);
   write_count();
