@@ -80,7 +80,7 @@ class Network {
   memory tensor(TensorId id) {
     return {nhwc(model_.tensor(id).shape), engine_, arena_.get() + offsets_[id.index()]};
   }
-  memory filled(const memory::desc& layout, const float* plain, memory::format_tag tag);
+  memory filled(const memory::desc& layout, const float* plain, const memory::desc& plain_layout);
 
   const Model& model_;
   hios::SeededSource source_;
@@ -139,8 +139,9 @@ const Layer* Network::fused_relu(const Layer& layer) const {
   return std::holds_alternative<hios::Relu>(reader.kind) ? &reader : nullptr;
 }
 
-memory Network::filled(const memory::desc& layout, const float* plain, memory::format_tag tag) {
-  memory from({layout.dims(), kFloat, tag}, engine_, const_cast<float*>(plain));
+memory Network::filled(const memory::desc& layout, const float* plain,
+                       const memory::desc& plain_layout) {
+  memory from(plain_layout, engine_, const_cast<float*>(plain));
   memory to(layout, engine_);
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
@@ -174,11 +175,12 @@ void Network::add_convolution(const Layer& layer, const hios::Conv& conv) {
       {DNNL_ARG_SRC, tensor(layer.inputs[0])},
       {DNNL_ARG_DST, tensor(output)},
       {DNNL_ARG_WEIGHTS, filled(description.weights_desc(), plain.data(),
-                                g == 1 ? memory::format_tag::oihw : memory::format_tag::goihw)}};
+                                {filter_dims, kFloat,
+                                 g == 1 ? memory::format_tag::oihw : memory::format_tag::goihw})}};
   if (conv.bias) {
     std::vector<float> bias(static_cast<std::size_t>(conv.out_channels));
     source_.bias(model_, layer, bias);
-    arguments.emplace(DNNL_ARG_BIAS, filled(bias_desc, bias.data(), memory::format_tag::a));
+    arguments.emplace(DNNL_ARG_BIAS, filled(bias_desc, bias.data(), bias_desc));
   }
   calls_.push_back({dnnl::convolution_forward(description), std::move(arguments)});
 }

@@ -155,12 +155,12 @@ class Hosts:
                            sum(ranks.values()), *command)
 
     def run(self, ranks, *command, limit_s=120):
-        return subprocess.run([*self.mpirun(ranks, *command)], env=self.environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=limit_s, check=False)
+        return subprocess.run([*self.mpirun(ranks, *command)], env=self.environment(), cwd=self.folder,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit_s, check=False)
 
     def start_run(self, ranks, *command):
-        return subprocess.Popen([*self.mpirun(ranks, *command)], env=self.environment(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen([*self.mpirun(ranks, *command)], env=self.environment(), cwd=self.folder,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 # What mpirun calls as it would call ssh: agent HOST WORDS…, of which a shell there makes a command.
