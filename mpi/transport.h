@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/flight/recorder.h"
+
+namespace hios::flight {
+class Recorder;
+}
 
 /// What the engine may ask of other ranks. No <mpi.h> here: implementations are MPI, one rank
 /// without MPI, and, in tests, ranks as threads.

@@ -70,6 +70,7 @@ struct Flight {
   std::string reason;  ///< the error's line; "SIGSEGV"
   std::string phase;
   std::vector<Event> events;  ///< oldest first, at most kEvents (hios/flight/recorder.h)
+  std::string file = {};      ///< where it was read from, for messages; no part of it
 };
 
 Json to_json(const Flight& flight);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hios/flight/recorder.h"
 #include "mpi/transport.h"
 
 namespace hios::mpi {
