@@ -1,6 +1,8 @@
 #include "cli/flags.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -193,6 +195,12 @@ void finish_output() {
 void prepare_process(const char* program) {
   catch_what_nobody_catches();
   std::signal(SIGXFSZ, SIG_IGN);
+  // Else a file of ours would take their numbers. Writing to standard output fails as before.
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(standard, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened =
+        open("/dev/null", standard == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
   prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
 }
 

@@ -1,7 +1,12 @@
 #include "cli/flight_flags.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/rank_flags.h"
@@ -17,6 +22,8 @@ namespace {
 
 constexpr const char* kFlag = "flight-record";
 constexpr const char* kOff = "off";
+constexpr std::array<std::string_view, 6> kRunNothing = {
+    "--explain", "--list-devices", "--dry-run", "--help", "-h", "--version"};
 
 }  // namespace
 
@@ -42,22 +49,31 @@ void prepare_record(flight::Recorder& recorder, int argc, const char* const* arg
   recorder.set_program(std::filesystem::path(argv[0]).filename().string());
   if (const auto rank = mpi::launched_rank()) recorder.set_rank(*rank, mpi::launched_ranks());
   const auto folder = early_text(argc, argv, kFlag).value_or(".");
+  // What runs nothing leaves nothing, least of all in place of the records that it reads.
+  const bool runs = std::none_of(argv, argv + argc, [](std::string_view word) {
+    return std::find(kRunNothing.begin(), kRunNothing.end(), word) != kRunNothing.end();
+  });
   recorder.set_enabled(folder != kOff);
-  recorder.set_folder(folder == kOff ? "" : std::string(folder));
+  recorder.set_folder(folder == kOff || !runs ? "" : std::string(folder));
   recorder.phase("starting");
 }
 
 void check_flight_folder(const Flags& flags) {
   const std::string folder = flags.text(kFlag);
-  if (folder == kOff || std::filesystem::is_directory(folder)) return;
-  throw InputError("--" + std::string(kFlag) + " takes a folder that exists, or off, not '" +
-                   printable(folder) + "'");
+  std::error_code error;
+  if (folder == kOff) return;
+  if (!std::filesystem::is_directory(folder, error) || access(folder.c_str(), W_OK | X_OK) != 0)
+    throw InputError("--" + std::string(kFlag) +
+                     " takes a folder that exists and can be written to, or off, not '" +
+                     printable(folder) + "'");
 }
 
 std::string explanation(const Flags& flags, const ReadLimits& limits) {
   std::vector<flight::Flight> flights;
-  for (const std::string& file : flags.repeated("explain"))
+  for (const std::string& file : flags.repeated("explain")) {
+    if (file.empty()) throw InputError("--explain takes files, and the name of one is empty");
     flights.push_back(flight::read_flight(file, limits));
+  }
   return flight::explain(std::move(flights));
 }
 

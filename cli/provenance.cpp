@@ -16,12 +16,23 @@ namespace {
 
 constexpr std::array kPrefixes = {"OMP_",      "GOMP_",     "KMP_",      "DNNL_",  "ONEDNN_",
                                   "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "I_MPI_",
-                                  "UCX_",      "MALLOC_",   "CUDA_",     "CUDNN_", "CUBLAS_",
+                                  "UCX_",      "MALLOC_",   "CUDA_MPS_", "CUDNN_", "CUBLAS_",
                                   "NCCL_",     "HIOS_"};
-constexpr std::array kNames = {
-    "GLIBC_TUNABLES",     "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD",          "SLURM_JOB_ID",
-    "SLURM_JOB_NODELIST", "SLURM_CPUS_PER_TASK",  "SLURM_CPU_BIND_TYPE", "PBS_JOBID",
-    "LSB_JOBID"};
+constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES",
+                               "CUDA_DEVICE_ORDER",
+                               "CUDA_LAUNCH_BLOCKING",
+                               "CUDA_MODULE_LOADING",
+                               "CUDA_DEVICE_MAX_CONNECTIONS",
+                               "CUDA_AUTO_BOOST",
+                               "GLIBC_TUNABLES",
+                               "NVIDIA_TF32_OVERRIDE",
+                               "LD_PRELOAD",
+                               "SLURM_JOB_ID",
+                               "SLURM_JOB_NODELIST",
+                               "SLURM_CPUS_PER_TASK",
+                               "SLURM_CPU_BIND_TYPE",
+                               "PBS_JOBID",
+                               "LSB_JOBID"};
 /// By these the launcher and its ranks find each other: other words each time.
 constexpr std::array kOfLauncher = {"OMPI_MCA_orte_",         "OMPI_MCA_ess",
                                     "OMPI_MCA_pmix",          "OMPI_MCA_initial_wdir",

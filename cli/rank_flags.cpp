@@ -67,7 +67,8 @@ std::optional<double> early_timeout_s(int argc, const char* const* argv) {
   if (!word) return {};
   double seconds = 0;
   const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), seconds);
-  const bool number = error == std::errc() && end == word->data() + word->size() && seconds >= 0;
+  const bool number =
+      error == std::errc() && end == word->data() + word->size() && seconds >= 0 && seconds <= 1e6;
   return number ? std::optional(seconds) : std::nullopt;
 }
 

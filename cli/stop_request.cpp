@@ -27,11 +27,8 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not w
 /// How the handler wakes the reaper: a semaphore is one of the few things that handlers may use. It
 /// is never destroyed, since a handler may run on another thread until the last moment.
 sem_t& wake() {
-  static sem_t semaphore = [] {
-    sem_t made;
-    sem_init(&made, 0, 0);
-    return made;
-  }();
+  static sem_t semaphore;
+  [[maybe_unused]] static const int made = sem_init(&semaphore, 0, 0);
   return semaphore;
 }
 

@@ -135,7 +135,8 @@ bool TemporaryFile::write(std::string_view text) {
     if (count < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  return ::fsync(descriptor_.get()) == 0;
+  // Some file systems (of networks, in user space) have no such call; all is written then, too.
+  return ::fsync(descriptor_.get()) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
 bool TemporaryFile::publish(const fs::path& target, Existing existing) {

@@ -4,8 +4,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,13 +20,14 @@
 #include "hios/base/error.h"
 #include "hios/flight/memory.h"
 
-// Two pipes. The process writes a letter into the first where a file is wanted; its end, however it
-// comes, closes the pipe, which the child notices at once. Through the second the child says that a
-// file is written.
+// A pair of sockets. The process sends a letter where a file is wanted; its end, however it comes,
+// closes its socket, which the child notices at once. Only what the process waits for is answered,
+// and nobody waits for a socket that is full or whose other end has gone.
 namespace hios::flight {
 namespace {
 
-constexpr char kFile = 'f', kWritten = 'w';
+constexpr char kSnapshot = 's';  // no answer: it is sent by a signal handler
+constexpr char kFailed = 'f', kWritten = 'w';
 constexpr int kWrittenWithinMs = 3000;
 
 struct Fault {
@@ -43,12 +45,15 @@ constexpr std::array<Fault, 3> kWanted = {
 /// What signal handlers and note_ending() see of the one reporter; lives for ever.
 struct Shared {
   std::atomic<Memory*> memory = nullptr;
-  std::atomic<int> wish = -1;     // the pipe to the child
-  std::atomic<int> written = -1;  // the pipe from it
+  std::atomic<int> socket = -1;
   std::atomic<pid_t> child = 0;
   struct sigaction before[NSIG] = {};
 };
 Shared shared;
+
+bool send_letter(int socket, char letter) {
+  return send(socket, &letter, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
 
 void restore(int signal) { sigaction(signal, &shared.before[signal], nullptr); }
 
@@ -78,7 +83,7 @@ void on_wanted_end(int signal) {
 
 void on_wish(int) {
   const int error = errno;
-  [[maybe_unused]] const auto size = write(shared.wish, &kFile, 1);
+  send_letter(shared.socket, kSnapshot);
   errno = error;
 }
 
@@ -97,10 +102,20 @@ struct sigaction action_of(void (*handler)(int)) {
   return action;
 }
 
+/// A stack that ran over has no room for a handler. A sanitizer may have brought its own.
+void provide_signal_stack() {
+  static std::array<char, 64 << 10> room;
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  const stack_t mine{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+  sigaltstack(&mine, nullptr);
+}
+
 void handle_signals() {
+  provide_signal_stack();
   struct sigaction fault_action {};
   fault_action.sa_sigaction = on_fault;
-  fault_action.sa_flags = SA_SIGINFO;
+  fault_action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const Fault& fault : kFaults) handle(fault.signal, fault_action);
   for (const Fault& wanted : kWanted) handle(wanted.signal, action_of(on_wanted_end));
   handle(SIGUSR1, action_of(on_wish));
@@ -126,20 +141,21 @@ std::string place_of(const Flight& flight) {
 /// The child's life.
 class Child {
  public:
-  Child(const Memory& memory, int wishes, int written)
-      : memory_(memory), wishes_(wishes), written_(written) {}
+  Child(const Memory& memory, int socket) : memory_(memory), socket_(socket) {}
 
   [[noreturn]] void run() {
     char letter = 0;
     while (true) {
-      const ssize_t size = ::read(wishes_, &letter, 1);
+      const ssize_t size = recv(socket_, &letter, 1, 0);
       if (size < 0 && errno == EINTR) continue;
       if (size <= 0) break;
       Flight flight = read(memory_);
       // It was asked for before.
       if (flight.ending == Ending::kInOrder) flight.ending = Ending::kRunning;
-      file_written_ = write_file(flight) || file_written_;
-      [[maybe_unused]] const auto told = write(written_, &kWritten, 1);
+      const bool written = write_file(flight);
+      if (letter != kFailed) continue;
+      failure_written_ = written;
+      send_letter(socket_, kWritten);
     }
     process_ended();
     _exit(0);
@@ -163,7 +179,7 @@ class Child {
       say("error: " + place_of(flight) + ": " + (silent ? "" : "ended by ") + flight.reason +
           ", last: " + standing_text(flight));
     }
-    if (silent || flight.ending == Ending::kSignal || !file_written_) write_file(flight);
+    if (silent || flight.ending == Ending::kSignal || !failure_written_) write_file(flight);
   }
 
   std::string file_of(const Flight& flight) const {
@@ -191,55 +207,83 @@ class Child {
   }
 
   const Memory& memory_;
-  int wishes_, written_;
-  bool file_written_ = false;
+  int socket_;
+  bool failure_written_ = false;
 };
 
 // Libraries may end a process by exit(), with a page of their own.
 void on_exit() { note_ending(Ending::kError, "a library ended the process"); }
 
-/// What the child keeps of the process: its record, standard error and its ends of the pipes.
-[[noreturn]] void become_child(Memory& memory, int wishes, int written) {
+/// Closes what the child has no use for: were one of them a pipe, its reader would wait for the
+/// child, too.
+void close_all_but(int socket) {
+  std::array<int, 2> wanted = {STDERR_FILENO, socket};
+  std::sort(wanted.begin(), wanted.end());
+  const auto last = static_cast<unsigned>(sysconf(_SC_OPEN_MAX));
+  const auto close_between = [&](unsigned from, unsigned to) {
+    // Kernels before 5.9 have no such call, and some containers refuse it.
+    if (from > to || close_range(from, to, 0) == 0) return;
+    for (unsigned each = from; each <= std::min(to, std::min(last, 1u << 16)); ++each)
+      close(static_cast<int>(each));
+  };
+  unsigned from = 0;
+  for (const int keep : wanted) {
+    if (keep > 0) close_between(from, static_cast<unsigned>(keep) - 1);
+    from = static_cast<unsigned>(keep) + 1;
+  }
+  close_between(from, ~0u);
+}
+
+/// What the child keeps of the process: its record, standard error and its socket.
+[[noreturn]] void become_child(Memory& memory, int socket, int of_the_process) {
   shared.memory = nullptr;
-  shared.wish = -1;
-  setsid();  // a Ctrl-C is meant for the process, whose end this one tells of
+  close(of_the_process);  // above all: its end is the end of the process
+  setsid();               // a Ctrl-C is meant for the process, whose end this one tells of
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM})
     ::signal(signal, SIG_IGN);
   for (const Fault& fault : kFaults) ::signal(fault.signal, SIG_DFL);
   prctl(PR_SET_NAME, "flight-record");
-  std::array<int, 3> wanted = {STDERR_FILENO, wishes, written};
-  std::sort(wanted.begin(), wanted.end());
-  int from = 0;
-  for (const int keep : wanted) {
-    if (keep > from) close_range(static_cast<unsigned>(from), static_cast<unsigned>(keep) - 1, 0);
-    from = keep + 1;
+  close_all_but(socket);
+  Child(memory, socket).run();
+}
+
+/// The child ends when the process does; one that cannot (its folder's file system hangs, somebody
+/// has stopped it) is not waited for.
+void end_child(pid_t child) {
+  for (int waited_ms = 0; waited_ms < kWrittenWithinMs; ++waited_ms) {
+    const pid_t ended = waitpid(child, nullptr, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return;
+    const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
+    nanosleep(&pause, nullptr);
   }
-  close_range(static_cast<unsigned>(from), ~0u, 0);
-  Child(memory, wishes, written).run();
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+/// The same file where 0, 1 and 2 are not it: a process may have been started without those.
+int above_standard(int descriptor) {
+  if (descriptor > STDERR_FILENO) return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(descriptor);
+  return moved;
 }
 
 }  // namespace
 
 CrashReporter::CrashReporter(Recorder& recorder) {
   Memory* const memory = recorder.memory();
-  int wishes[2], written[2];
-  if (!memory || pipe2(wishes, O_CLOEXEC) != 0) return;
-  if (pipe2(written, O_CLOEXEC) != 0) {
-    close(wishes[0]);
-    close(wishes[1]);
-    return;
-  }
+  int ends[2];
+  if (!memory || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+  for (int& end : ends) end = above_standard(end);
   const pid_t child = fork();
-  if (child == 0) become_child(*memory, wishes[0], written[1]);
-  close(wishes[0]);
-  close(written[1]);
+  if (child == 0) become_child(*memory, ends[1], ends[0]);
+  close(ends[1]);
   if (child < 0) {
-    close(wishes[1]);
-    close(written[0]);
+    close(ends[0]);
     return;
   }
-  shared.wish = wishes[1];
-  shared.written = written[0];
+  shared.socket = ends[0];
   shared.child = child;
   shared.memory = memory;
   handle_signals();
@@ -252,25 +296,24 @@ CrashReporter::~CrashReporter() {
   memory->ending = static_cast<std::uint8_t>(Ending::kInOrder);
   restore_signals();
   shared.memory = nullptr;
-  close(shared.wish.exchange(-1));
-  while (waitpid(shared.child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  close(shared.written.exchange(-1));
+  close(shared.socket.exchange(-1));
+  end_child(shared.child);
 }
 
 void note_ending(Ending ending, std::string_view reason) noexcept {
   Memory* const memory = shared.memory;
   if (!memory) return;
-  if (ending == Ending::kSignal && memory->ending != static_cast<std::uint8_t>(Ending::kRunning))
-    return;
+  const auto before = static_cast<Ending>(memory->ending.load());
+  const bool first = before == Ending::kRunning || before == Ending::kSignal;
+  if (ending == Ending::kSignal && !first) return;
   memory->reason.set(reason);
   memory->ending = static_cast<std::uint8_t>(ending);
 }
 
 void report_failure(Ending ending, std::string_view reason) {
   note_ending(ending, reason);
-  if (!shared.memory || write(shared.wish, &kFile, 1) != 1) return;
-  pollfd answer{shared.written, POLLIN, 0};
+  if (!shared.memory || !send_letter(shared.socket, kFailed)) return;
+  pollfd answer{shared.socket, POLLIN, 0};
   poll(&answer, 1, kWrittenWithinMs);
 }
 

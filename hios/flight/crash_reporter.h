@@ -31,7 +31,7 @@ class CrashReporter {
 };
 
 /// Says why the process is about to end, if it has a CrashReporter. May be called by a signal
-/// handler. A signal replaces nothing that was said before.
+/// handler. A signal replaces only what a signal said before.
 void note_ending(Ending ending, std::string_view reason) noexcept;
 
 /// The same for an error or a time-out, and waits until the file is written (some seconds at most):

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "hios/base/error.h"
+#include "hios/flight/recorder.h"
 
 namespace hios::flight {
 namespace {
@@ -28,21 +30,32 @@ std::string ranks_text(const std::vector<std::size_t>& ranks) {
   return text;
 }
 
-void check_one_job(std::vector<Flight>& flights) {
+std::string name_of(const Flight& flight) {
+  return flight.file.empty() ? "the record of process " + std::to_string(flight.process)
+                             : flight.file;
+}
+
+/// A rank that ended before it met the others knows of no job, and of no number of ranks.
+void check_one_job(const std::vector<Flight>& flights) {
+  const Flight* known = nullptr;
   for (const Flight& flight : flights) {
     if (!flight.rank)
-      throw InputError("the record of process " + std::to_string(flight.process) + " on " +
-                       flight.host + " says no rank: the process ended before it had one");
-    if (flight.job != flights.front().job)
-      throw InputError("these records are of different jobs: that of " + rank_text(*flight.rank) +
-                       " is of " + quote(flight.job) + ", that of " +
-                       rank_text(*flights.front().rank) + " of " + quote(flights.front().job));
+      throw InputError(name_of(flight) + ": says no rank: the process ended before it had one");
+    if (flight.job.empty()) continue;
+    if (known == nullptr) known = &flight;
+    if (flight.job != known->job || flight.ranks != known->ranks)
+      throw InputError(name_of(flight) + " and " + name_of(*known) +
+                       ": are of different jobs; give the records of one");
   }
+}
+
+void sort_by_rank(std::vector<Flight>& flights) {
   std::sort(flights.begin(), flights.end(),
             [](const Flight& a, const Flight& b) { return *a.rank < *b.rank; });
   for (std::size_t i = 1; i < flights.size(); ++i) {
     if (flights[i].rank == flights[i - 1].rank)
-      throw InputError("two records are of " + rank_text(*flights[i].rank));
+      throw InputError(name_of(flights[i - 1]) + " and " + name_of(flights[i]) + ": are both of " +
+                       rank_text(*flights[i].rank) + "; give one of each rank");
   }
 }
 
@@ -75,169 +88,186 @@ double standing_ms(const Flight& flight) {
   return 0;
 }
 
+/// What a rank waits for stands still where it has ended so, or has waited for a second: the
+/// records of a job that runs on are of different moments.
+bool stands_still(const Flight& flight) {
+  return flight.ending != Ending::kRunning || standing_ms(flight) >= 1000;
+}
+
+/// Whether a rank ended by itself and not because others made it.
+bool failed(const Flight& flight) {
+  const bool told = flight.ending == Ending::kSignal && flight.reason == kTold;
+  return flight.ending == Ending::kError || flight.ending == Ending::kKilled ||
+         (flight.ending == Ending::kSignal && !told);
+}
+
+bool in_collective(const Flight& flight) { return standing_of(flight).collective != nullptr; }
+
+/// The rank that this one waits for by a tensor.
+std::optional<std::size_t> awaited_rank(const Flight& flight) {
+  const Standing standing = standing_of(flight);
+  if (standing.collective || !standing.event || !stands_still(flight)) return std::nullopt;
+  const EventKind kind = standing.event->kind;
+  const bool waits = kind == EventKind::kAwaitReceive || kind == EventKind::kAwaitSend;
+  return waits ? standing.event->peer : std::nullopt;
+}
+
+std::string ending_text(const Flight& flight) {
+  switch (flight.ending) {
+    case Ending::kRunning:
+    case Ending::kInOrder:
+      return {};
+    case Ending::kTimeOut:
+      return "; ended by its time-out: " + flight.reason;
+    case Ending::kError:
+      return "; ended by an error: " + flight.reason;
+    case Ending::kSignal:
+      return "; ended by " + flight.reason;
+    case Ending::kKilled:
+      return "; " + flight.reason;
+  }
+  return {};
+}
+
+/// What the sender's record says of a tensor that `wait` of `rank` is about.
+std::string sender_text(const Flight& sender, std::size_t rank, const Event& wait) {
+  bool reaches_back = sender.events.size() + 1 < kEvents;  // nothing was overwritten
+  bool is_later = false;
+  for (const Event& event : sender.events) {
+    if (event.kind == EventKind::kSend && event.op == wait.op && event.peer == rank &&
+        event.iteration == wait.iteration)
+      return ", which began to send " + wait.op + " in iteration " +
+             std::to_string(event.iteration) +
+             ": the message is under way, or was lost by the network";
+    const bool in_iteration = event.kind != EventKind::kPhase &&
+                              event.kind != EventKind::kCollective &&
+                              event.kind != EventKind::kCollectiveEnd;
+    if (!in_iteration) continue;
+    reaches_back = reaches_back || event.iteration < wait.iteration;
+    is_later = is_later || event.iteration > wait.iteration;
+  }
+  if (is_later)
+    return ", which is in a later iteration: its record does not reach back to the send";
+  if (!reaches_back && wait.iteration > 0) return ", whose record does not say whether it sent it";
+  return ", which has not sent " + wait.op + " in iteration " + std::to_string(wait.iteration);
+}
+
 class Explanation {
  public:
   explicit Explanation(std::vector<Flight> flights) : flights_(std::move(flights)) {
     check_one_job(flights_);
+    sort_by_rank(flights_);
     cut_after_the_end(flights_);
-    ranks_ = flights_.front().ranks.value_or(0);
-    for (const Flight& flight : flights_) ranks_ = std::max(ranks_, *flight.rank + 1);
+    for (const Flight& flight : flights_)
+      ranks_ = std::max({ranks_, flight.ranks.value_or(0), *flight.rank + 1});
   }
 
   std::string text() const {
     std::string text;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) text += line_of(rank);
-    return text + "\n" + conclusion();
+    for (const Flight& flight : flights_) text += line_of(flight);
+    const std::string absent = absent_text();
+    if (!absent.empty()) text += absent + ": no record\n";
+    text += "\n";
+    for (const Flight& flight : flights_) text += waits_of(flight);
+    return text + look_first() + "\n";
   }
 
  private:
   const Flight* flight(std::size_t rank) const {
-    for (const Flight& each : flights_) {
-      if (each.rank == rank) return &each;
-    }
-    return nullptr;
+    const auto found = std::lower_bound(
+        flights_.begin(), flights_.end(), rank,
+        [](const Flight& each, std::size_t number) { return *each.rank < number; });
+    return found != flights_.end() && found->rank == rank ? &*found : nullptr;
   }
 
-  std::string line_of(std::size_t rank) const {
-    const Flight* const record = flight(rank);
-    if (!record) return rank_text(rank) + ": no record\n";
-    std::string text = rank_text(rank) + " on " + record->host + ": " + standing_text(*record) +
-                       ", for " + seconds_text(standing_ms(*record));
-    switch (record->ending) {
-      case Ending::kRunning:
-      case Ending::kInOrder:
-        break;
-      case Ending::kTimeOut:
-        text += "; ended by its time-out: " + record->reason;
-        break;
-      case Ending::kError:
-        text += "; ended by an error: " + record->reason;
-        break;
-      case Ending::kSignal:
-        text += "; ended by " + record->reason;
-        break;
-      case Ending::kKilled:
-        text += "; " + record->reason;
-    }
-    return text + "\n";
+  static std::string line_of(const Flight& flight) {
+    return rank_text(*flight.rank) + " on " + flight.host + ": " + standing_text(flight) +
+           ", for " + seconds_text(standing_ms(flight)) + ending_text(flight) + "\n";
   }
 
-  /// The rank that this one waits for by a tensor.
-  std::optional<std::size_t> awaited_rank(std::size_t rank) const {
-    const Flight* const record = flight(rank);
-    if (!record) return std::nullopt;
-    const Standing standing = standing_of(*record);
-    if (standing.collective || !standing.event) return std::nullopt;
-    const EventKind kind = standing.event->kind;
-    const bool waits = kind == EventKind::kAwaitReceive || kind == EventKind::kAwaitSend;
-    return waits ? standing.event->peer : std::nullopt;
-  }
-
-  bool in_collective(std::size_t rank) const {
-    const Flight* const record = flight(rank);
-    return record && standing_of(*record).collective != nullptr;
-  }
-
-  /// Whether a rank ended by itself and not because others made it.
-  bool failed(const Flight& record) const {
-    const bool told = record.ending == Ending::kSignal && record.reason == kTold;
-    return record.ending == Ending::kError || record.ending == Ending::kKilled ||
-           (record.ending == Ending::kSignal && !told);
-  }
-
-  std::string conclusion() const {
+  /// "ranks 0 and 4 to 63"; empty where every rank left a record.
+  std::string absent_text() const {
     std::string text;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) text += waits_of(rank);
-    return text + look_first();
+    std::size_t next = 0;
+    const auto add = [&](std::size_t end) {  // next … end − 1
+      if (next >= end) return;
+      text += (text.empty() ? "" : ", ") + std::to_string(next);
+      if (end - next > 1) text += " to " + std::to_string(end - 1);
+    };
+    for (const Flight& flight : flights_) {
+      add(*flight.rank);
+      next = *flight.rank + 1;
+    }
+    add(ranks_);
+    const bool one = text.find_first_of(" ,") == std::string::npos;
+    return text.empty() ? text : (one ? "rank " : "ranks ") + text;
   }
 
-  std::string waits_of(std::size_t rank) const {
-    const auto peer = awaited_rank(rank);
+  std::string waits_of(const Flight& waiting) const {
+    const auto peer = awaited_rank(waiting);
     if (!peer) return {};
-    const Event& wait = *standing_of(*flight(rank)).event;
-    std::string text = rank_text(rank) + " waits for " + rank_text(*peer);
-    if (const Event* const sent = matching_send(rank, *peer, wait)) {
-      text += ", which began to send " + wait.op + " in iteration " +
-              std::to_string(sent->iteration) +
-              ": the message is under way, or was lost by the network";
-    } else if (wait.kind == EventKind::kAwaitReceive && flight(*peer)) {
-      text += ", which has not sent " + wait.op + " in iteration " + std::to_string(wait.iteration);
-    }
+    const Event& wait = *standing_of(waiting).event;
+    std::string text = rank_text(*waiting.rank) + " waits for " + rank_text(*peer);
+    const Flight* const sender = flight(*peer);
+    if (sender && wait.kind == EventKind::kAwaitReceive)
+      text += sender_text(*sender, *waiting.rank, wait);
     return text + "\n";
-  }
-
-  /// That the peer sent what this rank waits for, if its record reaches back as far.
-  const Event* matching_send(std::size_t rank, std::size_t peer, const Event& wait) const {
-    const Flight* const record = flight(peer);
-    if (!record || wait.kind != EventKind::kAwaitReceive) return nullptr;
-    for (const Event& event : record->events) {
-      if (event.kind == EventKind::kSend && event.op == wait.op && event.peer == rank &&
-          event.iteration == wait.iteration)
-        return &event;
-    }
-    return nullptr;
   }
 
   /// Follows who waits for whom by tensors. Empty: it ends at a rank that waits for none.
-  std::vector<std::size_t> circle_from(std::size_t rank) const {
+  std::vector<std::size_t> circle_from(const Flight& begin) const {
     std::vector<std::size_t> way;
-    std::optional<std::size_t> next = rank;
+    const Flight* next = &begin;
     while (next) {
-      const auto seen = std::find(way.begin(), way.end(), *next);
+      const auto seen = std::find(way.begin(), way.end(), *next->rank);
       if (seen != way.end()) return {seen, way.end()};
-      way.push_back(*next);
-      next = awaited_rank(*next);
+      way.push_back(*next->rank);
+      const auto awaited = awaited_rank(*next);
+      next = awaited ? flight(*awaited) : nullptr;
     }
     return {};
   }
 
   std::string look_first() const {
-    std::vector<std::size_t> without, failures, busy;
-    std::vector<std::size_t> circle;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      const Flight* const record = flight(rank);
-      if (!record) {
-        without.push_back(rank);
-      } else if (failed(*record)) {
-        failures.push_back(rank);
-      } else if (!awaited_rank(rank) && !in_collective(rank)) {
-        busy.push_back(rank);
-      }
-      if (circle.empty()) circle = circle_from(rank);
+    std::vector<const Flight*> failures;
+    std::vector<std::size_t> busy, in_call, for_tensor, circle;
+    for (const Flight& each : flights_) {
+      if (failed(each)) failures.push_back(&each);
+      (in_collective(each)  ? in_call
+       : awaited_rank(each) ? for_tensor
+                            : busy)
+          .push_back(*each.rank);
+      if (circle.empty()) circle = circle_from(each);
     }
-    if (!failures.empty()) return "look first at " + earliest(failures) + ", which failed\n";
+    if (!failures.empty()) return "look first at " + cause(failures) + ", which failed";
     if (!circle.empty())
       return "look first at " + ranks_text(circle) +
-             ": each waits for a tensor of the next, the last for one of the first\n";
-    if (!without.empty())
-      return "look first at " + ranks_text(without) +
-             ", which left no record: killed with its host, or never started\n";
-    if (!busy.empty() && busy.size() < ranks_)
-      return "look first at " + ranks_text(busy) + ", which waited for nobody\n";
-    if (busy.empty()) return all_wait();
-    return "no rank waited for another\n";
-  }
-
-  /// The failure that came first by the hosts' clocks, as near as those agree.
-  std::string earliest(const std::vector<std::size_t>& failures) const {
-    const auto when = [&](std::size_t rank) {
-      const Flight& record = *flight(rank);
-      return record.events.empty() ? record.written_s : time_of(record, record.events.back());
-    };
-    return rank_text(
-        *std::min_element(failures.begin(), failures.end(),
-                          [&](std::size_t a, std::size_t b) { return when(a) < when(b); }));
-  }
-
-  std::string all_wait() const {
-    std::vector<std::size_t> in_call, for_tensor;
-    for (std::size_t rank = 0; rank < ranks_; ++rank)
-      (in_collective(rank) ? in_call : for_tensor).push_back(rank);
+             ": each waits for a tensor of the next, the last for one of the first";
+    const bool none_stands = std::none_of(flights_.begin(), flights_.end(), stands_still);
+    if (none_stands) return "the job runs: no rank had stood still for a second";
+    const std::string absent = absent_text();
+    if (!absent.empty()) return "look first at " + absent + ", of which there is no record";
+    if (busy.size() == flights_.size()) return "no rank waited for another";
+    if (!busy.empty()) return "look first at " + ranks_text(busy) + ", which waited for nobody";
     if (for_tensor.empty())
-      return "all ranks were in a call that waits for all: look at the network between them\n";
-    if (in_call.empty()) return "all ranks waited for tensors: look at the messages above\n";
+      return "all ranks were in a call that waits for all: look at the network between them";
+    if (in_call.empty()) return "all ranks waited for tensors: look at the messages above";
     return "look first at " + ranks_text(for_tensor) + ": the others wait for " +
-           (for_tensor.size() == 1 ? "it" : "them") + " in a call that all ranks make\n";
+           (for_tensor.size() == 1 ? "it" : "them") + " in a call that all ranks make";
+  }
+
+  /// The failure that is no consequence of another: that of a rank that waited for nobody, else the
+  /// first by the hosts' clocks.
+  static std::string cause(const std::vector<const Flight*>& failures) {
+    const auto when = [](const Flight& flight) {
+      const bool waited = awaited_rank(flight) || in_collective(flight);
+      return std::pair(
+          waited, flight.events.empty() ? flight.written_s : time_of(flight, flight.events.back()));
+    };
+    const Flight* const first =
+        *std::min_element(failures.begin(), failures.end(),
+                          [&](const Flight* a, const Flight* b) { return when(*a) < when(*b); });
+    return rank_text(*first->rank);
   }
 
   std::vector<Flight> flights_;

@@ -56,6 +56,7 @@ Value value_of(const Names<Value, N>& names, const JsonView& view) {
 
 // Far beyond what any machine has: only what is no number at all is refused.
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
+constexpr std::int64_t kMostRanks = 10'000'000;
 
 std::string text_or_empty(ObjectReader& object, std::string_view key) {
   const auto view = object.optional(key);
@@ -65,7 +66,7 @@ std::string text_or_empty(ObjectReader& object, std::string_view key) {
 std::optional<std::size_t> number_or_none(ObjectReader& object, std::string_view key) {
   const auto view = object.optional(key);
   if (!view) return std::nullopt;
-  return static_cast<std::size_t>(view->integer(0, 1'000'000'000));
+  return static_cast<std::size_t>(view->integer(0, kMostRanks));
 }
 
 Json event_json(const Event& event) {
@@ -124,6 +125,9 @@ Flight parse_flight(const JsonView& root) {
   flight.job = text_or_empty(object, "job");
   flight.rank = number_or_none(object, "rank");
   flight.ranks = number_or_none(object, "ranks");
+  if (flight.rank && flight.ranks && *flight.rank >= *flight.ranks)
+    root.fail("is of rank " + std::to_string(*flight.rank) + " of " +
+              std::to_string(*flight.ranks) + " ranks: the first is rank 0");
   flight.host = object.required("host").string();
   flight.process = object.required("process").integer(0, kMost);
   flight.written_s = object.required("written_s").number(0, 1e12);
@@ -138,7 +142,9 @@ Flight parse_flight(const JsonView& root) {
 
 Flight read_flight(const std::filesystem::path& file, const ReadLimits& limits) {
   const Json json = read_json(file, limits);
-  return parse_flight(JsonView(json, file.string()));
+  Flight flight = parse_flight(JsonView(json, file.string()));
+  flight.file = file.string();
+  return flight;
 }
 
 Standing standing_of(const Flight& flight) {

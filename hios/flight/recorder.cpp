@@ -86,6 +86,11 @@ std::uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 
 Recorder::Recorder() {
   descriptor_ = memfd_create("flight-record", MFD_CLOEXEC);
+  if (descriptor_ >= 0 && descriptor_ <= STDERR_FILENO) {
+    // The process was started without them: what it prints there must not land in the record.
+    const int moved = fcntl(descriptor_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ::close(std::exchange(descriptor_, moved));
+  }
   if (descriptor_ >= 0 && ftruncate(descriptor_, sizeof(Memory)) != 0) {
     ::close(std::exchange(descriptor_, -1));
   }
@@ -237,14 +242,15 @@ Flight read(const Memory& memory) {
 std::unique_ptr<PeerRecord> PeerRecord::open(std::int64_t process, int descriptor) {
   if (descriptor < 0) return nullptr;
   const std::string name = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
-  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return nullptr;
   const bool whole = lseek(file, 0, SEEK_END) == static_cast<off_t>(sizeof(Memory));
   void* const address = whole ? map(file, PROT_READ) : nullptr;
   ::close(file);
   if (!address) return nullptr;
   auto* const memory = static_cast<Memory*>(address);
-  if (memory->magic != Memory::kMagic) {
+  // Where processes see each other under other numbers, it may be anybody's.
+  if (memory->magic != Memory::kMagic || memory->process != process) {
     munmap(address, sizeof(Memory));
     return nullptr;
   }
@@ -258,7 +264,8 @@ Flight PeerRecord::read() const { return flight::read(*memory_); }
 std::string PeerRecord::trouble() const {
   // The state is the letter behind the name, which is in brackets and may hold anything.
   char text[512] = {};
-  const int file = ::open(("/proc/" + std::to_string(process_) + "/stat").c_str(), O_RDONLY);
+  const int file =
+      ::open(("/proc/" + std::to_string(process_) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "has died";
   const ssize_t size = ::read(file, text, sizeof text - 1);
   ::close(file);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "hios/base/error.h"
 #include "hios/flight/crash_reporter.h"
@@ -16,6 +17,7 @@ namespace hios::mpi {
 namespace {
 
 char line[512];  // made ahead: a signal handler may only write it
+constexpr std::size_t kPrefix = std::string_view("error: ").size();
 
 std::string host_name() {
   char name[256] = "unknown host";
@@ -25,7 +27,8 @@ std::string host_name() {
 
 extern "C" void give_up(int) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line, std::strlen(line));
-  flight::note_ending(flight::Ending::kTimeOut, line);
+  flight::note_ending(flight::Ending::kTimeOut,
+                      std::string_view(line).substr(kPrefix, std::strlen(line) - kPrefix - 1));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
 

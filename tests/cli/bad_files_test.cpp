@@ -65,6 +65,7 @@ ProcessResult read_by_program(const std::string& kind, const std::string& file,
   if (kind == "run") {
     return hios_run(1, {"--model", in_corpus("model_ok.json"), "--schedule", file});
   }
+  if (kind == "flight") return hios_run(1, {"--explain", file});
   ADD_FAILURE() << "unknown kind " << kind;
   return {};
 }
@@ -97,8 +98,8 @@ TEST_P(BadFiles, AreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadFiles,
-                         testing::Values("graph", "platform", "schedule", "model", "profile",
-                                         "run"),
+                         testing::Values("graph", "platform", "schedule", "model", "profile", "run",
+                                         "flight"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 class BadCommandLines : public testing::TestWithParam<const char*> {

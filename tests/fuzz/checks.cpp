@@ -8,7 +8,8 @@ std::span<const FuzzCheck> fuzz_checks() {
   static constexpr std::array kChecks = {
       FuzzCheck{"graph", check_graph},       FuzzCheck{"platform", check_platform},
       FuzzCheck{"model", check_model},       FuzzCheck{"profile", check_profile},
-      FuzzCheck{"schedule", check_schedule}, FuzzCheck{"words", check_words}};
+      FuzzCheck{"schedule", check_schedule}, FuzzCheck{"flight", check_flight},
+      FuzzCheck{"words", check_words}};
   return kChecks;
 }
 

@@ -35,6 +35,8 @@ int check_profile(std::string_view bytes);
 /// A schedule of tests/corpus/graph_ok.json: validate() says what a second opinion says, and what
 /// it lets through has the latency that a second simulator finds.
 int check_schedule(std::string_view bytes);
+/// A rank's flight record: it is explained, alone and beside another of its job.
+int check_flight(std::string_view bytes);
 /// The small languages of flags: random networks, options of algorithms, arithmetics.
 int check_words(std::string_view bytes);
 

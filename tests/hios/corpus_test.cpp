@@ -26,6 +26,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "hios/flight/explain.h"
 #include "hios/graph/coarsen.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model.h"
@@ -72,6 +73,12 @@ void price(const JsonView& root) {
   CostModel::from_profile(surroundings().coarse.graph, platform, profile);
 }
 
+void explain(const JsonView& root) {
+  flight::Flight record = flight::parse_flight(root);
+  record.file = root.where();
+  flight::explain({record});
+}
+
 /// By format.
 const std::map<std::string, Reader>& readers() {
   static const std::map<std::string, Reader> all = {
@@ -80,6 +87,7 @@ const std::map<std::string, Reader>& readers() {
       {"model", [](const JsonView& root) { model_from_json(root); }},
       {"profile", [](const JsonView& root) { profile_from_json(root); }},
       {"schedule", read_schedule},
+      {"flight", explain},
   };
   return all;
 }
@@ -193,7 +201,7 @@ TEST(Corpus, EveryFileIsListedOrGood) {
 }
 
 TEST(Corpus, GoodFilesAreRead) {
-  for (const std::string format : {"graph", "platform", "model", "profile", "schedule"}) {
+  for (const std::string format : {"graph", "platform", "model", "profile", "schedule", "flight"}) {
     SCOPED_TRACE(format);
     const fs::path file = kCorpus / (format + "_ok.json");
     EXPECT_NO_THROW(read_file(file, readers().at(format)));
@@ -259,7 +267,7 @@ void read_damaged(const std::string& format, const std::string& text) {
 }
 
 TEST(Corpus, DamagedFilesDoNoHarm) {
-  for (const std::string format : {"graph", "platform", "model", "profile", "schedule"}) {
+  for (const std::string format : {"graph", "platform", "model", "profile", "schedule", "flight"}) {
     const std::string good = test::content_of(kCorpus / (format + "_ok.json"));
     std::size_t read = 0, refused = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {

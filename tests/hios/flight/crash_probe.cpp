@@ -1,8 +1,14 @@
 // A process with a flight record that ends in the way its argument says; crash_reporter_test.cpp
 // starts it.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -13,6 +19,36 @@
 namespace flight = hios::flight;
 
 namespace {
+
+/// From here on the kernel is one that does not know the call close_range.
+void forget_close_range() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = 4, .filter = filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    throw std::runtime_error("this kernel filters no calls");
+}
+
+/// The only child of this process: its reporter.
+pid_t reporter() {
+  std::FILE* const file =
+      std::fopen(("/proc/self/task/" + std::to_string(getpid()) + "/children").c_str(), "r");
+  int child = 0;
+  if (file == nullptr || std::fscanf(file, "%d", &child) != 1) throw std::runtime_error("no child");
+  std::fclose(file);
+  return child;
+}
+
+int run_over_the_stack(volatile char* from, std::size_t depth) {
+  volatile char room[4096];
+  room[0] = from[0];
+  return depth == 0 ? 0 : run_over_the_stack(room, depth - 1) + room[0];
+}
 
 int end(const std::string& how) {
   if (how == "well") return 0;
@@ -27,6 +63,33 @@ int end(const std::string& how) {
     flight::report_failure(flight::Ending::kError, "the device is gone");
     _exit(3);
   }
+  if (how == "stack") {
+    volatile char bottom = 0;
+    return run_over_the_stack(&bottom, std::size_t{1} << 40);
+  }
+  if (how == "many-wishes") {
+    for (int i = 0; i < 70'000; ++i) raise(SIGUSR1);
+    return 0;
+  }
+  if (how == "error-after-a-wish") {
+    raise(SIGUSR1);
+    flight::note_ending(flight::Ending::kError, "said by nobody else");
+    _exit(3);
+  }
+  if (how == "without-reporter") {
+    kill(reporter(), SIGKILL);
+    raise(SIGUSR1);
+    flight::report_failure(flight::Ending::kError, "the device is gone");
+    _exit(3);
+  }
+  if (how == "stopped-reporter") {
+    kill(reporter(), SIGSTOP);
+    return 0;
+  }
+  if (how == "segv-after-term") {
+    flight::note_ending(flight::Ending::kSignal, flight::kTold);
+    raise(SIGSEGV);
+  }
   if (how == "user") {
     raise(SIGUSR1);
     std::puts("still there");
@@ -39,6 +102,8 @@ int end(const std::string& how) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
+  const std::string how = argv[1];
+  if (how == "old-kernel") forget_close_range();
   flight::Recorder recorder;
   recorder.set_program("probe");
   recorder.set_rank(1, 2);
@@ -49,5 +114,5 @@ int main(int argc, char** argv) {
   const flight::Subject subjects[] = {{"stage 4: conv_7", "conv_7", {}, 4}};
   const flight::Recorder::Subjects steps(&recorder, subjects);
   recorder.note(flight::EventKind::kStage, steps.at(0), 12);
-  return end(argv[1]);
+  return how == "old-kernel" ? 0 : end(how);
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "support/process.h"
 #include "support/schema.h"
@@ -105,6 +107,40 @@ TEST_F(CrashReporters, WriteTheFileWhenAsked) {
   EXPECT_EQ(done.out, "still there\n");
   EXPECT_EQ(done.err, "");
   EXPECT_EQ(record().ending, Ending::kRunning);
+}
+
+// Each of these ended a process never, or by a signal of its own.
+TEST_F(CrashReporters, NeverHoldAProcessUp) {
+  for (const auto& [how, status] : {std::pair("old-kernel", 0),
+                                    {"many-wishes", 0},
+                                    {"without-reporter", 3},
+                                    {"stopped-reporter", 0}}) {
+    const auto done = end(how);
+    EXPECT_FALSE(done.timed_out) << how;
+    EXPECT_EQ(done.exit_status, status) << how << done.err;
+    EXPECT_EQ(done.err, "") << how;
+  }
+}
+
+TEST_F(CrashReporters, DoWithoutStandardDescriptors) {
+  for (const std::string closed : {"<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+    for (const auto& [how, status] : {std::pair("well", 0), {"kill", 128 + 9}}) {
+      const auto done = test::run_process({"/bin/sh", "-c", "exec \"$@\" " + closed, "sh",
+                                           HIOS_CRASH_PROBE, how, folder_.path().string()});
+      EXPECT_FALSE(done.timed_out) << closed;
+      EXPECT_EQ(done.exit_status, status) << closed;
+    }
+    // Without a standard error nobody can wait for the reporter's.
+    for (int i = 0; i < 500 && !has_file(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(record().events.back().op, "conv_7") << closed;
+    std::filesystem::remove(file());
+  }
+}
+
+TEST_F(CrashReporters, WriteTheEndAlsoAfterAWish) {
+  EXPECT_EQ(end("error-after-a-wish").exit_status, 3);
+  EXPECT_EQ(record().reason, "said by nobody else");
 }
 
 TEST_F(CrashReporters, SayWhereTheFileCouldNotBeWritten) {

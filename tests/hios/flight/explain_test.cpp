@@ -62,7 +62,7 @@ TEST(Explain, FindsACircle) {
 TEST(Explain, NamesTheRankWithoutARecord) {
   const std::string text = explain({rank(0, {waits_for(1, "a")}), rank(2, {in_barrier()})});
   EXPECT_TRUE(says(text, "rank 1: no record")) << text;
-  EXPECT_TRUE(says(text, "look first at rank 1, which left no record")) << text;
+  EXPECT_TRUE(says(text, "look first at rank 1, of which there is no record")) << text;
 }
 
 TEST(Explain, AFailureIsLookedAtFirst) {
@@ -82,6 +82,46 @@ TEST(Explain, WhatCameAfterTheEndIsNoCause) {
   stopped.written_s = 1001;  // went on after rank 0 had ended
   const std::string text = explain({rank(0, {waits_for(1, "a")}), stopped});
   EXPECT_FALSE(says(text, "rank 1 waits for rank 0")) << text;
+}
+
+TEST(Explain, BlamesNobodyByARecordThatDoesNotReachBack) {
+  // Rank 1 has gone on: the records are of different moments, and its ring forgot what it sent.
+  Flight later = rank(1, {computes("conv_9")}, Ending::kRunning);
+  later.events[0].iteration = 10;
+  const std::string text = explain({rank(0, {waits_for(1, "a")}), later, rank(2, {in_barrier()})});
+  EXPECT_FALSE(says(text, "has not sent")) << text;
+  EXPECT_TRUE(says(text, "does not reach back")) << text;
+}
+
+TEST(Explain, SaysOfAJobThatRunsThatItRuns) {
+  Event wait = waits_for(1, "a");
+  wait.age_ms = 3;
+  Event busy = computes("b");
+  busy.age_ms = 2;
+  const std::string text =
+      explain({rank(0, {wait}, Ending::kRunning), rank(1, {busy}, Ending::kRunning)});
+  EXPECT_TRUE(says(text, "the job runs")) << text;
+  EXPECT_FALSE(says(text, "look first")) << text;
+}
+
+TEST(Explain, CountsRanksWithoutARecordTogether) {
+  Flight last = rank(5, {in_barrier()});
+  Flight first = rank(1, {in_barrier()});
+  for (Flight* flight : {&first, &last}) flight->ranks = 1'000'000;
+  const std::string text = explain({last, first});
+  EXPECT_TRUE(says(text, "ranks 0, 2 to 4, 6 to 999999: no record")) << text;
+}
+
+TEST(Explain, OfTwoFailuresThatWhichWaitedForNobodyIsTheCause) {
+  const std::string text = explain(
+      {rank(0, {computes("b")}, Ending::kKilled), rank(1, {waits_for(0, "b")}, Ending::kKilled)});
+  EXPECT_TRUE(says(text, "look first at rank 0, which failed")) << text;
+}
+
+TEST(Explain, ARankThatMetNobodyBelongsToTheJob) {
+  Flight early = rank(2, {}, Ending::kTimeOut);
+  early.job.clear();
+  EXPECT_NO_THROW(explain({rank(0, {}), rank(1, {}), early}));
 }
 
 TEST(Explain, RefusesRecordsThatDoNotBelongTogether) {

@@ -48,6 +48,8 @@ TEST(Flight, RefusesWhatItDoesNotKnow) {
   refused("version", 2);
   refused("ending", "lost");
   refused("rank", -1);
+  refused("rank", 4);
+  refused("ranks", 1'000'000'000);
   refused("events", Json::array({Json{{"event", "conv"}, {"age_ms", 0}, {"iteration", 0}}}));
   refused("colour", "red");
 }
