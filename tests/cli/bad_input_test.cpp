@@ -171,6 +171,14 @@ TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
   EXPECT_EQ(done.exit_status, 0) << done.err;
 }
 
+TEST_F(BadInput, ARankWithoutAddressesSaysSo) {
+  for (const char* program : {HIOS_BIN_DIR "/hios-run", HIOS_BIN_DIR "/hios-profile"}) {
+    expect_refused(run_process({"bash", "-c", "ulimit -v 100000 && exec \"$0\" \"$@\"", program,
+                                "--model", "squeezenet"}),
+                   "raise ulimit -v");
+  }
+}
+
 TEST_F(BadInput, AnInputThatMemoryDoesNotHoldIsNotRead) {
   const std::string large = place_.file("large.json");
   std::filesystem::resize_file(place_.file("graph.json"), 400'000'000);  // a hole
