@@ -61,7 +61,7 @@ void prepare_record(flight::Recorder& recorder, int argc, const char* const* arg
 void check_flight_folder(const Flags& flags) {
   const std::string folder = flags.text(kFlag);
   std::error_code error;
-  if (folder == kOff) return;
+  if (folder == kOff || !flags.written(kFlag)) return;
   if (!std::filesystem::is_directory(folder, error) || access(folder.c_str(), W_OK | X_OK) != 0)
     throw InputError("--" + std::string(kFlag) +
                      " takes a folder that exists and can be written to, or off, not '" +

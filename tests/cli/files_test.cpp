@@ -193,7 +193,7 @@ TEST_F(Files, WhatWasMeasuredIsKeptAsideWhereItsNameWasTaken) {
   command.pop_back();  // no --update: another's file is not touched
   // The name is taken while the program measures.
   const auto done = shell(R"("$@" & pid=$!
-while ! grep -q '^SigCgt:.*[4567cdef]...$' /proc/$pid/status; do sleep 0.01; done
+while ! grep -qs '^stop-request$' /proc/$pid/task/*/comm; do sleep 0.01; done
 echo '"of another"' > p.json
 wait $pid)",
                           command);

@@ -44,7 +44,7 @@ TEST(StrangersSchedules, AreRefusedOrRunRightWithoutABuffer) {
   }
   EXPECT_GT(refused, kSchedules / 10);
   EXPECT_GT(run, kSchedules / 10);
-  EXPECT_GT(synchronous_sends, 50);
+  EXPECT_GT(synchronous_sends, 0) << "no message of this rank was one that waits for its receive";
 }
 
 }  // namespace
