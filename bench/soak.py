@@ -22,7 +22,8 @@ sys.path.insert(0, str(ROOT / "bench" / "study"))
 from programs import Programs  # noqa: E402
 
 PARTS = ("steady", "kills", "record")
-MODEL = ("--model", "squeezenet", "--height", "64")
+WHOLE = ("--model", "squeezenet")
+MODEL = (*WHOLE, "--height", "64")
 RANK = 'echo $$ > "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'  # a rank tells its process number, and becomes the program
 
 
@@ -65,12 +66,12 @@ def resident_kib(pid):
     return int(match.group(1)) if match else None
 
 
-def prepare(programs, folder, ranks):
+def prepare(programs, folder, ranks, model=MODEL):
     """A profile and a schedule for so many ranks of one core."""
     profile, schedule = folder / f"profile-{ranks}.json", folder / f"schedule-{ranks}.json"
-    programs.run("hios-profile", *MODEL, "--iterations", 10, "--output", profile, "--oversubscribe", "--force",
+    programs.run("hios-profile", *model, "--iterations", 10, "--output", profile, "--oversubscribe", "--force",
                  ranks=ranks)
-    programs.run("hios-schedule", *MODEL, "--profile", profile, "--devices", ranks, "--algorithm", "inter-lp",
+    programs.run("hios-schedule", *model, "--profile", profile, "--devices", ranks, "--algorithm", "inter-lp",
                  "--output", schedule, "--force")
     return schedule
 
@@ -148,11 +149,11 @@ def kills(programs, folder, count, seed):
 
 def record(programs, folder, pairs):
     """The same schedule with and without the flight record, in turns; the medians of the best quarters."""
-    schedule = prepare(programs, folder, 2)
+    schedule = prepare(programs, folder, 2, WHOLE)
     times = {".": [], "off": []}
     for _ in range(pairs):
         for where, list_ in times.items():
-            report = programs.json("hios-run", *MODEL, "--schedule", schedule, "--oversubscribe", "--iterations", 300,
+            report = programs.json("hios-run", *WHOLE, "--schedule", schedule, "--oversubscribe", "--iterations", 200,
                                    "--flight-record", where, ranks=2)
             list_.append(report["latency_ms"]["best_quarter"])
     ratios = [on / off for on, off in zip(times["."], times["off"])]
