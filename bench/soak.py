@@ -105,18 +105,27 @@ def steady(programs, folder, minutes):
 
 
 def kills(programs, folder, count, seed):
-    """One of two ranks is killed at a random moment, in a profile or a run, from the start of its process on."""
+    """One of two ranks is killed at a random moment, in a profile or a run, from the start of its process to its end."""
     schedule = prepare(programs, folder, 2)
+    output = folder / "killed.json"
+    commands = [("hios-run", *MODEL, "--schedule", schedule, "--verify", "--json", output),
+                ("hios-profile", *MODEL, "--iterations", 20, "--output", output)]
+
+    def start(program, *words):
+        output.unlink(missing_ok=True)
+        return Job(programs, 2, folder, programs.folder / program, *words, "--oversubscribe", "--timeout", 20)
+
+    lives_s = []  # how long each lives here when nobody harms it
+    for command in commands:
+        job = start(*command)
+        if job.end(120)[0] != 0:
+            raise SystemExit(f"{command[0]} fails although nobody harms it")
+        lives_s.append(time.monotonic() - job.started)
     dice = random.Random(seed)
     results = []
     for index in range(count):
-        victim, delay = dice.randrange(2), dice.uniform(0.0, 1.5)
-        output = folder / "killed.json"
-        output.unlink(missing_ok=True)
-        words = [programs.folder / "hios-run", *MODEL, "--schedule", schedule, "--verify", "--json", output]
-        if index % 2:
-            words = [programs.folder / "hios-profile", *MODEL, "--iterations", 20, "--output", output]
-        job = Job(programs, 2, folder, *words, "--oversubscribe", "--timeout", 20)
+        victim, delay = dice.randrange(2), dice.uniform(0.0, 0.9 * lives_s[index % 2])
+        job = start(*commands[index % 2])
         while victim not in job.pids() and job.process.poll() is None:
             time.sleep(0.002)
         time.sleep(delay)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/rank_list.h"
 #include "hios/flight/recorder.h"
 
 namespace hios::flight {
@@ -19,16 +20,6 @@ std::string seconds_text(double ms) {
 }
 
 std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank); }
-
-/// "ranks 0, 2 and 3".
-std::string ranks_text(const std::vector<std::size_t>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  return text;
-}
 
 std::string name_of(const Flight& flight) {
   return flight.file.empty() ? "the record of process " + std::to_string(flight.process)
@@ -241,18 +232,18 @@ class Explanation {
     }
     if (!failures.empty()) return "look first at " + cause(failures) + ", which failed";
     if (!circle.empty())
-      return "look first at " + ranks_text(circle) +
+      return "look first at " + rank_list(circle) +
              ": each waits for a tensor of the next, the last for one of the first";
     const bool none_stands = std::none_of(flights_.begin(), flights_.end(), stands_still);
     if (none_stands) return "the job runs: no rank had stood still for a second";
     const std::string absent = absent_text();
     if (!absent.empty()) return "look first at " + absent + ", of which there is no record";
     if (busy.size() == flights_.size()) return "no rank waited for another";
-    if (!busy.empty()) return "look first at " + ranks_text(busy) + ", which waited for nobody";
+    if (!busy.empty()) return "look first at " + rank_list(busy) + ", which waited for nobody";
     if (for_tensor.empty())
       return "all ranks were in a call that waits for all: look at the network between them";
     if (in_call.empty()) return "all ranks waited for tensors: look at the messages above";
-    return "look first at " + ranks_text(for_tensor) + ": the others wait for " +
+    return "look first at " + rank_list(for_tensor) + ": the others wait for " +
            (for_tensor.size() == 1 ? "it" : "them") + " in a call that all ranks make";
   }
 

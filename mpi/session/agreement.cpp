@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/rank_list.h"
 #include "mpi/exchange.h"
 
 // Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
@@ -23,16 +24,6 @@ std::optional<std::string> value_of(const Facts& facts, const std::string& name)
     if (fact == name) return value;
   }
   return std::nullopt;
-}
-
-/// "rank 2", "ranks 0 and 2", "ranks 0, 1 and 3".
-std::string rank_list(const std::vector<std::size_t>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  return text;
 }
 
 /// Empty where all ranks say the same of `name`, else who says what.

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "support/programs.h"
 #include "support/random_network.h"
@@ -36,17 +35,7 @@ class StoppedRank : public testing::Test {
 };
 
 TEST_F(StoppedRank, EndsARun) {
-  const CoarseGraph coarse = coarsen(models::squeezenet(1, 64, 64));
-  ScheduleFile file;
-  file.graph_name = coarse.graph.name();
-  file.graph_digest = coarse.graph.digest();
-  file.batch = 1;
-  file.height = file.width = 64;
-  file.algorithm = "random";
-  const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
-  file.devices.assign(platform.devices().begin(), platform.devices().end());
-  file.schedule = random_schedule(coarse.graph, 2, 1, 3);
-  place_.write("schedule.json", to_text(to_json(file, coarse.graph)));
+  place_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
   expect_ended_by_the_watchdog(
       with_a_stopped_rank({HIOS_BIN_DIR "/hios-run", "--model", "squeezenet", "--height", "64",
                            "--schedule", place_.file("schedule.json"), "--duration", "100",

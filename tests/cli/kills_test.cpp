@@ -12,7 +12,6 @@
 
 #include "hios/base/random.h"
 #include "hios/flight/flight.h"
-#include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "support/programs.h"
 #include "support/random_network.h"
@@ -86,17 +85,7 @@ class KilledRank : public testing::Test {
   }
 
   std::string write_schedule() {
-    const CoarseGraph coarse = coarsen(models::squeezenet(1, 64, 64));
-    ScheduleFile file;
-    file.graph_name = coarse.graph.name();
-    file.graph_digest = coarse.graph.digest();
-    file.batch = 1;
-    file.height = file.width = 64;
-    file.algorithm = "random";
-    const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
-    file.devices.assign(platform.devices().begin(), platform.devices().end());
-    file.schedule = random_schedule(coarse.graph, 2, 1, 3);
-    place_.write("schedule.json", to_text(to_json(file, coarse.graph)));
+    place_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
     return place_.file("schedule.json");
   }
 

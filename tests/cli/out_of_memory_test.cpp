@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <set>
 
-#include "hios/graph/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "support/programs.h"
 #include "support/random_network.h"
@@ -32,18 +31,9 @@ struct Endings {
 class OutOfMemory : public testing::Test {
  protected:
   void SetUp() override {
-    const CoarseGraph coarse = coarsen(models::squeezenet(1, 32, 32));
     for (const std::size_t ranks : {1, 2}) {
-      ScheduleFile file;
-      file.graph_name = coarse.graph.name();
-      file.graph_digest = coarse.graph.digest();
-      file.batch = 1;
-      file.height = file.width = 32;
-      file.algorithm = "random";
-      const Platform platform = Platform::homogeneous(ranks, "cpu", 1, 1);
-      file.devices.assign(platform.devices().begin(), platform.devices().end());
-      file.schedule = random_schedule(coarse.graph, ranks, 1, 3);
-      place_.write("s" + std::to_string(ranks) + ".json", to_text(to_json(file, coarse.graph)));
+      place_.write("s" + std::to_string(ranks) + ".json",
+                   random_schedule_text(models::squeezenet(1, 32, 32), ranks, 3));
     }
     std::filesystem::create_directory(place_.file("records"));
     inputs_ = place_.files();

@@ -24,6 +24,17 @@ std::vector<std::vector<std::byte>> computed_alone(const RandomNetwork& network)
   return evaluate_alone(network.coarse, network.model, oracle, source);
 }
 
+void expect_outputs(const Executor& executor, const RankPlan& plan, const RandomNetwork& network,
+                    const PlanOptions& options, const std::vector<std::vector<std::byte>>& expected,
+                    int iteration) {
+  for (const Slot& slot : plan.slots) {
+    if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
+    EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()], network.coarse))
+        << network.coarse.graph.op(slot.op).name << " on rank " << plan.rank.index()
+        << " in iteration " << iteration;
+  }
+}
+
 void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
                      const Schedule& schedule, const PlanOptions& options, std::uint64_t seed,
                      const std::vector<std::vector<std::byte>>& expected) {
@@ -36,12 +47,7 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
     backend.poison_tensors();
     transport.barrier();
     executor.run_once();
-    for (const Slot& slot : plan.slots) {
-      if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
-      EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()], network.coarse))
-          << network.coarse.graph.op(slot.op).name << " on rank " << transport.rank().index()
-          << " in iteration " << iteration;
-    }
+    expect_outputs(executor, plan, network, options, expected, iteration);
   }
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "hios/base/json_io.h"
 #include "hios/base/random.h"
+#include "hios/platform/platform.h"
 
 namespace hios::test {
 namespace {
@@ -110,6 +112,22 @@ Schedule random_schedule(const Graph& graph, std::size_t devices, std::size_t ma
     schedule.devices[random.below(devices)].push_back(std::move(stage));
   }
   return schedule;
+}
+
+std::string random_schedule_text(const Model& model, std::size_t devices, std::uint64_t seed) {
+  const CoarseGraph coarse = coarsen(model);
+  const Shape& input = model.tensor(model.input()).shape;
+  const Platform platform = Platform::homogeneous(devices, "cpu", 1, 1);
+  ScheduleFile file;
+  file.graph_name = coarse.graph.name();
+  file.graph_digest = coarse.graph.digest();
+  file.batch = input.n;
+  file.height = input.h;
+  file.width = input.w;
+  file.algorithm = "random";
+  file.devices.assign(platform.devices().begin(), platform.devices().end());
+  file.schedule = random_schedule(coarse.graph, devices, 1, seed);
+  return to_text(to_json(file, coarse.graph));
 }
 
 }  // namespace hios::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "hios/graph/coarsen.h"
 #include "hios/schedule/schedule.h"
@@ -20,5 +21,8 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed,
 /// three operators. Every valid schedule of that size can come out.
 Schedule random_schedule(const Graph& graph, std::size_t devices, std::size_t max_groups,
                          std::uint64_t seed);
+
+/// Such a schedule of a built-in model as a file's text, on devices of one core and one stream.
+std::string random_schedule_text(const Model& model, std::size_t devices, std::uint64_t seed);
 
 }  // namespace hios::test

@@ -7,6 +7,7 @@
 #include "engine/run/one_device.h"
 #include "engine/run/plan.h"
 #include "hios/base/error.h"
+#include "support/as_alone.h"
 #include "support/device_ranks.h"
 #include "support/expect_error.h"
 #include "support/fake_async_backend.h"
@@ -38,10 +39,7 @@ bool equal(const std::vector<float>& values, const std::vector<std::byte>& expec
 // Every output that is still there, after each of three iterations.
 void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
                      const PlanOptions& options, bool records, const DeviceRanks& setting) {
-  FakeBackend oracle;
-  oracle.arithmetic = test::arithmetic_of(network.coarse);
-  FakeSource source;
-  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  const auto expected = test::computed_alone(network);
   const auto body = [&](mpi::Transport& transport, FakeAccelerator* device) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
     const auto backend = backend_on(device, records);
@@ -53,12 +51,7 @@ void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
       backend->poison_tensors();
       transport.barrier();
       executor.run_once();
-      for (const Slot& slot : plan.slots) {
-        if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
-        EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()], network.coarse))
-            << network.coarse.graph.op(slot.op).name << " on rank " << transport.rank().index()
-            << " in iteration " << iteration;
-      }
+      test::expect_outputs(executor, plan, network, options, expected, iteration);
     }
     executor.close();
   };
