@@ -51,11 +51,26 @@ class Job:
         return found
 
     def end(self, seconds):
-        out, err = self.process.communicate(timeout=seconds)
+        """Status, stdout, stderr; a launcher that stands still when its ranks have gone is ended, and its status None."""
+        try:
+            out, err = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            if self.alive():
+                raise
+            self.process.kill()
+            return (None, *self.process.communicate())
         return self.process.returncode, out, err
 
     def alive(self):
-        return [pid for pid in self.pids().values() if Path(f"/proc/{pid}/stat").exists()]
+        """The ranks that have not ended (a zombie has)."""
+        return [pid for pid in self.pids().values() if state_of(pid) not in (None, "Z")]
+
+
+def state_of(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
 
 
 def resident_kib(pid):
@@ -134,16 +149,17 @@ def kills(programs, folder, count, seed):
         except (KeyError, ProcessLookupError):
             pass  # it had ended
         struck = time.monotonic()
-        status, _, err = job.end(60)
-        while job.alive() and time.monotonic() - struck < 30:
+        while job.process.poll() is None and job.alive() and time.monotonic() - struck < 30:
             time.sleep(0.01)
+        gone = time.monotonic()
+        status, _, err = job.end(30)
         half = False
         if output.exists():
             try:
                 json.loads(output.read_text())
             except ValueError:
                 half = True
-        results.append({"seconds": time.monotonic() - struck, "ended_before": status == 0,
+        results.append({"seconds": gone - struck, "ended_before": status == 0, "launcher_stood": status is None,
                         "named": f"error: rank {victim} on " in err and ", last: " in err,
                         "named_by_launcher": f"process rank {victim} with PID" in err, "half_file": half})
         print(f"kill {index + 1}/{count}", end="\r", file=sys.stderr)
@@ -152,12 +168,30 @@ def kills(programs, folder, count, seed):
             "named_with_what_was_done_last": sum(each["named"] for each in struck),
             "named_by_the_launcher_only": sum(each["named_by_launcher"] and not each["named"] for each in struck),
             "not_named": sum(not each["named"] and not each["named_by_launcher"] for each in struck),
+            "launcher_stood_still_after_its_ranks": sum(each["launcher_stood"] for each in results),
             "half_files": sum(each["half_file"] for each in results),
             "longest_s": max((each["seconds"] for each in struck), default=0.0)}
 
 
+def events_an_iteration(programs, folder, schedule):
+    """Of each rank: the events of the last iteration that its record, asked for in a run, holds as a whole."""
+    job = Job(programs, 2, folder, programs.folder / "hios-run", *WHOLE, "--schedule", schedule, "--oversubscribe",
+              "--duration", 8, "--flight-record", folder)
+    time.sleep(6)
+    for pid in job.pids().values():
+        os.kill(pid, signal.SIGUSR1)
+    job.end(60)
+    counts = []
+    for rank in range(2):
+        events = json.loads((folder / f"hios-run-rank-{rank}.flight.json").read_text())["events"]
+        iterations = [event["iteration"] for event in events if "iteration" in event]
+        counts.append(iterations.count(max(iterations) - 1))
+    return counts
+
+
 def record(programs, folder, pairs):
-    """The same schedule with and without the flight record, in turns; the medians of the best quarters."""
+    """What the flight record costs: the time of an event times the events of an iteration, as a share of that; and the
+    same schedule with and without it, in turns, which shows what is left of it in the noise: the best quarters' medians."""
     schedule = prepare(programs, folder, 2, WHOLE)
     times = {".": [], "off": []}
     for _ in range(pairs):
@@ -166,8 +200,13 @@ def record(programs, folder, pairs):
                                    "--flight-record", where, ranks=2)
             list_.append(report["latency_ms"]["best_quarter"])
     ratios = [on / off for on, off in zip(times["."], times["off"])]
-    return {"pairs": pairs, "with_ms": statistics.median(times["."]), "without_ms": statistics.median(times["off"]),
+    said = subprocess.run([programs.folder / "event_cost"], capture_output=True, text=True, check=True).stdout
+    event_ns, events = float(said.split()[0]), events_an_iteration(programs, folder, schedule)
+    share = max(events) * event_ns * 1e-6 / statistics.median(times["off"])
+    return {"event_ns": event_ns, "events_an_iteration_by_rank": events, "share_of_an_iteration": share,
+            "pairs": pairs, "with_ms": statistics.median(times["."]), "without_ms": statistics.median(times["off"]),
             "ratio_of_medians": statistics.median(times["."]) / statistics.median(times["off"]),
+            "median_of_ratios": statistics.median(ratios),
             "ratio_of_minima": min(times["."]) / min(times["off"]), "ratios": sorted(ratios)}
 
 

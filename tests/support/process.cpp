@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "hios/base/error.h"
@@ -131,6 +133,23 @@ bool read_until(Clock::time_point deadline, Descriptor& out, Descriptor& err,
   return true;
 }
 
+/// The children of a process that have not ended (a zombie has).
+std::size_t living_children(pid_t parent) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string text;
+    if (!std::getline(file, text)) continue;
+    const std::size_t name_end = text.rfind(')');  // PID (NAME) STATE PARENT …
+    if (name_end == std::string::npos) continue;
+    std::istringstream rest(text.substr(name_end + 1));
+    char state = 0;
+    pid_t of = 0;
+    if (rest >> state >> of && of == parent && state != 'Z') ++count;
+  }
+  return count;
+}
+
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
@@ -150,6 +169,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   const auto deadline = begin + milliseconds(options.limit_s);
   if (!read_until(deadline, out.read, err.read, result)) {
     result.timed_out = true;
+    result.children_at_limit = living_children(child);
     // mpirun takes its ranks along if it is asked, and cannot if it is killed.
     kill(-child, SIGTERM);
     read_until(Clock::now() + std::chrono::seconds(3), out.read, err.read, result);

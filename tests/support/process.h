@@ -18,6 +18,7 @@ struct ProcessOptions {
 struct ProcessResult {
   int exit_status = 0;  ///< 128 + n after signal n
   bool timed_out = false;
+  std::size_t children_at_limit = 0;  ///< if timed out: its living children at that moment
   std::string out, err;
   double wall_s = 0;
   std::size_t max_resident_bytes = 0;  ///< of the process itself, not of its children

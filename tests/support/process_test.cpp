@@ -45,6 +45,7 @@ TEST(Process, IsKilledWithItsChildrenWhenTimeIsUp) {
   options.limit_s = 0.2;
   const ProcessResult result = shell("echo begun; sleep 1000 & sleep 1000", options);
   EXPECT_TRUE(result.timed_out);
+  EXPECT_GE(result.children_at_limit, 1u);
   EXPECT_EQ(result.out, "begun\n");
   EXPECT_GT(result.exit_status, 128);
 }
