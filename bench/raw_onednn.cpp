@@ -161,7 +161,7 @@ void Network::add_convolution(const Layer& layer, const hios::Conv& conv) {
     attributes.set_post_ops(hios::cpu::relu_after());
     done_[model_.consumers(layer.output)[0].index()] = true;
   }
-  const memory::dims padding{conv.padding.h, conv.padding.w};
+  const memory::dims padding{conv.padding.begin.h, conv.padding.begin.w};
   const memory::desc bias_desc =
       conv.bias ? memory::desc({conv.out_channels}, kFloat, memory::format_tag::a) : memory::desc();
   const auto description = described<dnnl::convolution_forward>(
@@ -193,9 +193,9 @@ void Network::add_pool(const Layer& layer, const hios::Pool& pool) {
                         std::int64_t inputs, std::int64_t before) {
     return (outputs - 1) * stride + kernel - inputs - before;
   };
-  const memory::dims low{pool.padding.h, pool.padding.w};
-  const memory::dims high{after(out.h, pool.stride.h, pool.kernel.h, in.h, pool.padding.h),
-                          after(out.w, pool.stride.w, pool.kernel.w, in.w, pool.padding.w)};
+  const memory::dims low{pool.padding.begin.h, pool.padding.begin.w};
+  const memory::dims high{after(out.h, pool.stride.h, pool.kernel.h, in.h, pool.padding.begin.h),
+                          after(out.w, pool.stride.w, pool.kernel.w, in.w, pool.padding.begin.w)};
   const auto algorithm = pool.kind == hios::Pool::Kind::kMax
                              ? dnnl::algorithm::pooling_max
                              : dnnl::algorithm::pooling_avg_exclude_padding;

@@ -15,8 +15,7 @@ BoundInputs::BoundInputs(const Operation& operation, std::span<const std::byte* 
 }
 
 Source BoundInputs::operator[](InputIndex input) const {
-  const TensorId tensor = operation_.layers->inputs[input.index()];
-  return {pointers_[input.index()], operation_.model->tensor(tensor).shape};
+  return {pointers_[input.index()], operation_.layers->input_shapes[input.index()]};
 }
 
 std::vector<Source> BoundInputs::operator[](std::span<const InputIndex> inputs) const {

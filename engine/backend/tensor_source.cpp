@@ -76,8 +76,8 @@ double mean_taps(std::int64_t in, std::int64_t out, std::int64_t kernel, std::in
 
 template <class Windowed>
 double mean_taps(const Windowed& layer, const Shape& in, const Shape& out) {
-  return mean_taps(in.h, out.h, layer.kernel.h, layer.stride.h, layer.padding.h) *
-         mean_taps(in.w, out.w, layer.kernel.w, layer.stride.w, layer.padding.w);
+  return mean_taps(in.h, out.h, layer.kernel.h, layer.stride.h, layer.padding.begin.h) *
+         mean_taps(in.w, out.w, layer.kernel.w, layer.stride.w, layer.padding.begin.w);
 }
 
 /// Half of a tensor's variance is between channels, which an average over pixels keeps.
@@ -120,26 +120,52 @@ Moments after_concat(std::span<const Moments> in, std::span<const Shape> shapes,
   return result;
 }
 
+/// A constant operand is about one (see SeededSource::weights).
+Moments after_binary(const Binary& binary, std::span<const Moments> in) {
+  const Moments other = binary.constant ? Moments{1, 1} : in[1];
+  switch (binary.function) {
+    case Binary::Function::kAdd:
+      return after_sum(std::array{in[0], other});
+    case Binary::Function::kSub:
+      return after_sum(std::array{in[0], Moments{-other.mean, other.second}});
+    case Binary::Function::kMul:
+      return {in[0].mean * other.mean, in[0].second * other.second};
+    default:
+      return in[0];
+  }
+}
+
+/// By kind of layer: what its output is like.
+struct MomentsAfter {
+  std::span<const Moments> in;
+  std::span<const Shape> shapes;
+  const Shape& out;
+  Moments operator()(const Conv&) const { return {0, 1}; }
+  Moments operator()(const Pool& pool) const {
+    const double taps = mean_taps(pool, shapes[0], out);
+    return pool.kind == Pool::Kind::kMax ? after_maximum(in[0], taps) : after_average(in[0], taps);
+  }
+  Moments operator()(const GlobalAveragePool&) const {
+    return after_average(in[0], static_cast<double>(shapes[0].h * shapes[0].w));
+  }
+  Moments operator()(const Relu&) const { return after_relu(in[0]); }
+  Moments operator()(const Sum&) const { return after_sum(in); }
+  Moments operator()(const Concat& concat) const {
+    return concat.axis == Axis::kC ? after_concat(in, shapes, out.c) : in[0];
+  }
+  Moments operator()(const ConvTranspose&) const { return {0, 1}; }
+  Moments operator()(const Normalization&) const { return {0, 1}; }
+  Moments operator()(const MatMul&) const {
+    return {0, in[0].second * in[1].second * static_cast<double>(shapes[0].c)};
+  }
+  Moments operator()(const Binary& binary) const { return after_binary(binary, in); }
+  /// What keeps the size of values, or nearly so.
+  Moments operator()(const auto&) const { return in[0]; }
+};
+
 Moments moments_after(const LayerKind& kind, std::span<const Moments> in,
                       std::span<const Shape> shapes, const Shape& out) {
-  struct Visitor {
-    std::span<const Moments> in;
-    std::span<const Shape> shapes;
-    const Shape& out;
-    Moments operator()(const Conv&) const { return {0, 1}; }
-    Moments operator()(const Pool& pool) const {
-      const double taps = mean_taps(pool, shapes[0], out);
-      return pool.kind == Pool::Kind::kMax ? after_maximum(in[0], taps)
-                                           : after_average(in[0], taps);
-    }
-    Moments operator()(const GlobalAveragePool&) const {
-      return after_average(in[0], static_cast<double>(shapes[0].h * shapes[0].w));
-    }
-    Moments operator()(const Relu&) const { return after_relu(in[0]); }
-    Moments operator()(const Sum&) const { return after_sum(in); }
-    Moments operator()(const Concat&) const { return after_concat(in, shapes, out.c); }
-  };
-  return std::visit(Visitor{in, shapes, out}, kind);
+  return std::visit(MomentsAfter{in, shapes, out}, kind);
 }
 
 /// The second moment that a tensor is expected to have: one pass over the layers before it.
@@ -151,7 +177,7 @@ double expected_second_moment(const Model& model, TensorId wanted) {
     in.clear();
     for (const TensorId id : layer.inputs) in.push_back(of_tensor[id.index()]);
     of_tensor[layer.output.index()] =
-        moments_after(layer.kind, in, model.input_shapes(layer), model.tensor(layer.output).shape);
+        moments_after(layer.kind, in, layer.input_shapes, model.tensor(layer.output).shape);
     if (layer.output == wanted) break;
   }
   return of_tensor[wanted.index()].second;
@@ -164,12 +190,24 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
 }  // namespace
 
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
-  const Conv& conv = std::get<Conv>(layer.kind);
-  const Shape& in = model.tensor(layer.inputs.front()).shape;
-  const std::int64_t channels = in.c / conv.groups;
-  const double fan_in =
-      mean_taps(conv, in, model.tensor(layer.output).shape) * static_cast<double>(channels);
-  const double wanted = conv.bias ? 1 - kBiasVariance : 1;
+  const Shape& in = layer.input_shapes.front();
+  double fan_in = 0;
+  bool bias = false;
+  if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
+    fan_in = mean_taps(*conv, in, model.tensor(layer.output).shape) *
+             static_cast<double>(in.c / conv->groups);
+    bias = conv->bias;
+  } else if (const auto* transposed = std::get_if<ConvTranspose>(&layer.kind)) {
+    fan_in = static_cast<double>(in.c / transposed->groups * transposed->kernel.h *
+                                 transposed->kernel.w) /
+             static_cast<double>(transposed->stride.h * transposed->stride.w);
+    bias = transposed->bias;
+  } else {  // scales and other operands: about one
+    fill(stream(seed_, layer.name, "weights"), kBiasVariance, out);
+    for (float& value : out) value += 1;
+    return;
+  }
+  const double wanted = bias ? 1 - kBiasVariance : 1;
   const double incoming = expected_second_moment(model, layer.inputs.front());
   // Strides can step over an image so small that every window lies in its padding.
   const double variance = fan_in > 0 ? wanted / (fan_in * incoming) : 0;

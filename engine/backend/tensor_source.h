@@ -12,9 +12,12 @@ namespace hios {
 class TensorSource {
  public:
   virtual ~TensorSource() = default;
-  /// Of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order.
+  /// Of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order. Of a ConvTranspose: (in,
+  /// out/groups, kernel h, kernel w). Of a Binary, its constant, and of a Normalization, its scale:
+  /// NHWC. As many values as parameter_counts() says.
   virtual void weights(const Model& model, const Layer& layer, std::span<float> out) = 0;
-  /// Of a Conv with bias: one value an output channel.
+  /// Of a Conv or ConvTranspose with bias: one value an output channel. Of a Normalization, its
+  /// bias, NHWC.
   virtual void bias(const Model& model, const Layer& layer, std::span<float> out) = 0;
   /// The model's input, NHWC.
   virtual void input(const Model& model, std::span<float> out) = 0;

@@ -22,14 +22,16 @@ dnnl::convolution_forward::primitive_desc describe(const Binding& binding, const
       conv.bias ? Memory::desc({conv.out_channels}, Memory::data_type::f32, Memory::format_tag::a)
                 : Memory::desc();
   const Memory::dims stride{shape.stride.h, shape.stride.w};
-  const Memory::dims padding{conv.padding.h, conv.padding.w};
+  const Memory::dims dilation{conv.dilation.h - 1, conv.dilation.w - 1};
+  const Memory::dims before{conv.padding.begin.h, conv.padding.begin.w};
+  const Memory::dims after{conv.padding.end.h, conv.padding.end.w};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (shape.relu) attributes.set_post_ops(relu_after());
   return described<dnnl::convolution_forward>(
       binding.engine, attributes, dnnl::prop_kind::forward_inference,
       dnnl::algorithm::convolution_direct, nhwc(shape.input), filter, bias, nhwc(shape.output),
-      stride, padding, padding);
+      stride, dilation, before, after);
 }
 
 class ConvolutionOperator final : public BoundOperator {

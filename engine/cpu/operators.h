@@ -39,6 +39,7 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const Convoluti
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleForm& form);
 /// Part by part, through buffers of its own: any operation.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredForm& form);
 

@@ -16,8 +16,8 @@ class PoolOperator final : public BoundOperator {
         shape_(binding.output_shape()),
         output_(binding.output) {
     const Pool& pool = std::get<Pool>(binding.layer(form.pool).kind);
-    window_ =
-        window_of(binding.inputs[form.input].shape, shape_, pool.kernel, pool.stride, pool.padding);
+    window_ = window_of(binding.inputs[form.input].shape, shape_, pool.kernel, pool.stride,
+                        pool.padding.begin);
     row_ = pool.kind == Pool::Kind::kMax ? kernels().max_pool(window_)
                                          : kernels().average_pool(window_);
   }

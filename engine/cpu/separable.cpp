@@ -89,7 +89,7 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
       std::get<Conv>(binding.layer(chain.depthwise.value_or(chain.convolution)).kind);
   stride_ = front.stride;
   if (chain.depthwise) {
-    window_ = window_of(input_, middle_, front.kernel, front.stride, front.padding);
+    window_ = window_of(input_, middle_, front.kernel, front.stride, front.padding.begin);
     depthwise_row_ = kernels().depthwise(*window_);
     depthwise_weights_ = binding.weights.for_window(
         *binding.operation.model, binding.layer(*chain.depthwise), binding.source);

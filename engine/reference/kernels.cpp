@@ -184,7 +184,7 @@ void PackedConv::run(const Input& in, const Output& out) const {
 }
 
 void PackedConv::run_depthwise(const Input& in, const Output& out) const {
-  const TapWindow window{conv_.kernel, conv_.stride, conv_.padding};
+  const TapWindow window{conv_.kernel, conv_.stride, conv_.padding.begin};
   const std::int64_t channels = out.shape.c;
   for_each_pixel(out.shape, [&](std::int64_t n, std::int64_t h, std::int64_t w) {
     float* result = pixel(out, n, h, w);
@@ -224,12 +224,12 @@ void PackedConv::run_row(const Input& in, const Output& out, std::int64_t n, std
     Tile sums{};
     for (auto& sum : sums) std::copy_n(&bias_[first_output], outputs, sum);
     for (std::int64_t kh = 0; kh < conv_.kernel.h; ++kh) {
-      const std::int64_t ih = row * conv_.stride.h + kh - conv_.padding.h;
+      const std::int64_t ih = row * conv_.stride.h + kh - conv_.padding.begin.h;
       if (!inside(ih, in.shape.h)) continue;
       for (std::int64_t kw = 0; kw < conv_.kernel.w; ++kw) {
         Pixels pixels;
         for (std::int64_t p = 0; p < kTilePixels; ++p) {
-          const std::int64_t iw = (w + p) * conv_.stride.w + kw - conv_.padding.w;
+          const std::int64_t iw = (w + p) * conv_.stride.w + kw - conv_.padding.begin.w;
           pixels[p] = inside(iw, in.shape.w) ? pixel(in, n, ih, iw) + first_input : padding_.data();
         }
         const float* weights = tile_weights + (kh * conv_.kernel.w + kw) * tap_size;
@@ -244,7 +244,7 @@ void PackedConv::run_row(const Input& in, const Output& out, std::int64_t n, std
 }
 
 void pool(const Pool& pool, const Input& in, const Output& out) {
-  const TapWindow window{pool.kernel, pool.stride, pool.padding};
+  const TapWindow window{pool.kernel, pool.stride, pool.padding.begin};
   if (pool.kind == Pool::Kind::kMax) {
     max_pool(window, in, out);
   } else {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -119,5 +120,8 @@ class ObjectReader {
 
 /// Opens a versioned file: checks "format" and "version" and marks them as read.
 ObjectReader open_format(const JsonView& root, std::string_view format, int version);
+/// The same where there are several versions: which one it is, and the file.
+std::pair<int, ObjectReader> open_format(const JsonView& root, std::string_view format, int oldest,
+                                         int newest);
 
 }  // namespace hios

@@ -178,7 +178,8 @@ void ObjectReader::finish() const {
   }
 }
 
-ObjectReader open_format(const JsonView& root, std::string_view format, int version) {
+std::pair<int, ObjectReader> open_format(const JsonView& root, std::string_view format, int oldest,
+                                         int newest) {
   if (!root.is_object()) {
     root.fail("must be a " + std::string(format) + " object, not " + describe(root.json()));
   }
@@ -190,11 +191,17 @@ ObjectReader open_format(const JsonView& root, std::string_view format, int vers
                 " is needed; name another file");
   }
   const JsonView number = reader.required("version");
-  if (number.integer(0, 1'000'000) != version) {
+  const auto version = static_cast<int>(number.integer(0, 1'000'000));
+  if (version < oldest || version > newest) {
     number.fail("version " + number.json().dump() + " is unknown; this program reads version " +
-                std::to_string(version));
+                std::to_string(oldest) +
+                (newest > oldest ? " to " + std::to_string(newest) : std::string()));
   }
-  return reader;
+  return {version, reader};
+}
+
+ObjectReader open_format(const JsonView& root, std::string_view format, int version) {
+  return open_format(root, format, version, version).second;
 }
 
 }  // namespace hios

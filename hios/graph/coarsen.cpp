@@ -7,7 +7,7 @@
 ///     [sum] relu conv
 ///     [sum] relu depthwise pointwise [relu]
 ///     [sum …] concat
-///     pool · global average pool · relu · sum        (on their own)
+///     pool · global average pool · relu · sum · any other layer       (on their own)
 ///
 /// Invariant: a layer is taken only if it is the one reader of the layer before it and lies in the
 /// same block. So nothing inside an operator is read from outside, no operator waits for its own
@@ -55,10 +55,18 @@ class Coarsener {
  private:
   const Layer& layer(LayerId id) const { return model_.layer(id); }
 
-  /// The one reader of a layer's output, if it has just one and that is in the same block.
+  /// The one reader of a layer's output, if it has just one, in the same block, that reads it in
+  /// its own shape, and nobody outside wants it.
   std::optional<LayerId> only_reader(LayerId id) const {
-    const auto readers = model_.consumers(layer(id).output);
-    if (readers.size() != 1 || layer(readers.front()).block != layer(id).block) return {};
+    const TensorId made = layer(id).output;
+    const auto readers = model_.consumers(made);
+    if (readers.size() != 1 || model_.is_output(made)) return {};
+    const Layer& reader = layer(readers.front());
+    if (reader.block != layer(id).block) return {};
+    for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+      const bool as_made = reader.input_shapes[i] == model_.tensor(made).shape;
+      if (reader.inputs[i] == made && !as_made) return {};
+    }
     return readers.front();
   }
 
@@ -76,6 +84,8 @@ class Coarsener {
     if (as<Sum>(layer(id))) return summed(id);
     return {id};
   }
+
+  bool on_channels(LayerId concat) const { return as<Concat>(layer(concat))->axis == Axis::kC; }
 
   /// conv [relu]
   std::vector<LayerId> convolution(LayerId conv) const {
@@ -103,7 +113,7 @@ class Coarsener {
     } else if (const auto relu = then<Relu>(sum)) {
       behind = pre_activated(*relu);
       if (behind.size() == 1) behind.clear();
-    } else if (const auto concat = then<Concat>(sum)) {
+    } else if (const auto concat = then<Concat>(sum); concat && on_channels(*concat)) {
       behind = sums_up_to(LayerId(sum.index() + 1), *concat);
     }
     layers.insert(layers.end(), behind.begin(), behind.end());
@@ -131,12 +141,12 @@ bool is_inside(const OperatorLayers& op, const Model& model, TensorId tensor) {
 }
 
 /// "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
-std::string inputs_text(const OperatorLayers& op, const Model& model) {
+std::string inputs_text(const OperatorLayers& op) {
   std::string text;
   for (std::size_t i = 0; i < op.inputs.size();) {
-    const Shape& shape = model.tensor(op.inputs[i]).shape;
+    const Shape& shape = op.input_shapes[i];
     std::size_t same = 1;
-    while (i + same < op.inputs.size() && model.tensor(op.inputs[i + same]).shape == shape) ++same;
+    while (i + same < op.inputs.size() && op.input_shapes[i + same] == shape) ++same;
     if (i > 0) text += ' ';
     if (same > 1) text += std::to_string(same) + '*';
     text += shape.to_string();
@@ -148,7 +158,7 @@ std::string inputs_text(const OperatorLayers& op, const Model& model) {
 /// Inputs, layers, output: all that the work depends on. A sum says how many it adds, a concat
 /// which of its operands are sums (s) and which are inputs (i).
 std::string signature_of(const OperatorLayers& op, const Model& model) {
-  std::string text = inputs_text(op, model) + " >";
+  std::string text = inputs_text(op) + " >";
   for (const LayerId id : op.layers) {
     const Layer& layer = model.layer(id);
     text += ' ' + attributes_text(layer.kind);
@@ -162,7 +172,7 @@ std::string signature_of(const OperatorLayers& op, const Model& model) {
   return text + ' ' + model.tensor(op.output).shape.to_string();
 }
 
-std::string_view kind_of(const OperatorLayers& op, const Model& model) {
+std::string kind_of(const OperatorLayers& op, const Model& model) {
   const auto convolutions = std::count_if(op.layers.begin(), op.layers.end(), [&](LayerId id) {
     return as<Conv>(model.layer(id)) != nullptr;
   });
@@ -171,20 +181,33 @@ std::string_view kind_of(const OperatorLayers& op, const Model& model) {
   if (as<Relu>(last)) return "relu";
   if (as<Sum>(last)) return "sum";
   if (as<Concat>(last)) return "concat";
-  return "pool";
+  if (as<Pool>(last) || as<GlobalAveragePool>(last)) return "pool";
+  std::string kind(onnx_type(last.kind));
+  std::transform(kind.begin(), kind.end(), kind.begin(),
+                 [](char letter) { return 'A' <= letter && letter <= 'Z' ? letter + 32 : letter; });
+  return kind;
+}
+
+/// Of the layer that does most of the work: the convolution, or else the last.
+const std::string& main_layer_name(const OperatorLayers& op, const Model& model) {
+  for (auto id = op.layers.rbegin(); id != op.layers.rend(); ++id) {
+    if (as<Conv>(model.layer(*id))) return model.layer(*id).name;
+  }
+  return model.layer(op.layers.back()).name;
 }
 
 Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
                 Bytes element_bytes) {
   Operator result;
-  result.name = std::string(kind_of(op, model)) + '_' + std::to_string(number);
+  result.name = model.keeps_layer_names() ? main_layer_name(op, model)
+                                          : kind_of(op, model) + '_' + std::to_string(number);
   result.signature = signature_of(op, model);
   result.block = model.layer(op.layers.back()).block;
   result.memory_bytes = model.tensor(op.output).shape.size_bytes(element_bytes);
   std::int64_t values = 0;
   for (const LayerId id : op.layers) {
     const Layer& layer = model.layer(id);
-    values += parameters(layer.kind, model.input_shapes(layer));
+    values += parameters(layer.kind, layer.input_shapes);
   }
   result.parameter_bytes = static_cast<Bytes>(values) * element_bytes;
   return result;

@@ -87,9 +87,10 @@ std::optional<CombineForm> combine_chain(std::span<const ReadLayer> layers) {
   return CombineForm{{layers.front().inputs()}, relu};
 }
 
-/// A concat, last, of inputs and of sums of inputs.
+/// A concat on channels, last, of inputs and of sums of inputs.
 std::optional<CombineForm> concat_of_sums(std::span<const ReadLayer> layers) {
-  if (layers.back().as<Concat>() == nullptr) return {};
+  const Concat* concat = layers.back().as<Concat>();
+  if (concat == nullptr || concat->axis != Axis::kC) return {};
   for (const ReadLayer& read : layers.first(layers.size() - 1)) {
     if (read.as<Sum>() == nullptr || !read.reads_only_inputs()) return {};
   }
@@ -109,6 +110,7 @@ Form form_of(const Model& model, std::span<const ReadLayer> layers) {
     const ReadLayer& only = layers.front();
     if (only.as<Pool>()) return PoolForm{InputIndex(0), only.id};
     if (only.as<GlobalAveragePool>()) return GlobalAverageForm{InputIndex(0)};
+    return SingleForm{only.id};
   }
   return LayeredForm{};
 }
@@ -149,7 +151,9 @@ OperatorLayers fuse(const Model& model, std::vector<LayerId> layers) {
   const std::vector<ReadLayer> read = read_layers(model, op.layers);
   for (const ReadLayer& layer : read) {
     for (std::size_t i = 0; i < layer.operands.size(); ++i) {
-      if (!layer.operands[i].made_inside) op.inputs.push_back(layer.layer->inputs[i]);
+      if (layer.operands[i].made_inside) continue;
+      op.inputs.push_back(layer.layer->inputs[i]);
+      op.input_shapes.push_back(layer.layer->input_shapes[i]);
     }
   }
   op.form = form_of(model, read);
@@ -168,21 +172,22 @@ std::vector<Part> single_layers(const Model& model, const OperatorLayers& op) {
   return cut(model, op, [](const ReadLayer&, const ReadLayer&) { return false; });
 }
 
-bool is_depthwise(const Model& model, const Layer& layer) {
+bool is_depthwise(const Model&, const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   if (conv == nullptr || conv->groups == 1) return false;
-  const std::int64_t channels = model.tensor(layer.inputs.front()).shape.c;
+  const std::int64_t channels = layer.input_shapes.front().c;
   return conv->groups == channels && conv->out_channels == channels;
 }
 
 bool is_pointwise(const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   return conv != nullptr && conv->groups == 1 && conv->kernel == Extent{1, 1} &&
-         conv->padding == Extent{0, 0};
+         conv->padding == Padding{0, 0};
 }
 
 bool is_separable(const Model& model, const Layer& depthwise, const Layer& pointwise) {
   return is_depthwise(model, depthwise) && is_pointwise(pointwise) &&
+         std::get<Conv>(depthwise.kind).dilation == Extent{} &&
          std::get<Conv>(pointwise.kind).stride == Extent{1, 1};
 }
 
@@ -190,7 +195,7 @@ double flop(const Model& model, const OperatorLayers& op) {
   double sum = 0;
   for (const LayerId id : op.layers) {
     const Layer& layer = model.layer(id);
-    sum += flop(layer.kind, model.input_shapes(layer), model.tensor(layer.output).shape);
+    sum += flop(layer.kind, layer.input_shapes, model.tensor(layer.output).shape);
   }
   return sum;
 }

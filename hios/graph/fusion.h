@@ -46,12 +46,19 @@ struct CombineForm {
   bool operator==(const CombineForm&) const = default;
 };
 
+/// A layer by itself that none of the forms above covers; it reads the operator's inputs in order.
+struct SingleForm {
+  LayerId layer;
+  bool operator==(const SingleForm&) const = default;
+};
+
 /// None of the others: part by part (parts_of).
 struct LayeredForm {
   bool operator==(const LayeredForm&) const = default;
 };
 
-using Form = std::variant<LayeredForm, ConvolutionChain, PoolForm, GlobalAverageForm, CombineForm>;
+using Form = std::variant<LayeredForm, ConvolutionChain, PoolForm, GlobalAverageForm, CombineForm,
+                          SingleForm>;
 
 /// The layers of one operator, in order, what crosses its border, and its form. Layers before the
 /// last feed only layers of the same operator.
@@ -59,6 +66,7 @@ struct OperatorLayers {
   std::vector<LayerId> layers;
   /// As consumed, in order, with multiplicity; the model's input included.
   std::vector<TensorId> inputs;
+  std::vector<Shape> input_shapes;  ///< in which each of them is read
   TensorId output;  ///< the last layer's
   Form form;
 };

@@ -1,9 +1,9 @@
 #include "hios/model/layer.h"
 
-#include <algorithm>
-#include <limits>
+#include <charconv>
+#include <type_traits>
 
-#include "hios/base/error.h"
+#include "hios/model/layer_fields.h"
 
 namespace hios {
 namespace {
@@ -13,172 +13,144 @@ struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
 template <class... Visitors>  // which clang 14 cannot deduce by itself
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
+Overloaded(Visitors...)->Overloaded<Visitors...>;
 
-/// 2^40 values are 4 TiB: a size that was mistyped, not one that is meant.
-constexpr double kMaxElements = 0x1.0p40;
+// How an attribute is spelt in a signature.
 
 std::string text(const Extent& extent) {
   return std::to_string(extent.h) + "x" + std::to_string(extent.w);
 }
-
-void check_extent(const Extent& extent, std::int64_t least, const char* what) {
-  if (std::min(extent.h, extent.w) < least || std::max(extent.h, extent.w) > kMaxExtent) {
-    throw InputError(std::string(what) + " " + text(extent) + " is outside " +
-                     std::to_string(least) + " … " + std::to_string(kMaxExtent));
+std::string text(const Padding& padding) {
+  return padding.even() ? text(padding.begin) : text(padding.begin) + "+" + text(padding.end);
+}
+std::string text(bool value) { return value ? "1" : "0"; }
+std::string text(std::int64_t value) { return std::to_string(value); }
+/// The shortest text that reads back as the same number.
+template <class Number>
+requires std::is_floating_point_v<Number> std::string text(Number value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+std::string text(const Shape& shape) { return shape.to_string(); }
+std::string text(const std::optional<Shape>& shape) { return shape ? text(*shape) : "-"; }
+std::string text(const Axes& axes) {
+  std::string result;
+  if (axes.n) result += 'n';
+  if (axes.c) result += 'c';
+  if (axes.h) result += 'h';
+  if (axes.w) result += 'w';
+  return result.empty() ? "-" : result;
+}
+std::string text(const std::vector<Move::Dimension>& dimensions) {
+  std::string result;
+  for (const Move::Dimension& dimension : dimensions) {
+    if (!result.empty()) result += ',';
+    result += text(dimension.size) + '@' + text(dimension.stride);
   }
+  return result;
+}
+template <class Enum>
+requires std::is_enum_v<Enum> std::string text(Enum value) { return std::string(name_of(value)); }
+
+template <class Windowed>
+std::string window_text(const Windowed& layer) {
+  std::string result =
+      " k" + text(layer.kernel) + " s" + text(layer.stride) + " p" + text(layer.padding);
+  if (layer.dilation != Extent{}) result += " d" + text(layer.dilation);
+  return result;
 }
 
-const Shape& only(std::span<const Shape> inputs) {
-  if (inputs.size() != 1) {
-    throw InputError("takes one input, not " + std::to_string(inputs.size()));
-  }
-  return inputs.front();
+std::string attributes(const Conv& conv) {
+  return ' ' + text(conv.out_channels) + window_text(conv) + " g" + text(conv.groups) +
+         (conv.bias ? " b" : "");
 }
-
-/// How far a window slides: output height and width of a convolution or a pool.
-Extent slide(const Shape& in, const Extent& kernel, const Extent& stride, const Extent& padding) {
-  check_extent(kernel, 1, "kernel");
-  check_extent(stride, 1, "stride");
-  check_extent(padding, 0, "padding");
-  const Extent padded{in.h + 2 * padding.h, in.w + 2 * padding.w};
-  if (kernel.h > padded.h || kernel.w > padded.w) {
-    throw InputError("its kernel " + text(kernel) + " does not fit into its padded input " +
-                     text(padded) + "; give the network a larger input");
-  }
-  return {(padded.h - kernel.h) / stride.h + 1, (padded.w - kernel.w) / stride.w + 1};
+std::string attributes(const Pool& pool) {
+  return window_text(pool) + (pool.ceil ? " ceil" : "") +
+         (pool.count_padding ? " count-padding" : "");
 }
-
-Shape infer(const Conv& conv, std::span<const Shape> inputs) {
-  const Shape& in = only(inputs);
-  if (conv.groups < 1 || conv.out_channels < 1 || conv.out_channels > kMaxExtent) {
-    throw InputError("needs at least one group and 1 … " + std::to_string(kMaxExtent) +
-                     " output channels");
-  }
-  if (in.c % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
-    throw InputError("its " + std::to_string(conv.groups) + " groups must divide " +
-                     std::to_string(in.c) + " input and " + std::to_string(conv.out_channels) +
-                     " output channels");
-  }
-  const Extent out = slide(in, conv.kernel, conv.stride, conv.padding);
-  const double weights = static_cast<double>(conv.out_channels) *
-                         static_cast<double>(in.c / conv.groups) *
-                         static_cast<double>(conv.kernel.h) * static_cast<double>(conv.kernel.w);
-  if (weights > kMaxElements) throw InputError("its weights would hold more than 2^40 values");
-  return {in.n, conv.out_channels, out.h, out.w};
+std::string attributes(const Concat& concat) {
+  return concat.axis == Axis::kC ? "" : ' ' + text(concat.axis);
 }
-
-Shape infer(const Pool& pool, std::span<const Shape> inputs) {
-  const Shape& in = only(inputs);
-  const Extent out = slide(in, pool.kernel, pool.stride, pool.padding);
-  if (pool.padding.h >= pool.kernel.h || pool.padding.w >= pool.kernel.w) {
-    throw InputError("a window of its kernel " + text(pool.kernel) +
-                     " would lie wholly in the padding " + text(pool.padding));
-  }
-  return {in.n, in.c, out.h, out.w};
-}
-
-Shape infer(const GlobalAveragePool&, std::span<const Shape> inputs) {
-  const Shape& in = only(inputs);
-  return {in.n, in.c, 1, 1};
-}
-
-Shape infer(const Relu&, std::span<const Shape> inputs) { return only(inputs); }
-
-Shape infer(const Sum&, std::span<const Shape> inputs) {
-  if (inputs.empty()) throw InputError("sums nothing; give it an input");
-  for (const Shape& in : inputs) {
-    if (in != inputs.front()) {
-      throw InputError("cannot sum " + inputs.front().to_string() + " and " + in.to_string());
-    }
-  }
-  return inputs.front();
-}
-
-Shape infer(const Concat&, std::span<const Shape> inputs) {
-  if (inputs.empty()) throw InputError("concatenates nothing; give it an input");
-  Shape out = inputs.front();
-  out.c = 0;
-  for (const Shape& in : inputs) {
-    if (in.n != out.n || in.h != out.h || in.w != out.w) {
-      throw InputError("cannot concatenate " + inputs.front().to_string() + " and " +
-                       in.to_string() + " on channels");
-    }
-    out.c += in.c;
-  }
-  return out;
-}
-
-void check_shape(const Shape& shape, const char* what) {
-  const auto [least, most] = std::minmax({shape.n, shape.c, shape.h, shape.w});
-  const double elements = static_cast<double>(shape.n) * static_cast<double>(shape.c) *
-                          static_cast<double>(shape.h) * static_cast<double>(shape.w);
-  if (least < 1) throw InputError(std::string(what) + " " + shape.to_string() + " is empty");
-  if (most > kMaxExtent || elements > kMaxElements) {
-    throw InputError(std::string(what) + " " + shape.to_string() +
-                     " would hold more than 2^40 values");
-  }
-}
-
-std::string window_text(const Extent& kernel, const Extent& stride, const Extent& padding) {
-  std::string result = " k";
-  result += text(kernel) + " s";
-  result += text(stride) + " p";
-  return result + text(padding);
+std::string attributes(const auto& layer) {
+  std::string result;
+  fields(layer, [&](std::string_view, const auto& value) { result += ' ' + text(value); });
+  return result;
 }
 
 }  // namespace
 
 std::string_view onnx_type(const LayerKind& kind) {
+  using Text = std::string_view;
   return std::visit(
-      Overloaded{[](const Conv&) { return std::string_view("Conv"); },
+      Overloaded{[](const Conv&) { return Text("Conv"); },
                  [](const Pool& pool) {
-                   return std::string_view(pool.kind == Pool::Kind::kMax ? "MaxPool"
-                                                                         : "AveragePool");
+                   return Text(pool.kind == Pool::Kind::kMax ? "MaxPool" : "AveragePool");
                  },
-                 [](const GlobalAveragePool&) { return std::string_view("GlobalAveragePool"); },
-                 [](const Relu&) { return std::string_view("Relu"); },
-                 [](const Sum&) { return std::string_view("Sum"); },
-                 [](const Concat&) { return std::string_view("Concat"); }},
+                 [](const GlobalAveragePool&) { return Text("GlobalAveragePool"); },
+                 [](const Relu&) { return Text("Relu"); }, [](const Sum&) { return Text("Sum"); },
+                 [](const Concat&) { return Text("Concat"); },
+                 [](const ConvTranspose&) { return Text("ConvTranspose"); },
+                 [](const Unary& unary) { return name_of(unary.function); },
+                 [](const Binary& binary) { return name_of(binary.function); },
+                 [](const Softmax&) { return Text("Softmax"); },
+                 [](const Reduce& reduce) { return name_of(reduce.function); },
+                 [](const Normalization&) { return Text("Normalization"); },
+                 [](const LocalResponseNormalization&) { return Text("LRN"); },
+                 [](const Resize&) { return Text("Resize"); },
+                 [](const Pad&) { return Text("Pad"); }, [](const Move&) { return Text("Move"); },
+                 [](const MatMul&) { return Text("MatMul"); }},
       kind);
 }
 
-Shape infer_shape(const LayerKind& kind, std::span<const Shape> inputs) {
-  for (const Shape& in : inputs) check_shape(in, "its input");
-  const Shape out = std::visit([&](const auto& layer) { return infer(layer, inputs); }, kind);
-  check_shape(out, "its output");
-  return out;
-}
-
 double flop(const LayerKind& kind, std::span<const Shape> inputs, const Shape& output) {
-  const auto* conv = std::get_if<Conv>(&kind);
-  if (conv == nullptr) return 0;
-  const std::int64_t multiply_adds_a_value =
-      inputs.front().c / conv->groups * conv->kernel.h * conv->kernel.w;
-  return 2.0 * static_cast<double>(output.elements()) * static_cast<double>(multiply_adds_a_value);
+  const auto products = [&](double each, std::int64_t values) {
+    return 2.0 * each * static_cast<double>(values);
+  };
+  return std::visit(
+      Overloaded{[&](const Conv& conv) {
+                   return products(static_cast<double>(inputs.front().c / conv.groups *
+                                                       conv.kernel.h * conv.kernel.w),
+                                   output.elements());
+                 },
+                 [&](const ConvTranspose& conv) {
+                   return products(static_cast<double>(conv.out_channels / conv.groups *
+                                                       conv.kernel.h * conv.kernel.w),
+                                   inputs.front().elements());
+                 },
+                 [&](const MatMul&) {
+                   return products(static_cast<double>(inputs.front().c), output.elements());
+                 },
+                 [](const auto&) { return 0.0; }},
+      kind);
 }
 
-std::int64_t parameters(const LayerKind& kind, std::span<const Shape> inputs) {
-  const auto* conv = std::get_if<Conv>(&kind);
-  if (conv == nullptr) return 0;
-  const std::int64_t weights =
-      conv->out_channels * (inputs.front().c / conv->groups) * conv->kernel.h * conv->kernel.w;
-  return weights + (conv->bias ? conv->out_channels : 0);
+ParameterCounts parameter_counts(const LayerKind& kind, std::span<const Shape> inputs) {
+  const auto elements = [](const std::optional<Shape>& shape) {
+    return shape ? shape->elements() : 0;
+  };
+  return std::visit(Overloaded{[&](const Conv& conv) -> ParameterCounts {
+                                 return {conv.out_channels * (inputs.front().c / conv.groups) *
+                                             conv.kernel.h * conv.kernel.w,
+                                         conv.bias ? conv.out_channels : 0};
+                               },
+                               [&](const ConvTranspose& conv) -> ParameterCounts {
+                                 return {inputs.front().c * (conv.out_channels / conv.groups) *
+                                             conv.kernel.h * conv.kernel.w,
+                                         conv.bias ? conv.out_channels : 0};
+                               },
+                               [&](const Binary& binary) -> ParameterCounts {
+                                 return {elements(binary.constant), 0};
+                               },
+                               [&](const Normalization& layer) -> ParameterCounts {
+                                 return {elements(layer.scale), elements(layer.bias)};
+                               },
+                               [](const auto&) -> ParameterCounts { return {}; }},
+                    kind);
 }
 
 std::string attributes_text(const LayerKind& kind) {
-  std::string result(onnx_type(kind));
-  if (const auto* conv = std::get_if<Conv>(&kind)) {
-    result += ' ';
-    result += std::to_string(conv->out_channels);
-    result += window_text(conv->kernel, conv->stride, conv->padding);
-    result += " g";
-    result += std::to_string(conv->groups);
-    if (conv->bias) result += " b";
-  } else if (const auto* pool = std::get_if<Pool>(&kind)) {
-    result += window_text(pool->kernel, pool->stride, pool->padding);
-  }
-  return result;
+  return std::string(onnx_type(kind)) +
+         std::visit([](const auto& layer) { return attributes(layer); }, kind);
 }
 
 }  // namespace hios

@@ -6,25 +6,39 @@
 #include "hios/base/error.h"
 
 namespace hios {
+namespace {
 
-std::vector<Shape> Model::input_shapes(const Layer& layer) const {
-  std::vector<Shape> shapes;
-  shapes.reserve(layer.inputs.size());
-  for (const TensorId id : layer.inputs) shapes.push_back(tensor(id).shape);
-  return shapes;
+/// Fills in what was left out, and refuses a shape of other than the tensor's number of values.
+void settle_input_shapes(const Model& model, Layer& layer, const std::string& where) {
+  if (layer.input_shapes.empty()) {
+    for (const TensorId input : layer.inputs) {
+      layer.input_shapes.push_back(model.tensor(input).shape);
+    }
+  }
+  if (layer.input_shapes.size() != layer.inputs.size()) {
+    throw InputError(where + "needs a shape for each input that it reads");
+  }
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const Shape &own = model.tensor(layer.inputs[i]).shape, &read = layer.input_shapes[i];
+    if (own == read || own.elements() == read.elements()) continue;
+    throw InputError(where + "reads " + own.to_string() + " as " + read.to_string() +
+                     ", which is not as many values");
+  }
 }
+
+}  // namespace
 
 double Model::flop() const {
   double sum = 0;
   for (const Layer& layer : layers_) {
-    sum += hios::flop(layer.kind, input_shapes(layer), tensor(layer.output).shape);
+    sum += hios::flop(layer.kind, layer.input_shapes, tensor(layer.output).shape);
   }
   return sum;
 }
 
 std::int64_t Model::parameters() const {
   std::int64_t sum = 0;
-  for (const Layer& layer : layers_) sum += hios::parameters(layer.kind, input_shapes(layer));
+  for (const Layer& layer : layers_) sum += hios::parameters(layer.kind, layer.input_shapes);
   return sum;
 }
 
@@ -42,20 +56,26 @@ ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
   names_.insert("input");
 }
 
-TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorId> inputs) {
+TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorId> inputs,
+                           std::vector<Shape> input_shapes) {
   const std::string where = "model '" + printable(model_.name_) + "', layer '" + printable(name) +
                             "' (" + std::string(onnx_type(kind)) + "): ";
   if (name.empty()) throw InputError(where + "has no name; give it one");
   if (!names_.insert(name).second) throw InputError(where + "its name is taken; rename it");
-  Layer layer{std::move(name), std::move(kind), std::move(inputs), TensorId(model_.tensors_.size()),
+  Layer layer{std::move(name),
+              std::move(kind),
+              std::move(inputs),
+              std::move(input_shapes),
+              TensorId(model_.tensors_.size()),
               block_};
   for (const TensorId input : layer.inputs) {
     if (input >= layer.output) throw InputError(where + "reads a tensor that does not exist yet");
   }
+  settle_input_shapes(model_, layer, where);
 
   Tensor output{layer.name, {}, LayerId(model_.layers_.size())};
   try {
-    output.shape = infer_shape(layer.kind, model_.input_shapes(layer));
+    output.shape = infer_shape(layer.kind, layer.input_shapes);
   } catch (const InputError& error) {
     throw InputError(where + error.what());
   }
@@ -68,13 +88,22 @@ TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorI
   return model_.layers_.back().output;
 }
 
-Model ModelBuilder::build() && {
+Model ModelBuilder::build(std::vector<TensorId> outputs) && {
   if (model_.layers_.empty()) {
     throw InputError("model '" + printable(model_.name_) + "' has no layers; add one");
   }
-  for (std::size_t t = 0; t < model_.tensors_.size(); ++t) {
+  for (std::size_t t = 0; outputs.empty() && t < model_.tensors_.size(); ++t) {
     if (model_.consumers_[t].empty()) model_.outputs_.push_back(TensorId(t));
   }
+  model_.is_output_.resize(model_.tensors_.size());
+  for (const TensorId output : outputs) {
+    if (output.index() >= model_.tensors_.size()) {
+      throw InputError("model '" + printable(model_.name_) + "': an output does not exist");
+    }
+    if (!model_.is_output_[output.index()]) model_.outputs_.push_back(output);
+    model_.is_output_[output.index()] = true;
+  }
+  for (const TensorId output : model_.outputs_) model_.is_output_[output.index()] = true;
   return std::move(model_);
 }
 

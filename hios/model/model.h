@@ -19,6 +19,9 @@ struct Layer {
   std::string name;  ///< unique in the model; seeds its weights
   LayerKind kind;
   std::vector<TensorId> inputs;
+  /// In which shape it reads each input: the tensor's own, or another of as many values, which lie
+  /// in memory in the same order.
+  std::vector<Shape> input_shapes;
   TensorId output;
   /// The cell or block that the layer belongs to ("cell_4"); operators never span two of them, and
   /// the exact scheduler may cut a large graph between them.
@@ -47,13 +50,15 @@ class Model {
   const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
   /// Tensor 0 is the input.
   TensorId input() const { return TensorId(0); }
-  /// The tensors that no layer consumes, in order.
+  /// What it is computed for, each once: the tensors named at its building (layers may read them
+  /// too), or those that no layer consumes, in order.
   std::span<const TensorId> outputs() const { return outputs_; }
+  bool is_output(TensorId id) const { return is_output_[id.index()]; }
+  /// True if operators are called as their layers are; else by kind and number ("conv_3").
+  bool keeps_layer_names() const { return keeps_layer_names_; }
   /// The layers that read a tensor, in order, with multiplicity.
   std::span<const LayerId> consumers(TensorId id) const { return consumers_[id.index()]; }
 
-  /// The input shapes of a layer, in order.
-  std::vector<Shape> input_shapes(const Layer& layer) const;
   double flop() const;              ///< of the whole model
   std::int64_t parameters() const;  ///< weights and biases, in elements
 
@@ -63,6 +68,8 @@ class Model {
   std::vector<Layer> layers_;
   std::vector<Tensor> tensors_;
   std::vector<TensorId> outputs_;
+  std::vector<bool> is_output_;  ///< by TensorId
+  bool keeps_layer_names_ = false;
   std::vector<std::vector<LayerId>> consumers_;
 };
 
@@ -77,8 +84,10 @@ class ModelBuilder {
   /// Everything added from now on belongs to this block.
   void begin_block(std::string block) { block_ = std::move(block); }
 
-  /// Adds any layer; the rest is shorthand for it. `name` must be new.
-  TensorId add(std::string name, LayerKind kind, std::vector<TensorId> inputs);
+  /// Adds any layer; the rest is shorthand for it. `name` must be new. `input_shapes`: in which it
+  /// reads its inputs; empty: in their own.
+  TensorId add(std::string name, LayerKind kind, std::vector<TensorId> inputs,
+               std::vector<Shape> input_shapes = {});
 
   TensorId conv(std::string name, TensorId x, const Conv& conv) {
     return add(std::move(name), conv, {x});
@@ -98,7 +107,9 @@ class ModelBuilder {
   }
 
   const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
-  Model build() &&;
+  void keep_layer_names() { model_.keeps_layer_names_ = true; }
+  /// `outputs`: see Model::outputs; empty: what no layer consumes.
+  Model build(std::vector<TensorId> outputs = {}) &&;
 
  private:
   Model model_;

@@ -48,8 +48,8 @@ void each_window(const Windowed& layer, const Shape& out, std::int64_t h, std::i
   for (std::int64_t kh = 0; kh < layer.kernel.h; ++kh) {
     for (std::int64_t kw = 0; kw < layer.kernel.w; ++kw) {
       std::int64_t oh = 0, ow = 0;
-      if (reaches(h, kh, layer.stride.h, layer.padding.h, out.h, oh) &&
-          reaches(w, kw, layer.stride.w, layer.padding.w, out.w, ow)) {
+      if (reaches(h, kh, layer.stride.h, layer.padding.begin.h, out.h, oh) &&
+          reaches(w, kw, layer.stride.w, layer.padding.begin.w, out.w, ow)) {
         visit(oh, ow, kh, kw);
       }
     }

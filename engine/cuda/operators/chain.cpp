@@ -82,7 +82,7 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
   depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
   depthwise_.element = binding.element();
   depthwise_.window = window_of(binding.inputs[chain.terms.front()].shape, output, conv.kernel,
-                                conv.stride, conv.padding);
+                                conv.stride, conv.padding.begin);
   depthwise_.weights = depthwise_weights_->weight_values();
   depthwise_.bias = depthwise_weights_->bias_values();
   depthwise_.relu_before = chain.relu_before && !sums(chain);
@@ -132,7 +132,7 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   const Shape& input = model.tensor(layer.inputs.front()).shape;
   const Shape& output = model.tensor(layer.output).shape;
   ConvolutionProblem problem;
-  problem.window = window_of(input, output, conv.kernel, conv.stride, conv.padding);
+  problem.window = window_of(input, output, conv.kernel, conv.stride, conv.padding.begin);
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;

@@ -18,8 +18,8 @@ class PoolOperator final : public BoundOperator {
     task_.element = binding.element();
     const Source input = binding.inputs[form.input];
     const Pool& pool = std::get<Pool>(binding.layer(form.pool).kind);
-    task_.window =
-        window_of(input.shape, binding.output_shape(), pool.kernel, pool.stride, pool.padding);
+    task_.window = window_of(input.shape, binding.output_shape(), pool.kernel, pool.stride,
+                             pool.padding.begin);
     task_.input = input.data;
     task_.output = binding.output;
     task_.max = pool.kind == Pool::Kind::kMax;
@@ -89,6 +89,34 @@ TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kern
           to_int(stride.w), to_int(padding.h), to_int(padding.w)};
 }
 
+namespace {
+
+/// What this backend has nothing for, in words.
+std::optional<std::string> lacks(const Layer& layer) {
+  const auto windowed = [&](const auto& kind) -> std::optional<std::string> {
+    if (kind.dilation != Extent{}) return layer.name + " is dilated";
+    if (!kind.padding.even()) return layer.name + " pads one side more than the other";
+    return {};
+  };
+  if (const auto* conv = std::get_if<Conv>(&layer.kind)) return windowed(*conv);
+  if (const auto* pool = std::get_if<Pool>(&layer.kind)) {
+    if (pool->ceil) return layer.name + " has windows that end outside its padding (ceil_mode)";
+    if (pool->count_padding) return layer.name + " counts padding in its averages";
+    return windowed(*pool);
+  }
+  if (const auto* concat = std::get_if<Concat>(&layer.kind)) {
+    if (concat->axis == Axis::kC) return {};
+    return layer.name + " concatenates along another axis than channels";
+  }
+  if (std::holds_alternative<GlobalAveragePool>(layer.kind) ||
+      std::holds_alternative<Relu>(layer.kind) || std::holds_alternative<Sum>(layer.kind)) {
+    return {};
+  }
+  return "it has no " + std::string(onnx_type(layer.kind)) + ", which " + layer.name + " needs";
+}
+
+}  // namespace
+
 std::optional<std::string> refusal(const Operation& operation) {
   const Model& model = *operation.model;
   const auto too_large = [&](TensorId id) { return !fits(model.tensor(id).shape); };
@@ -97,9 +125,9 @@ std::optional<std::string> refusal(const Operation& operation) {
     bool large = too_large(layer.output);
     for (const TensorId input : layer.inputs) large = large || too_large(input);
     if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
-      large =
-          large || parameters(*conv, model.input_shapes(layer)) > std::numeric_limits<int>::max();
+      large = large || parameters(*conv, layer.input_shapes) > std::numeric_limits<int>::max();
     }
+    if (auto lacking = lacks(layer)) return lacking;
     if (large) return layer.name + " has a tensor of 2^31 values or more";
   }
   if (most_terms(operation) > CombineTask::kMaxTerms) {
@@ -149,6 +177,10 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAve
 // pixel only, and none of the four networks has such a concat at its usual size. Besides, a concat
 // sums its terms in the same pass, and a term may have other readers or travel to another rank. The
 // price is one read and one write of the output.
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleForm&) {
+  throw std::logic_error("nothing runs " + binding.operation.name + ", which refusal() let pass");
+}
+
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form) {
   return std::make_unique<CombineOperator>(binding, form);
 }

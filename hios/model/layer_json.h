@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hios/base/json_io.h"
+#include "hios/model/layer.h"
+
+/// Kinds of layers in `hios-model` files, with ONNX operator types and attribute names; what ONNX
+/// keeps in the shapes of weights (output channels, whether there is a bias) is said outright.
+namespace hios {
+
+/// So many whole numbers of at least `least` (and at most kMaxExtent).
+std::vector<std::int64_t> read_integers(const JsonView& view, std::size_t count,
+                                        std::int64_t least);
+
+/// N, C, H, W.
+Shape read_shape(const JsonView& view, std::int64_t least = 1);
+
+/// The kind that a type and its attributes name. `version`: of the file's format. Reads, of
+/// `reader`, the keys of that kind.
+LayerKind read_kind(const JsonView& type, ObjectReader& reader, int version);
+
+/// Adds the kind's attributes to a layer's object.
+void write_kind(Json& json, const LayerKind& kind);
+
+/// The lowest version of the format that can say this.
+int version_for(const LayerKind& kind);
+
+}  // namespace hios
