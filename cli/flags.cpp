@@ -117,7 +117,7 @@ po::options_description common_flags() {
                       "of weights, input and random graphs");
   group.add_options()("force", "replace output files that exist");
   group.add_options()("max-input", value("BYTES")->default_value("33554432"),
-                      "refuse larger input files, unread (32 MiB)");
+                      "refuse larger input files, unread (32 MiB; ONNX files with their data 2 GiB)");
   return group;
 }
 
@@ -131,6 +131,7 @@ Common read_common(const Flags& flags, bool quiet) {
   common.seed = static_cast<std::uint64_t>(flags.integer("seed", 0, INT64_MAX));
   common.existing = flags.given("force") ? Existing::kReplace : Existing::kRefuse;
   common.limits.max_bytes = static_cast<Bytes>(flags.integer("max-input", 1, INT64_MAX));
+  if (flags.written("max-input")) common.limits.max_weights_bytes = common.limits.max_bytes;
   if (const auto file = flags.optional_text("json")) common.json = *file;
   if (const auto file = flags.optional_text("csv")) common.csv = *file;
   if (common.json && !quiet) check_writable(*common.json, common.existing);

@@ -1,5 +1,7 @@
 #include "cli/model_flags.h"
 
+#include <charconv>
+
 namespace hios::cli {
 
 namespace po = boost::program_options;
@@ -13,17 +15,38 @@ constexpr std::int64_t kMaxPixels = 1 << 20;
 
 po::options_description model_flags() {
   po::options_description group("Model", 100, 45);
-  group.add_options()("model", value("NAME|FILE"), "a built-in network, or a hios-model file");
+  group.add_options()(
+      "model", value("NAME|FILE"),
+      "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
   group.add_options()("batch", value("N"), "images at once (1)");
   group.add_options()("height", value("PIXELS"), "of the input (the network's own)");
   group.add_options()("width", value("PIXELS"), "of the input (the height)");
+  group.add_options()(
+      "dim", boost::program_options::value<std::vector<std::string>>()->value_name("NAME=N"),
+      "an extent that an ONNX file leaves open under a name; may stand several times");
   return group;
 }
 
 InputSize read_input_size(const Flags& flags) {
-  return {flags.optional_integer("batch", 1, kMaxBatch),
-          flags.optional_integer("height", 1, kMaxPixels),
-          flags.optional_integer("width", 1, kMaxPixels)};
+  InputSize size{flags.optional_integer("batch", 1, kMaxBatch),
+                 flags.optional_integer("height", 1, kMaxPixels),
+                 flags.optional_integer("width", 1, kMaxPixels),
+                 {}};
+  for (const std::string& text : flags.repeated("dim")) {
+    const std::size_t equals = text.rfind('=');
+    std::int64_t extent = 0;
+    const char* const end = text.data() + text.size();
+    const bool number = equals != std::string::npos && equals > 0 &&
+                        std::from_chars(text.data() + equals + 1, end, extent).ptr == end;
+    if (!number || extent < 1 || extent > kMaxPixels) {
+      throw InputError("--dim takes NAME=N, N from 1 to " + std::to_string(kMaxPixels) + ", not " +
+                       quote(text));
+    }
+    if (!size.dims.emplace(text.substr(0, equals), extent).second) {
+      throw InputError("--dim names " + quote(text.substr(0, equals)) + " twice");
+    }
+  }
+  return size;
 }
 
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes) {
@@ -33,7 +56,9 @@ Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element
 
 std::string model_words(const Flags& flags, const Network& network) {
   const Model& model = network.model;
-  return "--model " + flags.text("model") + " --batch " + std::to_string(model.batch()) +
+  std::string dims;
+  for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
+  return "--model " + flags.text("model") + dims + " --batch " + std::to_string(model.batch()) +
          " --height " + std::to_string(model.height()) + " --width " +
          std::to_string(model.width());
 }

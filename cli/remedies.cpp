@@ -124,6 +124,12 @@ std::string gpu(const Given& given) {
   return "; use --backend " + given.detail("instead") + " on machines without a GPU";
 }
 
+std::string build_with_onnx(const Given&) {
+  return "; build it anew with -DHIOS_ONNX=ON, or give a built-in network or a hios-model file";
+}
+
+std::string open_dimensions(const Given&) { return "; give each of them with --dim NAME=N"; }
+
 std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
 
 std::string any_route(const Given&) { return " (--transport auto takes another route)"; }
@@ -181,6 +187,7 @@ constexpr std::array kRemedies = {
     Remedy{"alike-hosts", alike_hosts},
     Remedy{"any-route", any_route},
     Remedy{"build-for-gpu", build_for_gpu},
+    Remedy{"build-with-onnx", build_with_onnx},
     Remedy{"check", check},
     Remedy{"core-quota", core_quota},
     Remedy{"cores", cores},
@@ -199,6 +206,7 @@ constexpr std::array kRemedies = {
     Remedy{"mpi-or-one-rank", mpi_or_one_rank},
     Remedy{"named-devices", named_devices},
     Remedy{"one-backend-a-rank", one_backend_a_rank},
+    Remedy{"open-dimensions", open_dimensions},
     Remedy{"other-backend", other_backend},
     Remedy{"other-gpu", other_gpu},
     Remedy{"precision", precision},

@@ -12,7 +12,8 @@ packages=(
   libdnnl-dev ocl-icd-opencl-dev  # oneDNN's CMake file asks for OpenCL, its package only recommends it
   libboost-program-options-dev
   nlohmann-json3-dev
-  libgtest-dev
+  libonnx-dev libprotobuf-dev     # the message classes of ONNX files
+  libgtest-dev libonnx-testdata
   python3
   iproute2 util-linux             # hosts of tests/network
 )

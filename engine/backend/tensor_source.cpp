@@ -17,12 +17,14 @@
 // operations (see CMakeLists.txt).
 #include "engine/backend/tensor_source.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hios/base/error.h"
 #include "hios/base/random.h"
 
 namespace hios {
@@ -187,9 +189,22 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
   return Random(seed, name + "/" + std::string(what));
 }
 
+/// What the model brings along itself; false: nothing.
+bool brought(const Model& model, const Layer& layer, std::vector<float> ModelWeights::Values::*part,
+             std::span<float> out) {
+  if (model.weights() == nullptr) return false;
+  const ModelWeights::Values* values = model.weights()->find(layer.name);
+  if (values == nullptr || (values->*part).size() != out.size()) {
+    throw RunError("the model has other weights for " + layer.name + " than the layer needs");
+  }
+  std::ranges::copy(values->*part, out.begin());
+  return true;
+}
+
 }  // namespace
 
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
+  if (brought(model, layer, &ModelWeights::Values::weights, out)) return;
   const Shape& in = layer.input_shapes.front();
   double fan_in = 0;
   bool bias = false;
@@ -214,7 +229,8 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
   fill(stream(seed_, layer.name, "weights"), variance, out);
 }
 
-void SeededSource::bias(const Model&, const Layer& layer, std::span<float> out) {
+void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
+  if (brought(model, layer, &ModelWeights::Values::bias, out)) return;
   fill(stream(seed_, layer.name, "bias"), kBiasVariance, out);
 }
 

@@ -27,7 +27,8 @@ class TensorSource {
 /// through hundreds of layers and differ between channels and inputs (verification would mean
 /// nothing otherwise). The scale is a closed formula of the layers and extents in front of a layer,
 /// so weights change with the model's height and width, not with its batch. The same bits on every
-/// machine. Stateless: any thread may call it.
+/// machine. A model's own weights, where it brings some, are used as they are. Stateless: any
+/// thread may call it.
 class SeededSource final : public TensorSource {
  public:
   explicit SeededSource(std::uint64_t seed) : seed_(seed) {}

@@ -22,6 +22,8 @@ using Json = nlohmann::ordered_json;
 
 struct ReadLimits {
   Bytes max_bytes = 32ull << 20;  ///< a larger file is refused by its size, unread
+  /// The same for a file that holds weights, and those beside it, together.
+  Bytes max_weights_bytes = 2ull << 30;
   int max_depth = 64;             ///< deeper nesting is refused while parsing
 };
 

@@ -3,6 +3,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
+#include "hios/onnx/import.h"
 
 namespace hios {
 
@@ -21,7 +22,10 @@ Network::Network(Model the_model, Bytes element_bytes)
     : model(std::move(the_model)), coarse(coarsen(model, element_bytes)) {}
 
 std::string Network::digest() const {
-  return Digest().add(coarse.graph.digest()).add(to_json(model).dump()).hex();
+  Digest digest;
+  digest.add(coarse.graph.digest()).add(to_json(model).dump());
+  if (model.weights() != nullptr) digest.add(model.weights()->digest());
+  return digest.hex();
 }
 
 std::string Network::description() const {
@@ -36,6 +40,13 @@ Model load_model(const std::string& name_or_file, const InputSize& size, const R
   if (name_or_file.find_first_of("./") == std::string::npos) {
     throw InputError("model " + name_or_file + ": no built-in of that name (" + built_in_names() +
                      "), and no file (a file's name has a '.' or a '/')");
+  }
+  if (name_or_file.ends_with(".onnx")) {
+    return onnx::import_model(name_or_file,
+                              {size.batch, size.height, size.width, size.dims, limits});
+  }
+  if (!size.dims.empty()) {
+    throw InputError("model " + name_or_file + ": only extents of ONNX files have names");
   }
   const Json json = read_json(name_or_file, limits);
   return model_from_json(JsonView(json, name_or_file), size.batch, size.height, size.width);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,10 +34,12 @@ struct InputSize {
   std::optional<std::int64_t> batch;   ///< of a built-in network: 1
   std::optional<std::int64_t> height;  ///< in pixels; of a built-in network: the width, if given
   std::optional<std::int64_t> width;   ///< in pixels; of a built-in network: the height
+  std::map<std::string, std::int64_t> dims = {};  ///< of an ONNX file: extents that it names
 };
 
-/// A built-in network (hios/model/networks/networks.h) by its name, else a `hios-model` file.
-/// Throws InputError: no such network, a bad file, or a size that is too small for it.
+/// A built-in network (hios/model/networks/networks.h) by its name, else a file: ONNX where its
+/// name ends in ".onnx" (hios/onnx/import.h), else `hios-model`. Throws InputError: no such
+/// network, a bad file, or a size that is too small for it.
 Model load_model(const std::string& name_or_file, const InputSize& size = {},
                  const ReadLimits& limits = {});
 

@@ -81,10 +81,10 @@ constexpr std::string_view name_of(Enum value) {
 /// layer (Unary's function, for one) is not among them where it is its ONNX type.
 template <class Field>
 void fields(auto& layer, Field&& field) {
-  using Layer = std::remove_cvref_t<decltype(layer)>;
-  if constexpr (std::is_same_v<Layer, Concat>) {
+  using Kind = std::remove_cvref_t<decltype(layer)>;
+  if constexpr (std::is_same_v<Kind, Concat>) {
     field("axis", layer.axis);
-  } else if constexpr (std::is_same_v<Layer, ConvTranspose>) {
+  } else if constexpr (std::is_same_v<Kind, ConvTranspose>) {
     field("out_channels", layer.out_channels);
     field("kernel_shape", layer.kernel);
     field("strides", layer.stride);
@@ -93,29 +93,29 @@ void fields(auto& layer, Field&& field) {
     field("dilations", layer.dilation);
     field("group", layer.groups);
     field("bias", layer.bias);
-  } else if constexpr (std::is_same_v<Layer, Unary>) {
+  } else if constexpr (std::is_same_v<Kind, Unary>) {
     field("alpha", layer.alpha);
     field("beta", layer.beta);
-  } else if constexpr (std::is_same_v<Layer, Binary>) {
+  } else if constexpr (std::is_same_v<Kind, Binary>) {
     field("constant", layer.constant);
     field("constant_first", layer.constant_first);
-  } else if constexpr (std::is_same_v<Layer, Softmax>) {
+  } else if constexpr (std::is_same_v<Kind, Softmax>) {
     field("axes", layer.axes);
     field("log", layer.log);
-  } else if constexpr (std::is_same_v<Layer, Reduce>) {
+  } else if constexpr (std::is_same_v<Kind, Reduce>) {
     field("axes", layer.axes);
-  } else if constexpr (std::is_same_v<Layer, Normalization>) {
+  } else if constexpr (std::is_same_v<Kind, Normalization>) {
     field("axes", layer.axes);
     field("groups", layer.groups);
     field("epsilon", layer.epsilon);
     field("scale", layer.scale);
     field("bias", layer.bias);
-  } else if constexpr (std::is_same_v<Layer, LocalResponseNormalization>) {
+  } else if constexpr (std::is_same_v<Kind, LocalResponseNormalization>) {
     field("size", layer.size);
     field("alpha", layer.alpha);
     field("beta", layer.beta);
     field("bias", layer.bias);
-  } else if constexpr (std::is_same_v<Layer, Resize>) {
+  } else if constexpr (std::is_same_v<Kind, Resize>) {
     field("mode", layer.mode);
     field("coordinate_transformation_mode", layer.coordinates);
     field("nearest_mode", layer.nearest);
@@ -124,16 +124,16 @@ void fields(auto& layer, Field&& field) {
     field("scale_w", layer.scale_w);
     field("cubic_coeff_a", layer.cubic_a);
     field("exclude_outside", layer.exclude_outside);
-  } else if constexpr (std::is_same_v<Layer, Pad>) {
+  } else if constexpr (std::is_same_v<Kind, Pad>) {
     field("mode", layer.mode);
     field("begin", layer.begin);
     field("end", layer.end);
     field("value", layer.value);
-  } else if constexpr (std::is_same_v<Layer, Move>) {
+  } else if constexpr (std::is_same_v<Kind, Move>) {
     field("output", layer.output);
     field("dimensions", layer.dimensions);
     field("offset", layer.offset);
-  } else if constexpr (std::is_same_v<Layer, MatMul>) {
+  } else if constexpr (std::is_same_v<Kind, MatMul>) {
     field("transpose_right", layer.transpose_right);
   }
 }

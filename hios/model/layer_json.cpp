@@ -150,8 +150,8 @@ template <class Enum>
 requires std::is_enum_v<Enum> Json written(Enum value) { return name_of(value); }
 
 /// The attributes that are there; others keep their defaults.
-template <class Layer>
-Layer read_fields(ObjectReader& reader, Layer layer) {
+template <class Kind>
+Kind read_fields(ObjectReader& reader, Kind layer) {
   fields(layer, [&](std::string_view name, auto& value) {
     if (const auto view = reader.optional(name)) read(*view, value);
   });
@@ -160,11 +160,11 @@ Layer read_fields(ObjectReader& reader, Layer layer) {
 
 /// The kinds that came with version 2, by type; empty: no such type.
 std::optional<LayerKind> read_later_kind(const std::string& type, ObjectReader& reader) {
-  const auto function_of = [&]<class Layer>(Layer layer) -> std::optional<LayerKind> {
-    const auto& names = Names<typename Layer::Function>::kAll;
+  const auto function_of = [&]<class Kind>(Kind layer) -> std::optional<LayerKind> {
+    const auto& names = Names<typename Kind::Function>::kAll;
     const auto found = std::ranges::find(names, type);
     if (found == names.end()) return {};
-    layer.function = static_cast<typename Layer::Function>(found - names.begin());
+    layer.function = static_cast<typename Kind::Function>(found - names.begin());
     return read_fields(reader, layer);
   };
   if (auto unary = function_of(Unary{})) return unary;

@@ -88,22 +88,36 @@ TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorI
   return model_.layers_.back().output;
 }
 
-Model ModelBuilder::build(std::vector<TensorId> outputs) && {
+Model ModelBuilder::build(const std::vector<TensorId>& outputs) && {
+  std::vector<NamedOutput> named;
+  const auto add = [&](TensorId id) {
+    if (id.index() >= model_.tensors_.size()) {
+      throw InputError("model '" + printable(model_.name_) + "': an output does not exist");
+    }
+    const Tensor& tensor = model_.tensors_[id.index()];
+    const Shape& shape = tensor.shape;
+    named.push_back({tensor.name, id, {shape.n, shape.c, shape.h, shape.w}});
+  };
+  for (const TensorId output : outputs) add(output);
+  for (std::size_t t = 0; outputs.empty() && t < model_.tensors_.size(); ++t) {
+    if (model_.consumers_[t].empty()) add(TensorId(t));
+  }
+  const Shape& in = model_.tensors_.front().shape;
+  return std::move(*this).build(std::move(named), {in.n, in.c, in.h, in.w});
+}
+
+Model ModelBuilder::build(std::vector<NamedOutput> outputs,
+                          std::vector<std::int64_t> input_dims) && {
   if (model_.layers_.empty()) {
     throw InputError("model '" + printable(model_.name_) + "' has no layers; add one");
   }
-  for (std::size_t t = 0; outputs.empty() && t < model_.tensors_.size(); ++t) {
-    if (model_.consumers_[t].empty()) model_.outputs_.push_back(TensorId(t));
-  }
   model_.is_output_.resize(model_.tensors_.size());
-  for (const TensorId output : outputs) {
-    if (output.index() >= model_.tensors_.size()) {
-      throw InputError("model '" + printable(model_.name_) + "': an output does not exist");
-    }
-    if (!model_.is_output_[output.index()]) model_.outputs_.push_back(output);
-    model_.is_output_[output.index()] = true;
+  for (const NamedOutput& output : outputs) {
+    if (!model_.is_output_[output.tensor.index()]) model_.outputs_.push_back(output.tensor);
+    model_.is_output_[output.tensor.index()] = true;
   }
-  for (const TensorId output : model_.outputs_) model_.is_output_[output.index()] = true;
+  model_.named_outputs_ = std::move(outputs);
+  model_.input_dims_ = std::move(input_dims);
   return std::move(model_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/json_io.h"
 #include "hios/model/layer.h"
+#include "hios/model/weights.h"
 
 namespace hios {
 
@@ -35,6 +37,14 @@ struct Tensor {
   std::optional<LayerId> producer;  ///< empty: the model's input
 };
 
+/// An output as whoever made the model calls it.
+struct NamedOutput {
+  std::string name;
+  TensorId tensor;
+  /// Of any rank: four are N, C, H, W, which lie as NHWC in memory; others lie row-major.
+  std::vector<std::int64_t> dims;
+};
+
 /// What is computed: layers in topological order over tensors, ONNX operator names, attributes and
 /// semantics. Immutable once built; any thread may read it.
 class Model {
@@ -54,6 +64,12 @@ class Model {
   /// too), or those that no layer consumes, in order.
   std::span<const TensorId> outputs() const { return outputs_; }
   bool is_output(TensorId id) const { return is_output_[id.index()]; }
+  /// The outputs in their own order, which may name a tensor twice.
+  std::span<const NamedOutput> named_outputs() const { return named_outputs_; }
+  /// Of the input, as NamedOutput::dims.
+  std::span<const std::int64_t> input_dims() const { return input_dims_; }
+  /// The weights that came with it; null: they are drawn from a seed.
+  const ModelWeights* weights() const { return weights_.get(); }
   /// True if operators are called as their layers are; else by kind and number ("conv_3").
   bool keeps_layer_names() const { return keeps_layer_names_; }
   /// The layers that read a tensor, in order, with multiplicity.
@@ -69,6 +85,9 @@ class Model {
   std::vector<Tensor> tensors_;
   std::vector<TensorId> outputs_;
   std::vector<bool> is_output_;  ///< by TensorId
+  std::vector<NamedOutput> named_outputs_;
+  std::vector<std::int64_t> input_dims_;
+  std::shared_ptr<const ModelWeights> weights_;
   bool keeps_layer_names_ = false;
   std::vector<std::vector<LayerId>> consumers_;
 };
@@ -108,8 +127,13 @@ class ModelBuilder {
 
   const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
   void keep_layer_names() { model_.keeps_layer_names_ = true; }
+  /// Values for all layers with weights.
+  void set_weights(ModelWeights weights) {
+    model_.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
+  }
   /// `outputs`: see Model::outputs; empty: what no layer consumes.
-  Model build(std::vector<TensorId> outputs = {}) &&;
+  Model build(const std::vector<TensorId>& outputs = {}) &&;
+  Model build(std::vector<NamedOutput> outputs, std::vector<std::int64_t> input_dims) &&;
 
  private:
   Model model_;

@@ -1,0 +1,254 @@
+// Part of hios/onnx/families.h: functions of each value, and of two with broadcast.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hios/base/error.h"
+#include "hios/onnx/families.h"
+
+namespace hios::onnx {
+namespace {
+
+using F = Unary::Function;
+
+/// A function, and the names and defaults of its attributes.
+struct UnaryRow {
+  std::string_view type;
+  F function;
+  const char* alpha = nullptr;
+  float alpha_default = 0;
+  const char* beta = nullptr;
+  float beta_default = 0;
+};
+
+constexpr UnaryRow kUnary[] = {
+    {"Abs", F::kAbs},
+    {"Acos", F::kAcos},
+    {"Acosh", F::kAcosh},
+    {"Asin", F::kAsin},
+    {"Asinh", F::kAsinh},
+    {"Atan", F::kAtan},
+    {"Atanh", F::kAtanh},
+    {"Ceil", F::kCeil},
+    {"Celu", F::kCelu, "alpha", 1},
+    {"Cos", F::kCos},
+    {"Cosh", F::kCosh},
+    {"Elu", F::kElu, "alpha", 1},
+    {"Erf", F::kErf},
+    {"Exp", F::kExp},
+    {"Floor", F::kFloor},
+    {"HardSigmoid", F::kHardSigmoid, "alpha", 0.2f, "beta", 0.5f},
+    {"HardSwish", F::kHardSwish},
+    {"LeakyRelu", F::kLeakyRelu, "alpha", 0.01f},
+    {"Log", F::kLog},
+    {"Mish", F::kMish},
+    {"Neg", F::kNeg},
+    {"Reciprocal", F::kReciprocal},
+    {"Round", F::kRound},
+    {"Selu", F::kSelu, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f},
+    {"Sigmoid", F::kSigmoid},
+    {"Sign", F::kSign},
+    {"Sin", F::kSin},
+    {"Sinh", F::kSinh},
+    {"Softplus", F::kSoftplus},
+    {"Softsign", F::kSoftsign},
+    {"Sqrt", F::kSqrt},
+    {"Swish", F::kSilu},
+    {"Tan", F::kTan},
+    {"Tanh", F::kTanh},
+    {"ThresholdedRelu", F::kThresholdedRelu, "alpha", 1},
+};
+
+Views unary(Writer& writer, const Node& node) {
+  const auto* row = std::ranges::find(kUnary, std::string_view(node.type()), &UnaryRow::type);
+  Unary layer{row->function, 0, 0};
+  if (row->alpha) layer.alpha = node.number(row->alpha, row->alpha_default);
+  if (row->beta) layer.beta = node.number(row->beta, row->beta_default);
+  if (node.type() == "Swish" && node.number("alpha", 1) != 1) node.fail("alpha must be 1");
+  return {apply(writer, layer, node.input(0))};
+}
+
+Views relu(Writer& writer, const Node& node) {
+  View as;
+  const Placed x = writer.place_anyhow(node.input(0), as);
+  return {writer.emit_like(as, Relu{}, x)};
+}
+
+Views gelu(Writer& writer, const Node& node) {
+  const bool tanh = node.text("approximate", "none") == "tanh";
+  return {apply(writer, {tanh ? F::kGeluTanh : F::kGelu, 0, 0}, node.input(0))};
+}
+
+Views clip(Writer& writer, const Node& node) {
+  constexpr float kAll = std::numeric_limits<float>::max();
+  Unary layer{F::kClip, node.number("min", -kAll), node.number("max", kAll)};
+  const auto bound = [&](std::size_t input, float& value) {
+    if (!node.has(input)) return;
+    const std::vector<float> values = node.floats(input);
+    if (values.size() != 1) node.fail("its bounds must be single values");
+    value = std::clamp(values.front(), -kAll, kAll);
+  };
+  bound(1, layer.alpha);
+  bound(2, layer.beta);
+  return {apply(writer, layer, node.input(0))};
+}
+
+Binary::Function function_named(const Node& node) {
+  static const std::map<std::string_view, Binary::Function> kNames = {
+      {"Add", Binary::Function::kAdd}, {"Sub", Binary::Function::kSub},
+      {"Mul", Binary::Function::kMul}, {"Div", Binary::Function::kDiv},
+      {"Min", Binary::Function::kMin}, {"Max", Binary::Function::kMax},
+      {"Pow", Binary::Function::kPow}, {"PRelu", Binary::Function::kPRelu},
+      {"Sum", Binary::Function::kAdd}, {"Mean", Binary::Function::kAdd}};
+  return kNames.at(node.type());
+}
+
+/// Before opset 7 a second operand could be placed by an axis.
+View aligned(const Node& node, const View& a, const View& b) {
+  if (!node.has_attribute("axis") || b.rank() == 0) return b;
+  const std::size_t first = node.axis(node.integer("axis", 0), a.rank());
+  View result = b;
+  while (result.rank() + first < a.rank()) result = insert_axis(result, result.rank());
+  return result;
+}
+
+Views binary(Writer& writer, const Node& node) {
+  return {combine(writer, function_named(node), node.input(0),
+                  aligned(node, node.input(0), node.input(1)))};
+}
+
+Views variadic(Writer& writer, const Node& node) {
+  View result = node.input(0);
+  std::vector<Placed> terms;
+  View as;
+  // As one Sum where all terms lie alike.
+  bool alike = function_named(node) == Binary::Function::kAdd;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const View& term = node.input(i);
+    alike = alike && !term.is_constant() && term.dims == result.dims;
+  }
+  if (alike) {
+    for (std::size_t i = 0; i < node.input_count(); ++i) {
+      terms.push_back(writer.place(node.input(i), memory_order(result.rank())));
+    }
+    result = writer.emit(Sum{}, terms, result.dims);
+  } else {
+    for (std::size_t i = 1; i < node.input_count(); ++i) {
+      result = combine(writer, function_named(node), result, node.input(i));
+    }
+  }
+  if (node.type() != "Mean" || node.input_count() == 1) return {result};
+  auto count = std::make_shared<Constant>();
+  count->floats = {static_cast<float>(node.input_count())};
+  return {combine(writer, Binary::Function::kDiv, result, View{std::move(count), {}, {}, 0})};
+}
+
+Dims broadcast_dims(Writer& writer, const Dims& a, const Dims& b) {
+  Dims result(std::max(a.size(), b.size()), 1);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto from_end = [&](const Dims& dims) {
+      return i < dims.size() ? dims[dims.size() - 1 - i] : 1;
+    };
+    const std::int64_t x = from_end(a), y = from_end(b);
+    if (x != y && x != 1 && y != 1) {
+      writer.fail("cannot combine extents " + std::to_string(x) + " and " + std::to_string(y));
+    }
+    result[result.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return result;
+}
+
+View with_rank(View view, std::size_t rank) {
+  while (view.rank() < rank) view = insert_axis(view, 0);
+  return view;
+}
+
+/// Two operands of equal rank with neighbouring axes joined where both have them, or one of them
+/// has: until at most four are left. Empty: they cannot be joined so far.
+std::optional<std::pair<Dims, Dims>> joined(const View& a, const View& b,
+                                            std::span<const std::size_t> order) {
+  Dims of_a, of_b;
+  for (const std::size_t axis : order) {
+    const std::int64_t x = a.dims[axis], y = b.dims[axis];
+    if (x == 1 && y == 1) continue;
+    const bool same = !of_a.empty() && (of_a.back() == of_b.back()) == (x == y) &&
+                      (of_a.back() == 1) == (x == 1) && (of_b.back() == 1) == (y == 1);
+    if (same) {
+      of_a.back() *= x;
+      of_b.back() *= y;
+    } else {
+      of_a.push_back(x);
+      of_b.push_back(y);
+    }
+  }
+  if (of_a.size() > 4) return {};
+  if (of_a.empty()) of_a = of_b = {1};
+  return std::pair(of_a, of_b);
+}
+
+/// In which order both are read: that in which the larger one lies.
+std::vector<std::size_t> common_order(const View& a, const View& b) {
+  for (const View* each : {&a, &b}) {
+    const View& other = each == &a ? b : a;
+    if (each->is_constant() || elements(each->dims) < elements(other.dims)) continue;
+    if (const auto order = dense_order(*each, elements(each->dims))) {
+      if (each->offset == 0) return *order;
+    }
+  }
+  return memory_order(a.rank());
+}
+
+}  // namespace
+
+View apply(Writer& writer, const Unary& layer, const View& x) {
+  View as;
+  const Placed placed = writer.place_anyhow(x, as);
+  return writer.emit_like(as, layer, placed);
+}
+
+View combine(Writer& writer, Binary::Function function, const View& left, const View& right) {
+  const Dims dims = broadcast_dims(writer, left.dims, right.dims);
+  View a = with_rank(left, dims.size()), b = with_rank(right, dims.size());
+  if (a.is_constant() && b.is_constant()) writer.fail("combines constants that are not folded");
+  const std::vector<std::size_t> order = common_order(a, b);
+  Dims of_a, of_b;
+  if (dims.size() <= 4) {
+    for (const std::size_t axis : order) {
+      of_a.push_back(a.dims[axis]);
+      of_b.push_back(b.dims[axis]);
+    }
+  } else if (const auto both = joined(a, b, order)) {
+    std::tie(of_a, of_b) = *both;
+  } else {  // written out
+    a = a.is_constant() ? a : expand(a, dims);
+    b = expand(b, dims);
+    of_a = of_b = {elements(dims)};
+    if (a.is_constant()) a = expand(a, dims);
+  }
+  Binary layer{function, {}, false};
+  ModelWeights::Values parameters;
+  std::vector<Placed> inputs;
+  for (const auto& [view, extents] : {std::pair(&a, &of_a), std::pair(&b, &of_b)}) {
+    if (view->is_constant()) {
+      layer.constant = shape_of(*extents);
+      layer.constant_first = view == &a;
+      parameters.weights = floats_of(*view, order);
+    } else {
+      inputs.push_back({writer.dense(*view, order).tensor(), shape_of(*extents)});
+    }
+  }
+  const bool sum = function == Binary::Function::kAdd && inputs.size() == 2 && of_a == of_b;
+  if (sum) return writer.emit(Sum{}, inputs, dims, order);
+  return writer.emit(layer, inputs, dims, order, std::move(parameters));
+}
+
+void add_elementwise(Handlers& handlers) {
+  for (const UnaryRow& row : kUnary) handlers[row.type] = unary;
+  handlers["Relu"] = relu;
+  handlers["Gelu"] = gelu;
+  handlers["Clip"] = clip;
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"}) handlers[type] = binary;
+  for (const char* type : {"Sum", "Min", "Max", "Mean"}) handlers[type] = variadic;
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,402 @@
+// Part of hios/onnx/families.h: operators that only move values. Most become views, which cost
+// nothing until another operator needs their values in another order.
+#include <algorithm>
+#include <limits>
+
+#include "hios/base/error.h"
+#include "hios/onnx/families.h"
+
+namespace hios::onnx {
+namespace {
+
+/// Row-major under other dims; moved first where that is no view.
+View reshaped(Writer& writer, const View& x, const Dims& dims) {
+  try {
+    if (const auto view = reshape(x, dims)) return *view;
+    std::vector<std::size_t> own(x.rank());
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
+    return reshape(writer.dense(x, own), dims).value();
+  } catch (const InputError& error) {
+    writer.fail(error.what());
+  }
+}
+
+Views identity(Writer&, const Node& node) { return {node.input(0)}; }
+
+Views dropout(Writer&, const Node& node) {
+  if (node.wants_output(1)) node.fail("gives its mask, which is not computed");
+  return {node.input(0)};
+}
+
+/// Between kinds of floating-point numbers: all are computed as they are.
+Views cast(Writer&, const Node& node) {
+  constexpr std::int64_t kFloat = 1, kHalf = 10, kDouble = 11, kBfloat = 16;
+  const std::int64_t to = node.integer("to", 0);
+  if (to != kFloat && to != kHalf && to != kDouble && to != kBfloat) {
+    node.fail("casts to " + type_name(static_cast<int>(to)) +
+              "; only floating-point values are computed");
+  }
+  return {node.input(0)};
+}
+
+Views transposed(Writer&, const Node& node) {
+  const View& x = node.input(0);
+  std::vector<std::size_t> axes;
+  if (const auto perm = node.integer_list("perm")) {
+    for (const std::int64_t axis : *perm) axes.push_back(node.axis(axis, x.rank()));
+    std::vector<std::size_t> sorted = axes;
+    std::ranges::sort(sorted);
+    const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
+    if (axes.size() != x.rank() || twice) node.fail("its perm must name each axis once");
+  } else {
+    for (std::size_t i = x.rank(); i-- > 0;) axes.push_back(i);
+  }
+  return {transpose(x, axes)};
+}
+
+Views reshape_node(Writer& writer, const Node& node) {
+  const View& x = node.input(0);
+  Dims dims = node.has(1) ? node.integers(1) : node.integer_list("shape").value_or(Dims{});
+  const bool zero_is_zero = node.integer("allowzero", 0) != 0;
+  std::int64_t known = 1;
+  std::optional<std::size_t> open;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && !zero_is_zero) {
+      if (i >= x.rank()) node.fail("keeps an extent that its input does not have");
+      dims[i] = x.dims[i];
+    }
+    if (dims[i] == -1) {
+      if (open) node.fail("leaves two extents open");
+      open = i;
+    } else if (dims[i] < 1 || dims[i] > kMaxExtent || known > kMaxExtent) {
+      node.fail("an extent of " + std::to_string(dims[i]) + " cannot be");
+    } else {
+      known *= dims[i];
+    }
+  }
+  const std::int64_t all = elements(x.dims);
+  if (open) {
+    if (all % known != 0) node.fail("its extents do not divide " + std::to_string(all) + " values");
+    dims[*open] = all / known;
+  }
+  return {reshaped(writer, x, dims)};
+}
+
+Views flatten(Writer& writer, const Node& node) {
+  const View& x = node.input(0);
+  const std::int64_t given = node.integer("axis", 1);
+  const std::size_t axis =
+      given == static_cast<std::int64_t>(x.rank()) ? x.rank() : node.axis(given, x.rank());
+  const auto split = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+  return {reshaped(writer, x,
+                   {elements(Dims(x.dims.begin(), split)), elements(Dims(split, x.dims.end()))})};
+}
+
+std::vector<std::int64_t> axes_of(const Node& node) {
+  if (node.has(1)) return node.integers(1);
+  return node.integer_list("axes").value_or(std::vector<std::int64_t>());
+}
+
+Views squeeze(Writer&, const Node& node) {
+  View x = node.input(0);
+  std::vector<bool> gone(x.rank(), false);
+  const std::vector<std::int64_t> axes = axes_of(node);
+  for (const std::int64_t axis : axes) gone[node.axis(axis, x.rank())] = true;
+  for (std::size_t i = 0; axes.empty() && i < x.rank(); ++i) gone[i] = x.dims[i] == 1;
+  for (std::size_t i = gone.size(); i-- > 0;) {
+    if (!gone[i]) continue;
+    if (x.dims[i] != 1) node.fail("takes away an axis of " + std::to_string(x.dims[i]));
+    x = remove_axis(x, i);
+  }
+  return {x};
+}
+
+Views unsqueeze(Writer&, const Node& node) {
+  View x = node.input(0);
+  const std::vector<std::int64_t> axes = axes_of(node);
+  std::vector<std::size_t> places;
+  for (const std::int64_t axis : axes) places.push_back(node.axis(axis, x.rank() + axes.size()));
+  std::ranges::sort(places);
+  if (std::ranges::adjacent_find(places) != places.end()) node.fail("adds an axis twice");
+  for (const std::size_t place : places) x = insert_axis(x, place);
+  return {x};
+}
+
+/// One axis of a Slice, cut as ONNX says it.
+View sliced(const Node& node, const View& x, std::size_t axis, std::int64_t start, std::int64_t end,
+            std::int64_t step) {
+  if (step == 0) node.fail("has a step of 0");
+  const std::int64_t extent = x.dims[axis];
+  const auto from_end = [extent](std::int64_t at) { return at < 0 ? at + extent : at; };
+  start = from_end(std::max(start, -kMaxBytes));
+  end = from_end(std::max(end, -kMaxBytes));
+  std::int64_t count = 0;
+  if (step > 0) {
+    start = std::clamp<std::int64_t>(start, 0, extent);
+    end = std::clamp<std::int64_t>(end, 0, extent);
+    if (end > start) count = (end - start - 1) / std::min(step, kMaxExtent) + 1;
+  } else {
+    start = std::clamp<std::int64_t>(start, -1, extent - 1);
+    end = std::clamp<std::int64_t>(end, -1, extent - 1);
+    if (start > end)
+      count = (start - end - 1) / std::min(-std::max(step, -kMaxExtent), kMaxExtent) + 1;
+  }
+  step = std::clamp(step, -kMaxExtent, kMaxExtent);
+  return slice(x, axis, start, count, step);
+}
+
+Views slice_node(Writer&, const Node& node) {
+  View x = node.input(0);
+  const auto list = [&](std::size_t input, const char* attribute) -> std::vector<std::int64_t> {
+    if (node.has(input)) return node.integers(input);
+    return node.integer_list(attribute).value_or(std::vector<std::int64_t>());
+  };
+  const auto starts = list(1, "starts"), ends = list(2, "ends");
+  auto axes = list(3, "axes");
+  const auto steps = list(4, "");
+  if (axes.empty()) {
+    for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (starts.size() != ends.size() || axes.size() != starts.size() ||
+      (!steps.empty() && steps.size() != starts.size())) {
+    node.fail("has starts, ends, axes and steps of different lengths");
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    x = sliced(node, x, node.axis(axes[i], x.rank()), starts[i], ends[i],
+               steps.empty() ? 1 : steps[i]);
+  }
+  return {x};
+}
+
+Views split(Writer&, const Node& node) {
+  const View& x = node.input(0);
+  const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  std::vector<std::int64_t> sizes =
+      node.has(1) ? node.integers(1)
+                  : node.integer_list("split").value_or(std::vector<std::int64_t>());
+  const auto parts = static_cast<std::int64_t>(node.output_count());
+  if (sizes.empty()) {  // evenly; the last may be smaller
+    const std::int64_t each = (x.dims[axis] + parts - 1) / parts;
+    for (std::int64_t i = 0; i < parts; ++i) {
+      sizes.push_back(std::clamp<std::int64_t>(x.dims[axis] - i * each, 0, each));
+    }
+  }
+  std::int64_t at = 0;
+  Views views;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || size > x.dims[axis] - at) node.fail("splits more than there is");
+    views.push_back(slice(x, axis, at, size, 1));
+    at += size;
+  }
+  if (at != x.dims[axis] || sizes.size() < node.output_count())
+    node.fail("splits less than there is");
+  return views;
+}
+
+Views expand_node(Writer&, const Node& node) {
+  const View& x = node.input(0);
+  Dims dims = node.integers(1);
+  // Broadcast goes both ways.
+  const std::size_t rank = std::max(dims.size(), x.rank());
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    std::int64_t& extent = dims[rank - x.rank() + i];
+    if (extent == 1) extent = x.dims[i];
+  }
+  try {
+    return {expand(x, dims)};
+  } catch (const InputError& error) {
+    node.fail(error.what());
+  }
+}
+
+Views tile(Writer& writer, const Node& node) {
+  const View& x = node.input(0);
+  const std::vector<std::int64_t> repeats = node.integers(1);
+  if (repeats.size() != x.rank()) node.fail("needs a number of repeats for each axis");
+  View wide = x;
+  Dims doubled, dims;
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    if (repeats[i] < 1 || repeats[i] > kMaxExtent) node.fail("repeats must be 1 or more");
+    wide = insert_axis(wide, 2 * i);
+    doubled.push_back(repeats[i]);
+    doubled.push_back(x.dims[i]);
+    dims.push_back(repeats[i] * x.dims[i]);
+  }
+  try {
+    return {reshaped(writer, expand(wide, doubled), dims)};
+  } catch (const InputError& error) {
+    node.fail(error.what());
+  }
+}
+
+View image_of(const Node& node) {
+  if (node.input(0).rank() != 4) node.fail("takes four dimensions");
+  return node.input(0);
+}
+
+Views depth_to_space(Writer& writer, const Node& node) {
+  const View x = image_of(node);
+  const std::int64_t b = node.integer("blocksize", 0), c = x.dims[1];
+  if (b < 1 || b > 65536 || c % (b * b) != 0)
+    node.fail("its blocksize does not divide its channels");
+  const bool column_row = node.text("mode", "DCR") == "CRD";
+  const Dims cut = column_row ? Dims{x.dims[0], c / (b * b), b, b, x.dims[2], x.dims[3]}
+                              : Dims{x.dims[0], b, b, c / (b * b), x.dims[2], x.dims[3]};
+  static constexpr std::size_t kColumnRow[] = {0, 1, 4, 2, 5, 3}, kDepth[] = {0, 3, 4, 1, 5, 2};
+  const View six = reshaped(writer, x, cut);
+  return {reshaped(writer, transpose(six, column_row ? kColumnRow : kDepth),
+                   {x.dims[0], c / (b * b), x.dims[2] * b, x.dims[3] * b})};
+}
+
+Views space_to_depth(Writer& writer, const Node& node) {
+  const View x = image_of(node);
+  const std::int64_t b = node.integer("blocksize", 0);
+  if (b < 1 || x.dims[2] % b != 0 || x.dims[3] % b != 0) {
+    node.fail("its blocksize does not divide height and width");
+  }
+  const View six = reshaped(writer, x, {x.dims[0], x.dims[1], x.dims[2] / b, b, x.dims[3] / b, b});
+  static constexpr std::size_t kAxes[] = {0, 3, 5, 1, 2, 4};
+  return {reshaped(writer, transpose(six, kAxes),
+                   {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
+}
+
+/// By constant indices: one, or some at equal steps.
+Views gather(Writer&, const Node& node) {
+  const View& x = node.input(0);
+  const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  std::vector<std::int64_t> indices = node.integers(1);
+  for (std::int64_t& index : indices) {
+    if (index < -x.dims[axis] || index >= x.dims[axis]) node.fail("has an index out of range");
+    if (index < 0) index += x.dims[axis];
+  }
+  const std::size_t index_rank = node.input(1).rank();
+  if (index_rank > 1 || indices.empty()) node.fail("gathers by a table of indices");
+  const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
+  for (std::size_t i = 1; i < indices.size(); ++i) {
+    if (indices[i] - indices[i - 1] != step) node.fail("gathers by indices at unequal steps");
+  }
+  const View some = slice(x, axis, indices[0], static_cast<std::int64_t>(indices.size()), step);
+  return {index_rank == 0 ? remove_axis(some, axis) : some};
+}
+
+Views concat(Writer& writer, const Node& node) {
+  Dims dims = node.input(0).dims;
+  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
+  if (node.input_count() == 1) return {node.input(0)};
+  dims[axis] = 0;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const View& x = node.input(i);
+    if (x.is_constant()) node.fail("joins a constant to what is computed");
+    if (x.rank() != dims.size()) node.fail("joins tensors of different dimensions");
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (k != axis && x.dims[k] != dims[k]) node.fail("joins tensors of different extents");
+    }
+    dims[axis] += x.dims[axis];
+  }
+  const std::vector<std::size_t> order = memory_order(dims.size());
+  const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
+  Concat layer{axis_of(std::min<std::size_t>(at, 3), std::min<std::size_t>(order.size(), 4))};
+  std::vector<Placed> inputs;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const View& x = node.input(i);
+    Placed placed = writer.place(x, order);
+    if (dims.size() > 4) {  // what is before, the axis, what is behind
+      const auto middle = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+      layer.axis = Axis::kW;
+      placed.shape = {elements(Dims(x.dims.begin(), middle)),
+                      elements(Dims(middle + 1, x.dims.end())), 1, *middle};
+    }
+    inputs.push_back(placed);
+  }
+  return {writer.emit(layer, inputs, dims, order)};
+}
+
+/// What a Pad adds, an axis each: before and after.
+std::vector<std::int64_t> pads_of(const Node& node, std::size_t rank) {
+  std::vector<std::int64_t> pads =
+      node.has(1) ? node.integers(1)
+                  : node.integer_list("pads").value_or(std::vector<std::int64_t>());
+  if (!node.has(3)) {
+    if (pads.size() != 2 * rank) node.fail("needs pads for each axis, before and after");
+    return pads;
+  }
+  const std::vector<std::int64_t> axes = node.integers(3);
+  if (pads.size() != 2 * axes.size()) node.fail("needs pads for each of its axes");
+  std::vector<std::int64_t> all(2 * rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = node.axis(axes[i], rank);
+    all[axis] = pads[i];
+    all[rank + axis] = pads[axes.size() + i];
+  }
+  return all;
+}
+
+Views pad(Writer& writer, const Node& node) {
+  View x = node.input(0);
+  if (x.rank() == 0 || x.rank() > 4) node.fail("pads one to four dimensions");
+  std::vector<std::int64_t> pads = pads_of(node, x.rank());
+  static const std::map<std::string, Pad::Mode> kModes = {{"constant", Pad::Mode::kConstant},
+                                                          {"reflect", Pad::Mode::kReflect},
+                                                          {"edge", Pad::Mode::kEdge},
+                                                          {"wrap", Pad::Mode::kWrap}};
+  const auto mode = kModes.find(node.text("mode", "constant"));
+  if (mode == kModes.end()) node.fail("has a mode that is unknown");
+  Pad layer{mode->second, {0, 0, 0, 0}, {0, 0, 0, 0}, node.number("value", 0)};
+  if (node.has(2)) {
+    const std::vector<float> value = node.floats(2);
+    if (value.size() != 1) node.fail("needs one value to pad with");
+    layer.value = value.front();
+  }
+  Dims before, after, dims = x.dims;
+  const std::vector<std::size_t> order = memory_order(x.rank());
+  for (std::size_t i = 0; i < x.rank(); ++i) {  // what is negative is cut off
+    std::int64_t &begin = pads[i], &end = pads[x.rank() + i];
+    const std::int64_t cut = std::min<std::int64_t>(begin, 0) + std::min<std::int64_t>(end, 0);
+    if (std::max(begin, end) > kMaxExtent || x.dims[i] + cut < 1)
+      node.fail("has pads that cannot be");
+    x = slice(x, i, -std::min<std::int64_t>(begin, 0), x.dims[i] + cut, 1);
+    begin = std::max<std::int64_t>(begin, 0);
+    end = std::max<std::int64_t>(end, 0);
+    dims[i] = x.dims[i] + begin + end;
+  }
+  if (std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; })) return {x};
+  for (const std::size_t axis : order) {
+    before.push_back(pads[axis]);
+    after.push_back(pads[x.rank() + axis]);
+  }
+  const auto zeros_elsewhere = [](const Dims& extents) {
+    Shape shape = shape_of(extents);
+    if (extents.size() < 4) shape.h = 0;
+    if (extents.size() < 3) shape.w = 0;
+    if (extents.size() < 2) shape.n = 0;
+    return shape;
+  };
+  layer.begin = zeros_elsewhere(before);
+  layer.end = zeros_elsewhere(after);
+  return {writer.emit(layer, {writer.place(x, order)}, dims, order)};
+}
+
+}  // namespace
+
+void add_moves(Handlers& handlers) {
+  handlers["Identity"] = identity;
+  handlers["Dropout"] = dropout;
+  handlers["Cast"] = cast;
+  handlers["Transpose"] = transposed;
+  handlers["Reshape"] = reshape_node;
+  handlers["Flatten"] = flatten;
+  handlers["Squeeze"] = squeeze;
+  handlers["Unsqueeze"] = unsqueeze;
+  handlers["Slice"] = slice_node;
+  handlers["Split"] = split;
+  handlers["Expand"] = expand_node;
+  handlers["Tile"] = tile;
+  handlers["DepthToSpace"] = depth_to_space;
+  handlers["SpaceToDepth"] = space_to_depth;
+  handlers["Gather"] = gather;
+  handlers["Concat"] = concat;
+  handlers["Pad"] = pad;
+}
+
+}  // namespace hios::onnx

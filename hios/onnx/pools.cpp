@@ -1,0 +1,48 @@
+// Part of hios/onnx/families.h: pools over windows and over whole images.
+#include "hios/onnx/families.h"
+#include "hios/onnx/windows.h"
+
+namespace hios::onnx {
+namespace {
+
+Views pool(Writer& writer, const Node& node) {
+  if (node.wants_output(1)) node.fail("gives indices, which are not computed");
+  const View x = as_image(writer, node.input(0));
+  const std::size_t rank = node.input(0).rank();
+  Pool layer;
+  layer.kind = node.type() == "MaxPool" ? Pool::Kind::kMax : Pool::Kind::kAverage;
+  const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
+  layer.kernel = window.kernel;
+  layer.stride = window.stride;
+  layer.padding = window.padding;
+  layer.dilation = window.dilation;
+  layer.ceil = node.integer("ceil_mode", 0) != 0;
+  layer.count_padding = layer.kind == Pool::Kind::kAverage &&
+                        node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};
+  const Placed image = writer.image(x);
+  Shape out;
+  try {
+    out = infer_shape(layer, {&image.shape, 1});
+  } catch (const std::exception& error) {
+    node.fail(error.what());
+  }
+  return {as_rank(writer.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
+}
+
+Views global_pool(Writer& writer, const Node& node) {
+  const View x = as_image(writer, node.input(0));
+  const Dims dims{x.dims[0], x.dims[1], 1, 1};
+  const LayerKind kind = node.type() == "GlobalMaxPool"
+                             ? LayerKind(Reduce{Reduce::Function::kMax, {.h = true, .w = true}})
+                             : LayerKind(GlobalAveragePool{});
+  return {as_rank(writer.emit(kind, {writer.image(x)}, dims), node.input(0).rank())};
+}
+
+}  // namespace
+
+void add_pools(Handlers& handlers) {
+  for (const char* type : {"MaxPool", "AveragePool"}) handlers[type] = pool;
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"}) handlers[type] = global_pool;
+}
+
+}  // namespace hios::onnx

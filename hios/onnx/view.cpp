@@ -1,0 +1,250 @@
+#include "hios/onnx/view.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "hios/base/error.h"
+
+namespace hios::onnx {
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+
+std::vector<std::size_t> own_order(std::size_t rank) {
+  std::vector<std::size_t> order(rank);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+std::string text(const Dims& dims) {
+  std::string result;
+  for (const std::int64_t extent : dims) {
+    result += (result.empty() ? "" : "x") + std::to_string(extent);
+  }
+  return result.empty() ? "a scalar" : result;
+}
+
+/// Neighbouring axes that can be walked as one, without those of one element.
+struct Run {
+  std::int64_t size;
+  std::int64_t stride;
+};
+
+std::vector<Run> runs_of(const View& view) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < view.rank(); ++i) {
+    if (view.dims[i] == 1) continue;
+    if (!runs.empty() && runs.back().stride == view.dims[i] * view.strides[i]) {
+      runs.back() = {runs.back().size * view.dims[i], view.strides[i]};
+    } else {
+      runs.push_back({view.dims[i], view.strides[i]});
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::int64_t elements(const Dims& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : dims) {
+    if (extent < 0 || extent > kMaxExtent) {
+      throw InputError("an extent of " + std::to_string(extent) + " cannot be");
+    }
+    if (extent != 0 && count > kMaxElements / extent) {
+      throw InputError("a tensor of " + text(dims) + " would hold more than 2^40 values");
+    }
+    count *= extent;
+  }
+  return count;
+}
+
+Dims dense_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+std::vector<std::size_t> memory_order(std::size_t rank) {
+  if (rank == 4) return {0, 2, 3, 1};
+  return own_order(rank);
+}
+
+View dense_view(std::variant<DraftId, std::shared_ptr<const Constant>> base, const Dims& dims,
+                std::span<const std::size_t> order) {
+  View view{std::move(base), dims, Dims(dims.size(), 1), 0};
+  std::int64_t stride = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    view.strides[order[k]] = stride;
+    stride *= dims[order[k]];
+  }
+  return view;
+}
+
+bool lies_dense(const View& view, std::span<const std::size_t> order, std::int64_t size) {
+  if (view.offset != 0 || elements(view.dims) != size) return false;
+  std::int64_t stride = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const std::size_t axis = order[k];
+    if (view.dims[axis] == 1) continue;
+    if (view.strides[axis] != stride) return false;
+    stride *= view.dims[axis];
+  }
+  return true;
+}
+
+std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64_t size) {
+  for (const auto& order : {memory_order(view.rank()), own_order(view.rank())}) {
+    if (lies_dense(view, order, size)) return order;
+  }
+  std::vector<std::size_t> order = own_order(view.rank());
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (view.dims[a] == 1 || view.dims[b] == 1) return false;
+    return view.strides[a] > view.strides[b];
+  });
+  if (lies_dense(view, order, size)) return order;
+  // Axes of one element in between confuse the order above: they go to the front.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool one_a = view.dims[a] == 1, one_b = view.dims[b] == 1;
+    if (one_a != one_b) return one_a;
+    return !one_a && view.strides[a] > view.strides[b];
+  });
+  if (lies_dense(view, order, size)) return order;
+  return {};
+}
+
+View transpose(const View& view, std::span<const std::size_t> axes) {
+  View result{view.base, {}, {}, view.offset};
+  for (const std::size_t axis : axes) {
+    result.dims.push_back(view.dims[axis]);
+    result.strides.push_back(view.strides[axis]);
+  }
+  return result;
+}
+
+View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t count,
+           std::int64_t step) {
+  View result = view;
+  if (count > 0) result.offset += start * view.strides[axis];
+  result.dims[axis] = count;
+  result.strides[axis] = step * view.strides[axis];
+  return result;
+}
+
+View expand(const View& view, const Dims& dims) {
+  if (dims.size() < view.rank()) throw InputError("cannot expand to fewer dimensions");
+  View result{view.base, dims, Dims(dims.size(), 0), view.offset};
+  const std::size_t added = dims.size() - view.rank();
+  for (std::size_t i = 0; i < view.rank(); ++i) {
+    const std::int64_t from = view.dims[i], to = dims[added + i];
+    if (from == to) {
+      result.strides[added + i] = view.strides[i];
+    } else if (from != 1) {
+      throw InputError("cannot expand " + text(view.dims) + " to " + text(dims));
+    }
+  }
+  elements(dims);
+  return result;
+}
+
+std::optional<View> reshape(const View& view, const Dims& dims) {
+  if (elements(dims) != elements(view.dims)) {
+    throw InputError("cannot reshape " + text(view.dims) + " to " + text(dims));
+  }
+  View result{view.base, dims, dense_strides(dims), view.offset};
+  if (elements(dims) == 0) return result;
+  const std::vector<Run> runs = runs_of(view);
+  // Each run must be cut by the new extents without a rest.
+  std::size_t run = runs.size();
+  std::int64_t left = 1, stride = 0;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] == 1) {
+      result.strides[i] = 0;
+      continue;
+    }
+    if (left == 1) {
+      if (run == 0) return {};
+      --run;
+      left = runs[run].size;
+      stride = runs[run].stride;
+    }
+    if (left % dims[i] != 0) return {};
+    result.strides[i] = stride;
+    stride *= dims[i];
+    left /= dims[i];
+  }
+  if (left != 1 || run != 0) return {};
+  return result;
+}
+
+View insert_axis(const View& view, std::size_t axis) {
+  View result = view;
+  result.dims.insert(result.dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  result.strides.insert(result.strides.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+  return result;
+}
+
+View remove_axis(const View& view, std::size_t axis) {
+  View result = view;
+  result.dims.erase(result.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  result.strides.erase(result.strides.begin() + static_cast<std::ptrdiff_t>(axis));
+  return result;
+}
+
+std::vector<std::int64_t> integers_of(const View& view) {
+  const Constant& constant = view.constant();
+  std::vector<std::int64_t> values;
+  each_position(view, own_order(view.rank()), [&](std::int64_t at) {
+    const auto index = static_cast<std::size_t>(at);
+    values.push_back(constant.type == Constant::Type::kFloat
+                         ? static_cast<std::int64_t>(constant.floats[index])
+                         : constant.integers[index]);
+  });
+  return values;
+}
+
+std::vector<float> floats_of(const View& view, std::span<const std::size_t> order) {
+  const Constant& constant = view.constant();
+  std::vector<float> values;
+  values.reserve(static_cast<std::size_t>(elements(view.dims)));
+  each_position(view, order, [&](std::int64_t at) {
+    values.push_back(static_cast<float>(constant.at(static_cast<std::size_t>(at))));
+  });
+  return values;
+}
+
+std::vector<float> floats_of(const View& view) { return floats_of(view, own_order(view.rank())); }
+
+Axis axis_of(std::size_t k, std::size_t count) {
+  static constexpr std::array<std::array<Axis, 4>, 4> kAxes = {
+      {{Axis::kC},
+       {Axis::kN, Axis::kC},
+       {Axis::kN, Axis::kW, Axis::kC},
+       {Axis::kN, Axis::kH, Axis::kW, Axis::kC}}};
+  return kAxes[count - 1][k];
+}
+
+Shape shape_of(std::span<const std::int64_t> extents) {
+  Shape shape{1, 1, 1, 1};
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    switch (axis_of(k, extents.size())) {
+      case Axis::kN:
+        shape.n = extents[k];
+        break;
+      case Axis::kC:
+        shape.c = extents[k];
+        break;
+      case Axis::kH:
+        shape.h = extents[k];
+        break;
+      case Axis::kW:
+        shape.w = extents[k];
+        break;
+    }
+  }
+  return shape;
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,14 @@
+// Part of hios/onnx/import.h: a build that reads no ONNX files.
+#include "hios/base/error.h"
+#include "hios/onnx/import.h"
+
+namespace hios::onnx {
+
+Model import_model(const std::filesystem::path& file, const ImportOptions&) {
+  throw InputError(printable(file.string(), 200) + ": this build reads no ONNX files",
+                   Need{"build-with-onnx"});
+}
+
+bool can_import() { return false; }
+
+}  // namespace hios::onnx

@@ -1,0 +1,135 @@
+// ONNX's own cases for single operators: each is computed right, or refused in a line that names
+// the operator; none is wrong. Rank by rank the same is shown elsewhere: here one rank computes.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "engine/backend/tensor_source.h"
+#include "engine/backends.h"
+#include "engine/job/verification.h"
+#include "engine/onnx/node_cases.h"
+#include "hios/base/error.h"
+#include "hios/graph/network.h"
+#include "hios/onnx/import.h"
+#include "support/temporary_folder.h"
+
+namespace hios::test {
+namespace {
+
+constexpr std::size_t kLeastRight = 250;
+
+/// The case's input, in the order of memory.
+class GivenInput final : public TensorSource {
+ public:
+  explicit GivenInput(const OnnxValues& values) : values_(values) {}
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override {
+    seeded_.weights(model, layer, out);
+  }
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override {
+    seeded_.bias(model, layer, out);
+  }
+  void input(const Model&, std::span<float> out) override {
+    ASSERT_EQ(values_.values.size(), out.size());
+    if (values_.dims.size() != 4) {
+      std::copy(values_.values.begin(), values_.values.end(), out.begin());
+      return;
+    }
+    const auto c = values_.dims[1], h = values_.dims[2], w = values_.dims[3];
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      const std::int64_t x = at % w, y = at / w % h, channel = at / (w * h) % c, n = at / (w * h * c);
+      out[static_cast<std::size_t>(((n * h + y) * w + x) * c + channel)] = values_.values[i];
+    }
+  }
+
+ private:
+  const OnnxValues& values_;
+  SeededSource seeded_{0};
+};
+
+/// From memory into row-major order.
+std::vector<float> row_major(const std::vector<float>& memory, const std::vector<std::int64_t>& dims) {
+  if (dims.size() != 4) return memory;
+  std::vector<float> result(memory.size());
+  const auto c = dims[1], h = dims[2], w = dims[3];
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t x = at % w, y = at / w % h, channel = at / (w * h) % c, n = at / (w * h * c);
+    result[i] = memory[static_cast<std::size_t>(((n * h + y) * w + x) * c + channel)];
+  }
+  return result;
+}
+
+/// Empty: alike. Else what differs.
+std::string difference(const std::vector<float>& got, const std::vector<float>& wanted) {
+  if (got.size() != wanted.size()) return "another number of values";
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double a = got[i], b = wanted[i];
+    if (std::isnan(a) && std::isnan(b)) continue;
+    if (a == b || std::fabs(a - b) <= 1e-5 + 1e-4 * std::fabs(b)) continue;
+    return "value " + std::to_string(i) + " is " + std::to_string(a) + ", not " + std::to_string(b);
+  }
+  return {};
+}
+
+std::string run(const OnnxCase& the_case, const Model& model, Backend& backend) {
+  const CoarseGraph coarse = coarsen(model);
+  GivenInput source(the_case.input);
+  const job::OneRankRun run(coarse, model, backend, std::vector<int>(coarse.graph.size(), 1),
+                            source, "");
+  if (model.named_outputs().size() != the_case.outputs.size()) return "another number of outputs";
+  for (std::size_t i = 0; i < the_case.outputs.size(); ++i) {
+    const NamedOutput& output = model.named_outputs()[i];
+    if (output.dims != the_case.outputs[i].dims) return "other extents";
+    const std::vector<float> got = run.output(*coarse.producer(output.tensor));
+    const std::string line = difference(row_major(got, output.dims), the_case.outputs[i].values);
+    if (!line.empty()) return line;
+  }
+  return {};
+}
+
+class OnnxNodes : public testing::TestWithParam<std::string> {};
+
+TEST_P(OnnxNodes, AreRightOrRefused) {
+  const std::vector<OnnxCase> cases = onnx_cases(HIOS_ONNX_TESTDATA "/node");
+  ASSERT_GT(cases.size(), 300u) << "libonnx-testdata is not what it was";
+  const auto backend = make_backend(GetParam(), {});
+  TemporaryFolder folder;
+  std::size_t right = 0;
+  std::map<std::string, int> refused;
+  for (const OnnxCase& each : cases) {
+    SCOPED_TRACE(each.name);
+    const std::string file = (folder.path() / "model.onnx").string();
+    std::ofstream(file, std::ios::binary) << each.model;
+    try {
+      const Model model = onnx::import_model(file);
+      ASSERT_FALSE(each.outputs.empty()) << "an output of other than floating-point numbers";
+      const std::string wrong = run(each, model, *backend);
+      EXPECT_EQ(wrong, "");
+      if (wrong.empty()) ++right;
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("model.onnx"), std::string::npos) << text;
+      ++refused[text.substr(text.find("model.onnx") + 12)];
+    }
+  }
+  std::printf("%s: %zu cases, %zu right, %zu refused\n", GetParam().c_str(), cases.size(), right,
+              cases.size() - right);
+  for (const auto& [text, count] : refused) std::printf("  %d x %s\n", count, text.c_str());
+  EXPECT_GE(right, kLeastRight);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, OnnxNodes, testing::Values("reference"
+#ifdef HIOS_HAVE_CPU
+                                                              ,
+                                                              "cpu"
+#endif
+                                                              ),
+                         [](const auto& given) { return given.param; });
+
+}  // namespace
+}  // namespace hios::test
