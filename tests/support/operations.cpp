@@ -211,7 +211,22 @@ OperationCase make_operation(std::string name, const Shape& input,
   build(builder, tensors);
   Model model = std::move(builder).build();
   OperatorLayers layers = layers_from(model, channels.size());
-  return {std::move(name), std::move(model), std::move(layers)};
+  return {std::move(name), std::move(model), std::move(layers), {}};
+}
+
+OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
+                             const BuildOperator& build) {
+  ModelBuilder builder(name, inputs.front());
+  std::vector<TensorId> tensors;
+  if (inputs.size() == 1) tensors.push_back(builder.input());
+  for (std::size_t i = 0; tensors.size() < inputs.size(); ++i) {
+    const Move feed{.output = inputs[i], .dimensions = {{inputs[i].elements(), 0}}};
+    tensors.push_back(builder.add("feed_" + std::to_string(i), feed, {builder.input()}));
+  }
+  build(builder, tensors);
+  Model model = std::move(builder).build();
+  OperatorLayers layers = layers_from(model, inputs.size() == 1 ? 0 : inputs.size());
+  return {std::move(name), std::move(model), std::move(layers), {}};
 }
 
 const std::vector<OperationCase>& operation_cases() {
@@ -265,6 +280,7 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
 
 std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,
                                               std::uint64_t seed) {
+  const InputRange& range = operation_case.range;
   std::vector<std::vector<float>> result;
   std::vector<TensorId> seen;
   for (const TensorId id : operation_case.layers.inputs) {
@@ -273,7 +289,7 @@ std::vector<std::vector<float>> random_inputs(const OperationCase& operation_cas
     const Tensor& tensor = operation_case.model.tensor(id);
     Random random(seed, operation_case.name + "/" + tensor.name);
     std::vector<float>& values = result.emplace_back(tensor.shape.elements());
-    for (float& value : values) value = static_cast<float>(random.uniform(-2, 2));
+    for (float& value : values) value = static_cast<float>(random.uniform(range.low, range.high));
   }
   return result;
 }

@@ -10,6 +10,11 @@
 
 namespace hios::test {
 
+/// What a case's random inputs are drawn from, uniformly: [low, high).
+struct InputRange {
+  double low = -2, high = 2;
+};
+
 /// One operator by itself: what a backend is asked to bind. The model holds the operator's layers
 /// and, where the operator reads several tensors, a layer in front for each of them, which belongs
 /// to no operator and never runs.
@@ -17,6 +22,7 @@ struct OperationCase {
   std::string name;  ///< letters, digits and underscores; unique
   Model model;
   OperatorLayers layers;
+  InputRange range = {};
 
   /// Refers to this case, which must outlive it.
   Operation operation() const { return {&model, &layers, name, name}; }
@@ -31,6 +37,11 @@ using BuildOperator = std::function<void(ModelBuilder&, std::span<const TensorId
 OperationCase make_operation(std::string name, const Shape& input,
                              const std::vector<std::int64_t>& channels, const BuildOperator& build);
 
+/// The operator made of all layers that `build` adds, over tensors of these shapes; one shape: that
+/// of the model's input.
+OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
+                             const BuildOperator& build);
+
 /// Every kind of operator that `coarsen` makes, each over odd shapes, strides, padding, groups and
 /// channel counts that fill no vector, some with a batch of two.
 const std::vector<OperationCase>& operation_cases();
@@ -42,7 +53,7 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
                                  const std::vector<std::vector<float>>& inputs,
                                  TensorSource& source);
 
-/// Inputs as run_operation wants them, uniform in [-2, 2).
+/// Inputs as run_operation wants them, uniform in the case's range.
 std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,
                                               std::uint64_t seed);
 
