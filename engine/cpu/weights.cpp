@@ -11,30 +11,39 @@
 namespace hios::cpu {
 namespace {
 
-std::int64_t in_channels(const Model& model, const Layer& layer) {
-  return model.tensor(layer.inputs.front()).shape.c;
-}
+std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
 /// In ONNX order.
 std::vector<float> drawn_weights(const Model& model, const Layer& layer, TensorSource& source) {
-  const Conv& conv = std::get<Conv>(layer.kind);
-  std::vector<float> weights(
-      static_cast<std::size_t>(conv.out_channels * (in_channels(model, layer) / conv.groups) *
-                               conv.kernel.h * conv.kernel.w));
-  source.weights(model, layer, weights);
+  const std::int64_t count = parameter_counts(layer.kind, layer.input_shapes).weights;
+  std::vector<float> weights(static_cast<std::size_t>(count));
+  if (count > 0) source.weights(model, layer, weights);
   return weights;
 }
 
-/// `padded` values, zeros beyond the output channels.
+/// Filled up with zeros to `padded` values, or to as many as there are.
 AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& source,
                         std::size_t padded) {
+  const auto count =
+      static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
+  padded = std::max(padded, count);
   AlignedBytes bytes = aligned_bytes(padded * sizeof(float));
   std::span bias(reinterpret_cast<float*>(bytes.get()), padded);
-  const Conv& conv = std::get<Conv>(layer.kind);
-  if (conv.bias) {
-    source.bias(model, layer, bias.first(static_cast<std::size_t>(conv.out_channels)));
-  }
+  if (count > 0) source.bias(model, layer, bias.first(count));
   return bytes;
+}
+
+/// How oneDNN sees weights as their source gives them.
+dnnl::memory::desc plain_layout(const Layer& layer) {
+  using Tag = dnnl::memory::format_tag;
+  const auto layout = [&](const auto& conv, Tag plain, Tag grouped) {
+    return dnnl::memory::desc(weight_dims(conv, in_channels(layer)), dnnl::memory::data_type::f32,
+                              conv.groups == 1 ? plain : grouped);
+  };
+  if (const auto* transposed = std::get_if<ConvTranspose>(&layer.kind)) {
+    return layout(*transposed, Tag::iohw, Tag::giohw);
+  }
+  return layout(std::get<Conv>(layer.kind), Tag::oihw, Tag::goihw);
 }
 
 }  // namespace
@@ -43,6 +52,12 @@ dnnl::memory::dims weight_dims(const Conv& conv, std::int64_t in_channels) {
   const std::int64_t h = conv.kernel.h, w = conv.kernel.w;
   if (conv.groups == 1) return {conv.out_channels, in_channels, h, w};
   return {conv.groups, conv.out_channels / conv.groups, in_channels / conv.groups, h, w};
+}
+
+dnnl::memory::dims weight_dims(const ConvTranspose& conv, std::int64_t in_channels) {
+  return weight_dims(
+      Conv{conv.out_channels, conv.kernel, conv.stride, conv.padding, conv.groups, conv.bias},
+      in_channels);
 }
 
 template <class Pack>
@@ -67,18 +82,13 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
                                                                  TensorSource& source,
                                                                  const dnnl::memory::desc& layout) {
   return find_or(model, layer, source, layout, [&](PackedWeights& packed) {
-    const Conv& conv = std::get<Conv>(layer.kind);
     std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(layout.get_size());
-    if (conv.bias) {
-      packed.bias = drawn_bias(model, layer, source, static_cast<std::size_t>(conv.out_channels));
+    if (parameter_counts(layer.kind, layer.input_shapes).bias > 0) {
+      packed.bias = drawn_bias(model, layer, source, 0);
     }
-    using Tag = dnnl::memory::format_tag;
-    const dnnl::memory::desc plain_layout(weight_dims(conv, in_channels(model, layer)),
-                                          dnnl::memory::data_type::f32,
-                                          conv.groups == 1 ? Tag::oihw : Tag::goihw);
     const ThreadCount one(1);
-    dnnl::memory from(plain_layout, engine_, plain.data());
+    dnnl::memory from(plain_layout(layer), engine_, plain.data());
     dnnl::memory to(layout, engine_, packed.weights.get());
     dnnl::stream stream(engine_);
     dnnl::reorder(from, to).execute(stream, from, to);
@@ -104,6 +114,29 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
       }
     }
     packed.bias = drawn_bias(model, layer, source, padded);
+  });
+}
+
+std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& model,
+                                                                 const Layer& layer,
+                                                                 TensorSource& source) {
+  return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
+    const std::vector<float> plain = drawn_weights(model, layer, source);
+    packed.weights = aligned_bytes(plain.size() * sizeof(float));
+    auto* const weights = reinterpret_cast<float*>(packed.weights.get());
+    if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
+      const auto taps = static_cast<std::size_t>(conv->kernel.h * conv->kernel.w);
+      const std::size_t pairs = plain.size() / taps;  // of an input and an output channel
+      for (std::size_t pair = 0; pair < pairs; ++pair) {
+        for (std::size_t tap = 0; tap < taps; ++tap) {
+          weights[tap * pairs + pair] = plain[pair * taps + tap];
+        }
+      }
+      packed.bias = drawn_bias(model, layer, source, static_cast<std::size_t>(conv->out_channels));
+    } else {
+      std::ranges::copy(plain, weights);
+      packed.bias = drawn_bias(model, layer, source, 0);
+    }
   });
 }
 

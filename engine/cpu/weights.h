@@ -13,11 +13,14 @@
 
 namespace hios::cpu {
 
-/// A convolution's weights and bias in the layout of the code that reads them.
+/// A layer's weights and bias in the layout of the code that reads them.
 struct PackedWeights {
   dnnl::memory::desc layout;  ///< of oneDNN; zero for our own kernels
   AlignedBytes weights;
-  AlignedBytes bias;  ///< null where the convolution has none and the reader needs none
+  AlignedBytes bias;  ///< null where the layer has none and the reader needs none
+
+  const float* weight_floats() const { return reinterpret_cast<const float*>(weights.get()); }
+  const float* bias_floats() const { return reinterpret_cast<const float*>(bias.get()); }
 };
 
 /// Weights, drawn from their source once and shared by all who want them in the same layout: a
@@ -27,13 +30,17 @@ class WeightsCache {
  public:
   explicit WeightsCache(dnnl::engine engine) : engine_(std::move(engine)) {}
 
-  /// In the layout that a oneDNN primitive has chosen.
+  /// In the layout that a oneDNN primitive has chosen. REQUIRES: Conv or ConvTranspose.
   std::shared_ptr<const PackedWeights> for_primitive(const Model& model, const Layer& layer,
                                                      TensorSource& source,
                                                      const dnnl::memory::desc& layout);
   /// As WindowTask describes; a bias of zeros where the layer has none. REQUIRES: depthwise.
   std::shared_ptr<const PackedWeights> for_window(const Model& model, const Layer& layer,
                                                   TensorSource& source);
+  /// As the source gives them; of a ConvTranspose (kernel h, kernel w, in, out/groups), so that the
+  /// innermost loop runs over neighbours. For layers that no primitive reads.
+  std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,
+                                                     TensorSource& source);
 
  private:
   using Key = std::tuple<const TensorSource*, const Model*, std::string>;
@@ -46,7 +53,9 @@ class WeightsCache {
   std::map<Key, std::vector<std::weak_ptr<const PackedWeights>>> known_;
 };
 
-/// The dimensions of a Conv's weights as oneDNN counts them: five with groups, else four.
+/// The dimensions of a Conv's or ConvTranspose's weights as oneDNN counts them: five with groups,
+/// else four.
 dnnl::memory::dims weight_dims(const Conv& conv, std::int64_t in_channels);
+dnnl::memory::dims weight_dims(const ConvTranspose& conv, std::int64_t in_channels);
 
 }  // namespace hios::cpu

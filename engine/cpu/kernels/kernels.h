@@ -58,6 +58,44 @@ struct MeanTask {
   float* output;
 };
 
+/// output[i] = f(input[i]), i < count; `alpha` and `beta` as of Unary. In place, if one likes.
+struct UnaryTask {
+  const float* input;
+  float* output;
+  std::size_t count;
+  float alpha, beta;
+};
+using UnaryRun = void (*)(const UnaryTask&);
+
+/// The functions of one value for which there is a loop; see Unary for what they compute.
+struct UnaryRuns {
+  UnaryRun abs, celu, clip, elu, erf, exp, gelu, gelu_tanh, hard_sigmoid, hard_swish, leaky_relu,
+      log, mish, neg, reciprocal, selu, sigmoid, silu, softplus, softsign, tanh, thresholded_relu;
+};
+
+/// output[i] = f(left[i], right[i]), i < count; an operand that does not move is left[0], right[0]
+/// for all of them.
+struct BinaryTask {
+  const float* left;
+  const float* right;
+  bool left_moves, right_moves;
+  float* output;
+  std::size_t count;
+};
+using BinaryRun = void (*)(const BinaryTask&);
+struct BinaryRuns {
+  BinaryRun add, sub, mul, div, min, max, prelu;
+};
+
+/// output[i] = Σ weights[r] · rows[r][i], i < count.
+struct WeightedSumTask {
+  const float* const* rows;
+  const float* weights;
+  std::size_t row_count;  ///< ≥ 1; summed from the first to the last
+  float* output;
+  std::size_t count;
+};
+
 /// Functions allocate nothing, keep no state, and give every output the same value however the
 /// rows, chunks, pixels and channels are divided among calls.
 struct Kernels {
@@ -69,6 +107,9 @@ struct Kernels {
   WindowRow (*average_pool)(const RowWindow&);  ///< padding does not count
   void (*combine)(const CombineTask&);
   void (*channel_means)(const MeanTask&);
+  UnaryRuns unary;
+  BinaryRuns binary;
+  void (*weighted_sum)(const WeightedSumTask&);
 };
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;

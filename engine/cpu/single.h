@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "engine/cpu/kernels/parallel.h"
+#include "engine/cpu/operators.h"
+
+/// Operators of one layer that no other form covers (SingleForm), a function a kind. Each reads the
+/// operation's inputs in order.
+///
+/// Floats in, floats out; sums and products over many values are kept in double. Each output value
+/// is computed by one thread in an order that only the shapes decide, so a result has the same bits
+/// on any number of threads; what oneDNN computes (ConvTranspose, MatMul) is under oneDNN's rule
+/// (engine/cpu/backend.h).
+namespace hios::cpu {
+
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const ConvTranspose&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Unary&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Binary&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Softmax&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Reduce&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Normalization&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&,
+                                           const LocalResponseNormalization&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Resize&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Pad&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Move&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Concat&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
+
+/// An operator whose run() is a call of `body`, which allocates nothing.
+template <class Body>
+std::unique_ptr<BoundOperator> make_operator(Body body) {
+  class Operator final : public BoundOperator {
+   public:
+    explicit Operator(Body&& b) : body_(std::move(b)) {}
+    void run() override { body_(); }
+
+   private:
+    Body body_;
+  };
+  return std::make_unique<Operator>(std::move(body));
+}
+
+/// How many of the share's threads are worth starting for so many values.
+inline int team_for(const CoreShare& share, std::int64_t values) {
+  constexpr std::int64_t kValuesPerThread = 2048;  // about what a fork and join cost
+  return static_cast<int>(
+      std::clamp<std::int64_t>(values / kValuesPerThread, 1, std::max(1, share.threads)));
+}
+
+}  // namespace hios::cpu
