@@ -4,6 +4,12 @@
 
 namespace hios::onnx {
 
+std::string Draft::unique(const std::string& wanted) {
+  std::string result = wanted == "input" ? "input_1" : wanted;
+  for (int i = 2; !names.insert(result).second; ++i) result = wanted + "_" + std::to_string(i);
+  return result;
+}
+
 DraftId Draft::add(DraftLayer layer) {
   layer.output = DraftId(tensors.size());
   tensors.push_back({infer_shape(layer.kind, layer.input_shapes), layers.size()});

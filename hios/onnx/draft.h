@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hios/model/layer.h"
@@ -44,6 +45,10 @@ struct Draft {
   Dims input_dims;
   std::string input_name;
 
+  std::unordered_set<std::string> names;  ///< of layers, taken
+
+  /// The name, or with a number behind it where it is taken. "input" is the model's.
+  std::string unique(const std::string& wanted);
   std::int64_t size(DraftId tensor) const { return tensors[tensor.index()].shape.elements(); }
   /// Appends a layer and returns its output. Throws InputError where the kind refuses its inputs.
   DraftId add(DraftLayer layer);

@@ -20,6 +20,9 @@ class ModelFile {
 
   proto::ModelProto& model() { return *model_; }
   const std::string& name() const { return name_; }
+  /// True if the file computes with halves, which are widened: rounding to them means nothing here.
+  bool widens_halves() const { return widens_halves_; }
+  void set_widens_halves(bool widens) { widens_halves_ = widens; }
 
   /// The values of a tensor, here or in external data; what the message held is released. Throws
   /// InputError: a type that is none of numbers, sizes that contradict each other, external data
@@ -33,6 +36,7 @@ class ModelFile {
 
   std::filesystem::path folder_;
   std::string name_;
+  bool widens_halves_ = false;
   Bytes left_;  ///< of the limit, for external data
   std::unique_ptr<proto::ModelProto> model_;
 };

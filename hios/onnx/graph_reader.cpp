@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "hios/base/error.h"
 #include "hios/onnx/writer.h"
@@ -119,6 +118,7 @@ class GraphReader {
         element != proto::TensorProto::DOUBLE) {
       file_.fail(what + "holds " + type_name(element) + "; floating-point numbers are read");
     }
+    file_.set_widens_halves(element == proto::TensorProto::FLOAT16);
     if (!type.has_shape()) file_.fail(what + "has no shape");
     const Dims dims = input_dims(type.shape(), what);
     draft_.input_dims = dims;
@@ -182,7 +182,7 @@ class GraphReader {
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-    const Node reader(file_, node, opset_, unique(node_name(node)), std::move(inputs));
+    const Node reader(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
     Views made;
     if (auto folded = fold(reader)) {
       made = *std::move(folded);
@@ -198,14 +198,6 @@ class GraphReader {
       if (i >= made.size()) reader.fail("has an output more than is computed");
       define(node.output(static_cast<int>(i)), made[i]);
     }
-  }
-
-  /// Layers have names of their own; nodes may share one. "input" is the model's.
-  std::string unique(std::string name) {
-    if (name == "input") name += "_1";
-    std::string result = name;
-    for (int i = 2; !names_.insert(result).second; ++i) result = name + "_" + std::to_string(i);
-    return result;
   }
 
   void read_outputs() {
@@ -226,7 +218,7 @@ class GraphReader {
   DraftId settled(const std::string& name, const View& view) {
     proto::NodeProto copy;
     copy.set_op_type("Identity");
-    const Node node(file_, copy, opset_, unique(name + ".output"), {&view});
+    const Node node(file_, copy, opset_, draft_.unique(name + ".output"), {&view});
     Writer writer(draft_, node);
     const View whole = writer.dense(view);
     if (draft_.tensors[whole.tensor().index()].producer) return whole.tensor();
@@ -242,7 +234,6 @@ class GraphReader {
   proto::GraphProto& graph_;
   std::int64_t opset_ = 0;
   std::unordered_map<std::string, View> values_;
-  std::unordered_set<std::string> names_;
   Draft draft_;
 };
 

@@ -11,30 +11,34 @@ namespace {
 
 /// Row-major under other dims; moved first where that is no view.
 View reshaped(Writer& writer, const View& x, const Dims& dims) {
+  std::optional<View> view;
   try {
-    if (const auto view = reshape(x, dims)) return *view;
-    std::vector<std::size_t> own(x.rank());
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
-    return reshape(writer.dense(x, own), dims).value();
+    view = reshape(x, dims);
   } catch (const InputError& error) {
     writer.fail(error.what());
   }
+  if (view) return *view;
+  std::vector<std::size_t> own(x.rank());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
+  return reshape(writer.dense(x, own), dims).value();
 }
 
 Views identity(Writer&, const Node& node) { return {node.input(0)}; }
 
 Views dropout(Writer&, const Node& node) {
   if (node.wants_output(1)) node.fail("gives its mask, which is not computed");
+  if (node.has(2) && node.floats(2) != std::vector<float>{0.0f}) node.fail("is in training mode");
   return {node.input(0)};
 }
 
-/// Between kinds of floating-point numbers: all are computed as they are.
+/// To wider numbers, which change nothing. To halves it would round, except where all the file
+/// computes with halves, which are widened.
 Views cast(Writer&, const Node& node) {
-  constexpr std::int64_t kFloat = 1, kHalf = 10, kDouble = 11, kBfloat = 16;
-  const std::int64_t to = node.integer("to", 0);
-  if (to != kFloat && to != kHalf && to != kDouble && to != kBfloat) {
-    node.fail("casts to " + type_name(static_cast<int>(to)) +
-              "; only floating-point values are computed");
+  const auto to = static_cast<int>(node.integer("to", 0));
+  const bool half = to == proto::TensorProto::FLOAT16 || to == proto::TensorProto::BFLOAT16;
+  const bool wide = to == proto::TensorProto::FLOAT || to == proto::TensorProto::DOUBLE;
+  if (!wide && !(half && node.widens_halves())) {
+    node.fail("casts to " + type_name(to) + "; only fp32 is computed");
   }
   return {node.input(0)};
 }
@@ -224,10 +228,11 @@ Views tile(Writer& writer, const Node& node) {
     dims.push_back(repeats[i] * x.dims[i]);
   }
   try {
-    return {reshaped(writer, expand(wide, doubled), dims)};
+    wide = expand(wide, doubled);
   } catch (const InputError& error) {
     node.fail(error.what());
   }
+  return {reshaped(writer, wide, dims)};
 }
 
 View image_of(const Node& node) {
@@ -280,26 +285,17 @@ Views gather(Writer&, const Node& node) {
   return {index_rank == 0 ? remove_axis(some, axis) : some};
 }
 
-Views concat(Writer& writer, const Node& node) {
-  Dims dims = node.input(0).dims;
-  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
-  if (node.input_count() == 1) return {node.input(0)};
+/// Neighbours along an axis as one tensor.
+View joined(Writer& writer, const std::vector<View>& parts, std::size_t axis) {
+  if (parts.size() == 1) return parts.front();
+  Dims dims = parts.front().dims;
   dims[axis] = 0;
-  for (std::size_t i = 0; i < node.input_count(); ++i) {
-    const View& x = node.input(i);
-    if (x.is_constant()) node.fail("joins a constant to what is computed");
-    if (x.rank() != dims.size()) node.fail("joins tensors of different dimensions");
-    for (std::size_t k = 0; k < dims.size(); ++k) {
-      if (k != axis && x.dims[k] != dims[k]) node.fail("joins tensors of different extents");
-    }
-    dims[axis] += x.dims[axis];
-  }
+  for (const View& part : parts) dims[axis] += part.dims[axis];
   const std::vector<std::size_t> order = memory_order(dims.size());
   const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
   Concat layer{axis_of(std::min<std::size_t>(at, 3), std::min<std::size_t>(order.size(), 4))};
   std::vector<Placed> inputs;
-  for (std::size_t i = 0; i < node.input_count(); ++i) {
-    const View& x = node.input(i);
+  for (const View& x : parts) {
     Placed placed = writer.place(x, order);
     if (dims.size() > 4) {  // what is before, the axis, what is behind
       const auto middle = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
@@ -309,7 +305,77 @@ Views concat(Writer& writer, const Node& node) {
     }
     inputs.push_back(placed);
   }
-  return {writer.emit(layer, inputs, dims, order)};
+  return writer.emit(layer, inputs, dims, order);
+}
+
+/// Zeros where constants will be.
+View with_zeros(Writer& writer, const View& x, std::size_t axis, std::int64_t before,
+                std::int64_t after) {
+  if (x.rank() > 4) writer.fail("joins constants to tensors of more than four dimensions");
+  const std::vector<std::size_t> order = memory_order(x.rank());
+  const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
+  Pad layer{Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, 0};
+  const auto extent = [&](Shape& shape) -> std::int64_t& {
+    const Axis of = axis_of(at, order.size());
+    return of == Axis::kN ? shape.n : of == Axis::kC ? shape.c : of == Axis::kH ? shape.h : shape.w;
+  };
+  extent(layer.begin) = before;
+  extent(layer.end) = after;
+  Dims dims = x.dims;
+  dims[axis] += before + after;
+  return writer.emit(layer, {writer.place(x, order)}, dims, order);
+}
+
+/// Constants as far as they are, zeros elsewhere.
+View constants_in(const std::vector<View>& parts, const Dims& dims, std::size_t axis) {
+  auto values = std::make_shared<Constant>();
+  values->floats.resize(static_cast<std::size_t>(elements(dims)));
+  View all{nullptr, dims, dense_strides(dims), 0};
+  std::int64_t begin = 0;
+  std::vector<std::size_t> own(dims.size());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
+  for (const View& part : parts) {
+    if (part.is_constant()) {
+      const std::vector<float> from = floats_of(part);
+      std::size_t next = 0;
+      each_position(slice(all, axis, begin, part.dims[axis], 1), own, [&](std::int64_t at) {
+        values->floats[static_cast<std::size_t>(at)] = from[next++];
+      });
+    }
+    begin += part.dims[axis];
+  }
+  all.base = std::shared_ptr<const Constant>(std::move(values));
+  return all;
+}
+
+Views concat(Writer& writer, const Node& node) {
+  Dims dims = node.input(0).dims;
+  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
+  dims[axis] = 0;
+  std::vector<View> all, computed;
+  std::int64_t before = 0, after = 0;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const View& x = node.input(i);
+    if (x.rank() != dims.size()) node.fail("joins tensors of different dimensions");
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (k != axis && x.dims[k] != dims[k]) node.fail("joins tensors of different extents");
+    }
+    if (x.dims[axis] == 0) continue;
+    dims[axis] += x.dims[axis];
+    all.push_back(x);
+    if (x.is_constant()) {
+      (computed.empty() ? before : after) += x.dims[axis];
+    } else if (after > 0) {
+      node.fail("joins constants between tensors that are computed");
+    } else {
+      computed.push_back(x);
+    }
+  }
+  const View tensors = joined(writer, computed, axis);
+  if (before + after == 0) return {tensors};
+  // x + 0 is x: zeros where the constants belong, and then these.
+  const View wide = with_zeros(writer, tensors, axis, before, after);
+  return {combine(writer, Binary::Function::kAdd, wide, constants_in(all, dims, axis))};
 }
 
 /// What a Pad adds, an axis each: before and after.

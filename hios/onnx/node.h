@@ -27,6 +27,7 @@ class Node {
   /// As the file calls it, made unique: what its layer is called.
   const std::string& name() const { return name_; }
   std::int64_t opset() const { return opset_; }
+  bool widens_halves() const { return file_.widens_halves(); }
 
   std::size_t input_count() const { return inputs_.size(); }
   std::size_t output_count() const { return static_cast<std::size_t>(node_.output_size()); }

@@ -39,9 +39,15 @@ std::vector<Move::Dimension> loops_of(const View& view, std::span<const std::siz
 }  // namespace
 
 DraftId Writer::add(const LayerKind& kind, const std::vector<Placed>& inputs,
-                    ModelWeights::Values parameters, bool affine, const std::string& name) {
+                    ModelWeights::Values parameters, bool affine) {
   DraftLayer layer;
-  layer.name = name;
+  // The first that computes is called as the node is.
+  if (std::holds_alternative<Move>(kind)) {
+    layer.name = draft_.unique(node_.name() + ".move");
+  } else {
+    layer.name = named_ ? draft_.unique(node_.name()) : node_.name();
+    named_ = true;
+  }
   layer.kind = kind;
   layer.affine = affine;
   layer.parameters = std::move(parameters);
@@ -69,9 +75,7 @@ View Writer::dense(const View& view, std::span<const std::size_t> order) {
   if (loops.size() > Move::kMaxDimensions) fail("moves values along more than six dimensions");
   const Shape& whole = draft_.tensors[view.tensor().index()].shape;
   const Move move{shape_of(extents_in(view.dims, order)), std::move(loops), view.offset};
-  const std::string suffix = ++moves_ == 1 ? ".move" : ".move_" + std::to_string(moves_);
-  return dense_view(add(move, {{view.tensor(), whole}}, {}, false, node_.name() + suffix),
-                    view.dims, order);
+  return dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
 }
 
 Placed Writer::place(const View& view, std::span<const std::size_t> order) {
@@ -95,7 +99,7 @@ Placed Writer::image(const View& view) {
 View Writer::emit(const LayerKind& kind, const std::vector<Placed>& inputs, const Dims& dims,
                   std::span<const std::size_t> order, ModelWeights::Values parameters,
                   bool affine) {
-  const DraftId made = add(kind, inputs, std::move(parameters), affine, node_.name());
+  const DraftId made = add(kind, inputs, std::move(parameters), affine);
   if (draft_.size(made) != elements(dims)) {
     fail("makes " + draft_.tensors[made.index()].shape.to_string() + " where " +
          std::to_string(elements(dims)) + " values were expected");
@@ -105,7 +109,7 @@ View Writer::emit(const LayerKind& kind, const std::vector<Placed>& inputs, cons
 
 View Writer::emit_like(const View& as, const LayerKind& kind, const Placed& input) {
   View result = as;
-  result.base = add(kind, {input}, {}, false, node_.name());
+  result.base = add(kind, {input}, {}, false);
   return result;
 }
 

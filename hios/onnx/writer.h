@@ -48,11 +48,11 @@ class Writer {
 
  private:
   DraftId add(const LayerKind& kind, const std::vector<Placed>& inputs,
-              ModelWeights::Values parameters, bool affine, const std::string& name);
+              ModelWeights::Values parameters, bool affine);
 
   Draft& draft_;
   const Node& node_;
-  int moves_ = 0;
+  bool named_ = false;  ///< a layer has the node's own name
 };
 
 /// What a node makes, one view an output that is wanted (others may be empty views).

@@ -37,6 +37,21 @@ std::optional<OnnxValues> floats_of(const proto::TensorProto& tensor) {
   return result;
 }
 
+/// An output of other floating-point numbers, which are computed as fp32.
+std::optional<OnnxValues> widened(const proto::TensorProto& tensor) {
+  if (tensor.data_type() == proto::TensorProto::DOUBLE) {
+    OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
+    std::vector<double> values(tensor.double_data().begin(), tensor.double_data().end());
+    if (tensor.has_raw_data()) {
+      values.resize(tensor.raw_data().size() / sizeof(double));
+      std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
+    }
+    for (const double value : values) result.values.push_back(static_cast<float>(value));
+    return result;
+  }
+  return floats_of(tensor);
+}
+
 std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
   proto::ModelProto model;
   if (!model.ParseFromString(bytes_of(folder / "model.onnx"))) return {};
@@ -56,7 +71,7 @@ std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
   }
   for (int i = 0; i < graph.output_size(); ++i) {
     const auto tensor = tensor_of(data / ("output_" + std::to_string(i) + ".pb"));
-    const auto values = tensor ? floats_of(*tensor) : std::nullopt;
+    const auto values = tensor ? widened(*tensor) : std::nullopt;
     if (!values) {
       result.outputs.clear();
       break;

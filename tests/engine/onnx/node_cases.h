@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-/// ONNX's own test cases (libonnx-testdata): a node or a small network, its inputs and what it gives.
+/// ONNX's own test cases (libonnx-testdata): a node or a small network, its inputs and what it
+/// gives.
 namespace hios::test {
 
 struct OnnxValues {
