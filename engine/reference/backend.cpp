@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "engine/backend/fusion.h"
 #include "engine/backend/half.h"
@@ -48,15 +49,22 @@ struct InputPlace {
   Shape shape;
 };
 
+/// The weights and biases of other layers, as the source gives them.
+struct Parameters {
+  std::vector<float> weights, bias;
+};
+using LayerWeights = std::variant<Parameters, PackedConv, PackedConvTranspose>;
+
 /// One layer with all that its kernel needs.
 struct Step {
   LayerKind kind;
-  std::shared_ptr<const PackedConv> conv;  ///< Conv only
+  std::shared_ptr<const LayerWeights> weights;  ///< null: it has none
   std::vector<InputPlace> inputs;
   float* bound_output = nullptr;  ///< null: the scratch
   std::size_t scratch_offset = 0;
   Shape output_shape;
-  std::optional<std::size_t> rounded;  ///< tf32, Conv: the scratch for its rounded input
+  /// tf32, of what multiplies and adds: the scratch for each of its rounded inputs.
+  std::vector<std::size_t> rounded;
 };
 
 /// A tensor that lies outside as halves and in the scratch as fp32.
@@ -76,19 +84,57 @@ struct Steps {
   std::optional<Narrowing> output;  ///< fp16 only
 };
 
-void run_layer(const Step& step, std::span<const Input> in, const Output& out) {
-  struct Visitor {
-    const Step& step;
-    std::span<const Input> in;
-    const Output& out;
-    void operator()(const Conv&) const { step.conv->run(in[0], out); }
-    void operator()(const Pool& kind) const { pool(kind, in[0], out); }
-    void operator()(const GlobalAveragePool&) const { global_average_pool(in[0], out); }
-    void operator()(const Relu&) const { relu(in[0], out); }
-    void operator()(const Sum&) const { sum(in, out); }
-    void operator()(const Concat&) const { concat(in, out); }
-  };
-  std::visit(Visitor{step, in, out}, step.kind);
+/// Calls the kernel of a layer's kind.
+struct RunLayer {
+  const Step& step;
+  std::span<const Input> in;
+  const Output& out;
+
+  template <class Weights>
+  const Weights& weights() const {
+    return std::get<Weights>(*step.weights);
+  }
+  Input weight(const std::optional<Shape>& shape) const {
+    return shape ? Input{weights<Parameters>().weights.data(), *shape} : Input{};
+  }
+  Input bias(const std::optional<Shape>& shape) const {
+    return shape ? Input{weights<Parameters>().bias.data(), *shape} : Input{};
+  }
+
+  void operator()(const Conv&) const { weights<PackedConv>().run(in[0], out); }
+  void operator()(const ConvTranspose&) const { weights<PackedConvTranspose>().run(in[0], out); }
+  void operator()(const Pool& kind) const { pool(kind, in[0], out); }
+  void operator()(const GlobalAveragePool&) const { global_average_pool(in[0], out); }
+  void operator()(const Relu&) const { relu(in[0], out); }
+  void operator()(const Sum&) const { sum(in, out); }
+  void operator()(const Concat& kind) const { concat(kind, in, out); }
+  void operator()(const Unary& kind) const { unary(kind, in[0], out); }
+  void operator()(const Binary& kind) const {
+    const Input other = kind.constant ? weight(kind.constant) : in[1];
+    if (kind.constant_first) {
+      binary(kind, other, in[0], out);
+    } else {
+      binary(kind, in[0], other, out);
+    }
+  }
+  void operator()(const Softmax& kind) const { softmax(kind, in[0], out); }
+  void operator()(const Reduce& kind) const { reduce(kind, in[0], out); }
+  void operator()(const Normalization& kind) const {
+    normalize(kind, in[0], weight(kind.scale), bias(kind.bias), out);
+  }
+  void operator()(const LocalResponseNormalization& kind) const {
+    normalize_response(kind, in[0], out);
+  }
+  void operator()(const Resize& kind) const { resize(kind, in[0], out); }
+  void operator()(const Pad& kind) const { pad(kind, in[0], out); }
+  void operator()(const Move& kind) const { move(kind, in[0], out); }
+  void operator()(const MatMul& kind) const { multiply(kind, in[0], in[1], out); }
+};
+
+/// What tensor cores compute, where there are any: in tf32 its inputs are rounded.
+bool is_product(const LayerKind& kind) {
+  return std::holds_alternative<Conv>(kind) || std::holds_alternative<ConvTranspose>(kind) ||
+         std::holds_alternative<MatMul>(kind);
 }
 
 class ReferenceOperator final : public BoundOperator {
@@ -117,14 +163,16 @@ class ReferenceOperator final : public BoundOperator {
       const InputPlace& place = step.inputs[i];
       inputs_[i] = {place.bound ? place.bound : &scratch_[place.scratch_offset], place.shape};
     }
-    if (step.rounded) {
-      float* const rounded = &scratch_[*step.rounded];
-      std::transform(inputs_[0].data, inputs_[0].data + inputs_[0].shape.elements(), rounded,
+    for (std::size_t i = 0; i < step.rounded.size(); ++i) {
+      float* const rounded = &scratch_[step.rounded[i]];
+      std::transform(inputs_[i].data, inputs_[i].data + inputs_[i].shape.elements(), rounded,
                      round_to_tf32);
-      inputs_[0].data = rounded;
+      inputs_[i].data = rounded;
     }
-    float* output = step.bound_output ? step.bound_output : &scratch_[step.scratch_offset];
-    run_layer(step, std::span(inputs_).first(step.inputs.size()), {output, step.output_shape});
+    const Output output{step.bound_output ? step.bound_output : &scratch_[step.scratch_offset],
+                        step.output_shape};
+    const auto inputs = std::span(inputs_).first(step.inputs.size());
+    std::visit(RunLayer{step, inputs, output}, step.kind);
   }
 
   Steps steps_;
@@ -148,10 +196,12 @@ class StepBuilder {
     const Layer& layer = model_.layer(part.layers.layers.front());
     Step& step = steps_.layers.emplace_back();
     step.kind = layer.kind;
-    for (const Operand& operand : part.operands) step.inputs.push_back(input(operand));
+    for (std::size_t i = 0; i < part.operands.size(); ++i) {
+      step.inputs.push_back(input(part.operands[i], layer.input_shapes[i]));
+    }
     step.output_shape = model_.tensor(layer.output).shape;
-    if (precision_ == Precision::kTf32 && std::holds_alternative<Conv>(layer.kind)) {
-      step.rounded = take(step.inputs.front().shape);
+    if (precision_ == Precision::kTf32 && is_product(layer.kind)) {
+      for (const InputPlace& in : step.inputs) step.rounded.push_back(take(in.shape));
     }
     if (layer.output == output_ && precision_ != Precision::kFp16) {
       step.bound_output = reinterpret_cast<float*>(bound_output_);
@@ -173,13 +223,13 @@ class StepBuilder {
     return std::exchange(scratch_size_, scratch_size_ + static_cast<std::size_t>(shape.elements()));
   }
 
-  InputPlace input(const Operand& operand) {
+  /// An operand, read in this shape.
+  InputPlace input(const Operand& operand, const Shape& shape) {
     if (operand.made_inside) {
-      const Step& maker = steps_.layers[operand.index];
-      return {.scratch_offset = maker.scratch_offset, .shape = maker.output_shape};
+      return {.scratch_offset = steps_.layers[operand.index].scratch_offset, .shape = shape};
     }
     const Source source = bound_inputs_[InputIndex(operand.index)];
-    InputPlace place{.shape = source.shape};
+    InputPlace place{.shape = shape};
     if (precision_ != Precision::kFp16) {
       place.bound = source.floats();
       return place;
@@ -200,12 +250,25 @@ class StepBuilder {
 };
 
 /// As a device would upload them.
-void round_weights(Precision precision, std::vector<float>& weights, std::vector<float>& bias) {
-  if (precision == Precision::kTf32)
+void round_weights(Precision precision, const LayerKind& kind, std::vector<float>& weights,
+                   std::vector<float>& bias) {
+  if (precision == Precision::kTf32 && is_product(kind)) {
     std::ranges::transform(weights, weights.begin(), round_to_tf32);
+  }
   if (precision != Precision::kFp16) return;
   std::ranges::transform(weights, weights.begin(), round_to_half);
   std::ranges::transform(bias, bias.begin(), round_to_half);
+}
+
+LayerWeights packed(const Layer& layer, Parameters drawn) {
+  const std::int64_t in_channels = layer.input_shapes.front().c;
+  if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
+    return PackedConv(*conv, in_channels, drawn.weights, drawn.bias);
+  }
+  if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
+    return PackedConvTranspose(*conv, in_channels, drawn.weights, drawn.bias);
+  }
+  return drawn;
 }
 
 class ReferenceBackend final : public Backend {
@@ -241,13 +304,13 @@ class ReferenceBackend final : public Backend {
  private:
   using WeightsKey = std::tuple<const TensorSource*, const Model*, std::string>;
 
-  std::shared_ptr<const PackedConv> packed_conv(const Model& model, const Layer& layer,
-                                                TensorSource& source);
+  std::shared_ptr<const LayerWeights> weights_of(const Model& model, const Layer& layer,
+                                                 TensorSource& source);
 
   int threads_;
   Precision precision_;
   std::vector<float> scratch_;  // of the operator that runs; as large as the neediest
-  std::map<WeightsKey, std::weak_ptr<const PackedConv>> weights_;
+  std::map<WeightsKey, std::weak_ptr<const LayerWeights>> weights_;
 };
 
 std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation,
@@ -260,8 +323,8 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
     for (const Part& part : single_layers(*operation.model, *operation.layers)) {
       const Layer& layer = operation.model->layer(part.layers.layers.front());
       Step& step = builder.add(part);
-      if (std::holds_alternative<Conv>(layer.kind)) {
-        step.conv = packed_conv(*operation.model, layer, source);
+      if (parameters(layer.kind, layer.input_shapes) > 0) {
+        step.weights = weights_of(*operation.model, layer, source);
       }
     }
     if (scratch_.size() < builder.scratch_size()) scratch_.resize(builder.scratch_size());
@@ -273,23 +336,20 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
 
 /// Draws and packs a layer's weights, or finds them where another bound operator has them already:
 /// a profiler binds an operator once for each stage in which it measures it.
-std::shared_ptr<const PackedConv> ReferenceBackend::packed_conv(const Model& model,
-                                                                const Layer& layer,
-                                                                TensorSource& source) {
-  std::weak_ptr<const PackedConv>& known = weights_[{&source, &model, layer.name}];
-  if (auto packed = known.lock()) return packed;
-  const Conv& conv = std::get<Conv>(layer.kind);
-  const std::int64_t in_channels = model.tensor(layer.inputs.front()).shape.c;
-  const std::int64_t taps = conv.kernel.h * conv.kernel.w;
-  std::vector<float> weights(
-      static_cast<std::size_t>(conv.out_channels * (in_channels / conv.groups) * taps));
-  std::vector<float> bias(static_cast<std::size_t>(conv.bias ? conv.out_channels : 0));
-  source.weights(model, layer, weights);
-  if (conv.bias) source.bias(model, layer, bias);
-  round_weights(precision_, weights, bias);
-  auto packed = std::make_shared<const PackedConv>(conv, in_channels, weights, bias);
-  known = packed;
-  return packed;
+std::shared_ptr<const LayerWeights> ReferenceBackend::weights_of(const Model& model,
+                                                                 const Layer& layer,
+                                                                 TensorSource& source) {
+  std::weak_ptr<const LayerWeights>& known = weights_[{&source, &model, layer.name}];
+  if (auto shared = known.lock()) return shared;
+  const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
+  Parameters drawn{std::vector<float>(static_cast<std::size_t>(counts.weights)),
+                   std::vector<float>(static_cast<std::size_t>(counts.bias))};
+  if (counts.weights > 0) source.weights(model, layer, drawn.weights);
+  if (counts.bias > 0) source.bias(model, layer, drawn.bias);
+  round_weights(precision_, layer.kind, drawn.weights, drawn.bias);
+  auto shared = std::make_shared<const LayerWeights>(packed(layer, std::move(drawn)));
+  known = shared;
+  return shared;
 }
 
 void ReferenceBackend::run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare>,

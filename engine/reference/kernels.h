@@ -51,11 +51,47 @@ class PackedConv {
   std::vector<float> padding_;  // one pixel of zeros
 };
 
-/// Padding is never the maximum, and an average divides by the pixels inside the image.
+/// The same of a ConvTranspose, whose weights come as (in, out/groups, kernel h, kernel w).
+class PackedConvTranspose {
+ public:
+  PackedConvTranspose(const ConvTranspose& conv, std::int64_t in_channels,
+                      std::span<const float> weights, std::span<const float> bias);
+
+  void run(const Input& in, const Output& out) const;
+
+ private:
+  /// visit(tap, input h, input w) for each input pixel that an output pixel is made of.
+  template <class Visit>
+  void for_each_source(const Shape& in, std::int64_t h, std::int64_t w, Visit visit) const;
+
+  ConvTranspose conv_;
+  std::int64_t group_inputs_, group_outputs_;  // channels of one group
+  std::vector<float> weights_;  // [kernel h][kernel w][input channel][output channel of its group]
+  std::vector<float> bias_;     // [output channel]; zeros where there is none
+};
+
+/// Padding is never the maximum, and an average divides as hios/model/layer.h says.
 void pool(const Pool& pool, const Input& in, const Output& out);
 void global_average_pool(const Input& in, const Output& out);
 void relu(const Input& in, const Output& out);
 void sum(std::span<const Input> in, const Output& out);
-void concat(std::span<const Input> in, const Output& out);
+void unary(const Unary& unary, const Input& in, const Output& out);
+/// The operands in their order, a constant among them.
+void binary(const Binary& binary, const Input& left, const Input& right, const Output& out);
+
+void reduce(const Reduce& reduce, const Input& in, const Output& out);
+void softmax(const Softmax& softmax, const Input& in, const Output& out);
+/// A scale or bias that the layer does not have is not read.
+void normalize(const Normalization& layer, const Input& in, const Input& scale, const Input& bias,
+               const Output& out);
+void normalize_response(const LocalResponseNormalization& layer, const Input& in,
+                        const Output& out);
+void multiply(const MatMul& matmul, const Input& left, const Input& right, const Output& out);
+
+void resize(const Resize& resize, const Input& in, const Output& out);
+
+void concat(const Concat& concat, std::span<const Input> in, const Output& out);
+void pad(const Pad& pad, const Input& in, const Output& out);
+void move(const Move& move, const Input& in, const Output& out);
 
 }  // namespace hios::reference

@@ -1,4 +1,4 @@
-#include "engine/reference/backend.h"
+// The reference backend on what operators of the four networks are made of, and as a backend.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,47 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "engine/reference/by_hand.h"
 #include "hios/base/error.h"
+#include "support/layer_operations.h"
 #include "support/naive_nchw.h"
 #include "support/operations.h"
 
 namespace hios {
 namespace {
 
+using test::FixedSource;
+using test::Floats;
 using test::make_operation;
 using test::OperationCase;
-using Floats = std::vector<float>;
+using test::reference_backend;
+using test::run;
 using Inputs = std::span<const TensorId>;
-
-/// The weights and bias of a test's one convolution, and how often they were asked for.
-class FixedSource final : public TensorSource {
- public:
-  FixedSource() = default;
-  FixedSource(Floats weights, Floats bias) : weights_(std::move(weights)), bias_(std::move(bias)) {}
-  void weights(const Model&, const Layer&, std::span<float> out) override {
-    ++drawn;
-    ASSERT_EQ(out.size(), weights_.size());
-    std::ranges::copy(weights_, out.begin());
-  }
-  void bias(const Model&, const Layer&, std::span<float> out) override {
-    ASSERT_EQ(out.size(), bias_.size());
-    std::ranges::copy(bias_, out.begin());
-  }
-  void input(const Model&, std::span<float>) override { FAIL() << "no test asks for an input"; }
-
-  int drawn = 0;
-
- private:
-  Floats weights_, bias_;
-};
-
-std::unique_ptr<Backend> reference_backend(int threads = 1) {
-  return reference::make_backend({.threads = threads, .cores = {}});
-}
-
-Floats run(const OperationCase& c, const std::vector<Floats>& inputs, FixedSource source = {}) {
-  return test::run_operation(*reference_backend(), c, 1, inputs, source);
-}
 
 OperationCase conv_case(const Shape& input, const Conv& conv) {
   return make_operation("conv", input, {},
@@ -170,8 +145,7 @@ TEST(ReferenceByHand, LayersOfAnOperatorAreStoredAsFloats) {
 
 class ReferenceCases : public testing::TestWithParam<const OperationCase*> {};
 
-TEST_P(ReferenceCases, AgreesWithNaiveNchw) {
-  const OperationCase& c = *GetParam();
+void expect_agreement(const OperationCase& c) {
   constexpr std::uint64_t kSeed = 5;
   SeededSource source(kSeed);
   const auto inputs = test::random_inputs(c, kSeed);
@@ -180,6 +154,16 @@ TEST_P(ReferenceCases, AgreesWithNaiveNchw) {
   ASSERT_EQ(values.size(), expected.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     ASSERT_NEAR(values[i], expected[i], 1e-6 + 1e-6 * std::abs(expected[i])) << "element " << i;
+  }
+}
+
+TEST_P(ReferenceCases, AgreesWithNaiveNchw) { expect_agreement(*GetParam()); }
+
+/// One test: there are a thousand of them, and each takes less time than to start a program.
+TEST(ReferenceLayers, AgreeWithNaiveNchw) {
+  for (const OperationCase& c : test::layer_operation_cases()) {
+    SCOPED_TRACE(c.name);
+    expect_agreement(c);
   }
 }
 

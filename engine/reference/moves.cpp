@@ -1,0 +1,79 @@
+// Part of engine/reference/kernels.h: what puts values elsewhere and computes nothing.
+#include <algorithm>
+
+#include "engine/reference/loops.h"
+
+namespace hios::reference {
+namespace {
+
+/// Where a padded axis takes value number `i` of its input from; −1: from the padding.
+std::int64_t source_of(Pad::Mode mode, std::int64_t i, std::int64_t extent) {
+  if (inside(i, extent)) return i;
+  switch (mode) {
+    case Pad::Mode::kConstant:
+      return -1;
+    case Pad::Mode::kReflect:
+      return i < 0 ? -i : 2 * (extent - 1) - i;
+    case Pad::Mode::kEdge:
+      return i < 0 ? 0 : extent - 1;
+    case Pad::Mode::kWrap:
+      return (i % extent + extent) % extent;
+  }
+  return -1;  // no such mode
+}
+
+/// Writes what `dimensions` say of the input from `from` on; returns where the output goes on.
+float* write_out(std::span<const Move::Dimension> dimensions, const float* from, float* to) {
+  if (dimensions.empty()) {
+    *to = *from;
+    return to + 1;
+  }
+  const auto [size, stride] = dimensions.front();
+  for (std::int64_t i = 0; i < size; ++i) to = write_out(dimensions.subspan(1), from + i * stride, to);
+  return to;
+}
+
+}  // namespace
+
+void concat(const Concat& concat, std::span<const Input> in, const Output& out) {
+  Index first;  // of the input at hand, in the output
+  for (const Input& part : in) {
+    const float* next = part.data;
+    for_each_index(part.shape, [&](const Index& at) {
+      const Index to{first.n + at.n, first.h + at.h, first.w + at.w, first.c + at.c};
+      out.data[offset(out.shape, to)] = *next++;
+    });
+    switch (concat.axis) {
+      case Axis::kN:
+        first.n += part.shape.n;
+        break;
+      case Axis::kC:
+        first.c += part.shape.c;
+        break;
+      case Axis::kH:
+        first.h += part.shape.h;
+        break;
+      case Axis::kW:
+        first.w += part.shape.w;
+        break;
+    }
+  }
+}
+
+void pad(const Pad& pad, const Input& in, const Output& out) {
+  float* next = out.data;
+  for_each_index(out.shape, [&](const Index& at) {
+    const Index from{source_of(pad.mode, at.n - pad.begin.n, in.shape.n),
+                     source_of(pad.mode, at.h - pad.begin.h, in.shape.h),
+                     source_of(pad.mode, at.w - pad.begin.w, in.shape.w),
+                     source_of(pad.mode, at.c - pad.begin.c, in.shape.c)};
+    const bool padding = std::min({from.n, from.h, from.w, from.c}) < 0;
+    *next++ = padding ? pad.value : in.data[offset(in.shape, from)];
+  });
+}
+
+void move(const Move& move, const Input& in, const Output& out) {
+  write_out(move.dimensions, in.data + move.offset, out.data);
+}
+
+}  // namespace hios::reference
