@@ -13,6 +13,7 @@
 #include "cli/stop_request.h"
 #include "engine/job/run_job.h"
 #include "hios/base/log.h"
+#include "hios/base/npy.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::cli {
@@ -22,6 +23,21 @@ std::string incomplete_text(const RunCommand& command, int signal) {
   const bool verify = command.options.verify != job::Verify::kNo;
   return "ended by " + signal_name(signal) +
          (verify ? " before it was verified" : " before its end");
+}
+
+/// 0.npy, 1.npy, … and, last, what they are: outputs.json.
+void write_outputs(const RunCommand& command, const job::RunResults& results) {
+  const Model& model = command.inputs.network.model;
+  const Existing existing = command.common.existing;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < model.named_outputs().size(); ++i) {
+    const NamedOutput& output = model.named_outputs()[i];
+    const std::string file = std::to_string(i) + ".npy";
+    write_npy(*command.outputs / file, output.dims, results.model_outputs[i], existing);
+    list.push_back({{"name", output.name}, {"file", file}, {"dims", output.dims}});
+  }
+  write_json(*command.outputs / "outputs.json", {{"model", model.name()}, {"outputs", list}},
+             existing);
 }
 
 /// Rank 0 prints and writes; every rank learns the exit status. `signal`: what ended the run; 0:
@@ -41,6 +57,7 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
       if (command.common.json)
         write_json(*command.common.json, to_json(report, command.inputs.network.coarse.graph),
                    existing);
+      if (command.outputs && !results.stopped) write_outputs(command, results);
       if (command.trace)
         write_json(*command.trace, run_trace(command.inputs, results, job.costs()).json(),
                    existing);

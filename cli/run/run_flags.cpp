@@ -10,7 +10,12 @@ namespace po = boost::program_options;
 
 po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
-  group.add_options()("schedule", value("FILE"), "the schedule; rank r is its device r");
+  group.add_options()("schedule", value("FILE"),
+                      "the schedule; rank r is its device r (none: one rank, in order)");
+  group.add_options()("input", value("FILE.npy"),
+                      "the input, float32 in the model's extents (from --seed)");
+  group.add_options()("outputs", value("FOLDER"),
+                      "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
   group.add_options()("profile", value("FILE"), "predict by these costs, stage by stage");
   group.add_options()("percentiles", value("P[,P...]"),
                       "further percentiles of the latency: 50,90,99.9");
@@ -95,10 +100,55 @@ void check_together(const Flags& flags, const RunCommand& command) {
   if (command.max_error && command.options.blocking) {
     throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
   }
-  for (const char* output : {"json", "csv", "trace"}) {
+  for (const char* output : {"json", "csv", "trace", "outputs"}) {
     if (command.dry_run && flags.given(output)) {
       throw InputError(std::string("--dry-run measures nothing that --") + output + " could hold");
     }
+  }
+}
+
+/// One rank's device where there is no schedule.
+Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_t size) {
+  if (size != 1) {
+    throw InputError("--schedule FILE is needed for more than one rank (" + std::to_string(size) +
+                     "): which of them runs what?");
+  }
+  const BackendEntry& backend = *job::backends_of_ranks(ranks, 1).front();
+  Device device;
+  device.kind = std::string(backend.kind);
+  device.name = device.kind + "0";
+  device.threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
+  device.precision = read_math(flags).value_or(Precision::kFp32);
+  return device;
+}
+
+job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, std::size_t size,
+                           const ReadLimits& limits) {
+  const std::string model = flags.text("model");
+  const InputSize wanted = read_input_size(flags);
+  const auto schedule = flags.optional_text("schedule");
+  const auto profile = flags.optional_text("profile");
+  if (!schedule && profile) throw InputError("--profile predicts a schedule: give --schedule FILE");
+  job::RunInputs inputs = schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits)
+                                   : job::inputs_in_order(load_model(model, wanted, limits),
+                                                          lone_device(flags, ranks, size));
+  if (const auto input = flags.optional_text("input")) {
+    inputs.input = job::read_input(*input, inputs.network.model, limits);
+  }
+  return inputs;
+}
+
+/// Made if it is not there; its files are looked at now, not after the run.
+void check_outputs(const std::filesystem::path& folder, std::size_t count, Existing existing) {
+  std::error_code failure;
+  std::filesystem::create_directory(folder, failure);
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError("--outputs " + printable(folder.string(), 200) +
+                     ": is no folder, and cannot be made one");
+  }
+  check_writable(folder / "outputs.json", existing);
+  for (std::size_t i = 0; i < count; ++i) {
+    check_writable(folder / (std::to_string(i) + ".npy"), existing);
   }
 }
 
@@ -107,18 +157,22 @@ void check_together(const Flags& flags, const RunCommand& command) {
 RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   const Common common = read_common(flags, !first);
-  const std::string schedule = flags.text("schedule");
   check_distinct_files(flags);
-  RunCommand command(common,
-                     job::read_run_inputs(flags.text("model"), read_input_size(flags), schedule,
-                                          flags.optional_text("profile"), common.limits));
-  command.options = read_options(flags, transport.size(), common.seed);
+  const job::RunOptions options = read_options(flags, transport.size(), common.seed);
+  RunCommand command(common, read_inputs(flags, options.ranks, transport.size(), common.limits));
+  command.options = options;
   check_repeated_words(flags, command.inputs);
   command.percentiles = read_percentiles(flags);
   if (flags.given("max-error")) command.max_error = flags.number("max-error", 0, 1e6);
   command.timeout_s = read_timeout(flags);
   command.dry_run = flags.given("dry-run");
   check_together(flags, command);
+  if (const auto outputs = flags.optional_text("outputs")) {
+    command.outputs = *outputs;
+    command.options.gather_outputs = true;
+    const std::size_t count = command.inputs.network.model.named_outputs().size();
+    if (first) check_outputs(*command.outputs, count, common.existing);
+  }
   if (const auto trace = flags.optional_text("trace")) {
     command.trace = *trace;
     if (first) check_writable(*command.trace, common.existing);

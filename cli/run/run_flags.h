@@ -23,6 +23,7 @@ struct RunCommand {
   std::optional<double> max_error;  ///< of the prediction, in percent
   double timeout_s = 60;
   std::optional<std::filesystem::path> trace;
+  std::optional<std::filesystem::path> outputs;  ///< a folder
   bool dry_run = false;
 };
 

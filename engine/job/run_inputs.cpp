@@ -4,6 +4,7 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
+#include "hios/base/npy.h"
 #include "hios/evaluate/validate.h"
 #include "hios/profile/extrapolate.h"
 
@@ -31,6 +32,43 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
     inputs.profile->file = *profile_file;
   }
   return inputs;
+}
+
+RunInputs inputs_in_order(Model model, const Device& device) {
+  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes()),
+                   .schedule = {}};
+  const Graph& graph = inputs.network.coarse.graph;
+  ScheduleFile& schedule = inputs.schedule;
+  schedule.graph_name = graph.name();
+  schedule.graph_digest = graph.digest();
+  schedule.batch = inputs.network.model.batch();
+  schedule.height = inputs.network.model.height();
+  schedule.width = inputs.network.model.width();
+  schedule.algorithm = "sequential";
+  schedule.devices = {device};
+  std::vector<OpId> order;
+  for (std::size_t i = 0; i < graph.size(); ++i) order.emplace_back(i);
+  schedule.schedule.devices = {one_operator_stages(order)};
+  schedule.has_prediction = false;
+  return inputs;
+}
+
+std::vector<float> read_input(const std::string& file, const Model& model,
+                              const ReadLimits& limits) {
+  NpyArray array = read_npy(file, limits);
+  const auto dims = model.input_dims();
+  if (!std::ranges::equal(array.dims, dims)) {
+    const auto text = [](const auto& extents) {
+      std::string result;
+      for (const std::int64_t extent : extents) {
+        result += (result.empty() ? "" : "x") + std::to_string(extent);
+      }
+      return result;
+    };
+    throw InputError(printable(file, 200) + ": holds " + text(array.dims) +
+                     " where the model takes " + text(dims));
+  }
+  return in_memory_order(array.values, dims);
 }
 
 std::string schedule_digest(const RunInputs& inputs) {

@@ -6,6 +6,7 @@
 
 #include "engine/job/ranks.h"
 #include "hios/graph/network.h"
+#include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
 
@@ -20,6 +21,8 @@ struct RunInputs {
   std::string schedule_name = "the schedule";
   /// Of the schedule's file, for the report; empty: of the schedule as it is here.
   std::string schedule_digest = {};
+  /// The model's input as it lies in memory (Model::input_dims says how); empty: from the seed.
+  std::vector<float> input = {};
 };
 
 /// Reads the files of a run. `model`: see load_model; where `size` says nothing, the model has the
@@ -28,6 +31,14 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
                           const std::optional<std::string>& profile_file = {},
                           const ReadLimits& limits = {});
+
+/// A run of one rank on this device, one operator after the other, without a schedule's file.
+RunInputs inputs_in_order(Model model, const Device& device);
+
+/// Reads an input from a .npy file. Throws InputError where it is none for the model: other
+/// extents, or other than numbers.
+std::vector<float> read_input(const std::string& file, const Model& model,
+                              const ReadLimits& limits);
 
 /// See RunInputs::schedule_digest.
 std::string schedule_digest(const RunInputs& inputs);

@@ -10,6 +10,7 @@
 #include "engine/job/tensor_transport.h"
 #include "engine/run/executor.h"
 #include "engine/run/step_text.h"
+#include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/base/statistics.h"
@@ -47,6 +48,34 @@ Precision roughest(const std::vector<RankDevice>& devices) {
       ->precision;
 }
 
+/// Weights as the model or the seed has them; an input of the user's, where there is one.
+class InputSource final : public TensorSource {
+ public:
+  InputSource(std::uint64_t seed, const std::vector<float>& given) : seeded_(seed), given_(given) {}
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override {
+    seeded_.weights(model, layer, out);
+  }
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override {
+    seeded_.bias(model, layer, out);
+  }
+  void input(const Model& model, std::span<float> out) override {
+    if (given_.empty()) return seeded_.input(model, out);
+    std::ranges::copy(given_, out.begin());
+  }
+
+ private:
+  SeededSource seeded_;
+  const std::vector<float>& given_;
+};
+
+std::string digest_of(const std::vector<float>& values) {
+  if (values.empty()) return {};
+  return Digest()
+      .add(std::string_view(reinterpret_cast<const char*>(values.data()),
+                            values.size() * sizeof(float)))
+      .hex();
+}
+
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
   for (const Slot& slot : plan.slots) {
@@ -70,6 +99,7 @@ struct RunJob::State {
   void prepare();
   void describe();
   void record(Executor& executor, RunResults& results);
+  void gather_outputs(RunResults& results) const;
   std::optional<Verified> verify(TensorSource& source, const Executor& executor) const;
 
   Watch& watch;
@@ -95,7 +125,8 @@ void RunJob::State::agree() {
   mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},
                                     {"the schedule", schedule_digest(inputs)},
                                     {"the profile", inputs.profile ? inputs.profile->digest() : ""},
-                                    {"the seed", std::to_string(options.seed)}});
+                                    {"the seed", std::to_string(options.seed)},
+                                    {"the input", digest_of(inputs.input)}});
 }
 
 /// From here on the platform's devices name their GPUs, so that a profile answers for these only.
@@ -169,6 +200,24 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
 }
 
+/// To rank 0, in the model's order. One after the other: only one travels at a time.
+void RunJob::State::gather_outputs(RunResults& results) const {
+  const Network& network = inputs.network;
+  for (const NamedOutput& output : network.model.named_outputs()) {
+    const std::optional<OpId> maker = network.coarse.producer(output.tensor);
+    std::vector<float> made_here;
+    for (const auto& [op, values] : results.outputs) {
+      if (op == maker) made_here = values;
+    }
+    const std::vector<std::vector<float>> all = mpi::gather(transport(), made_here);
+    if (rank() != Rank(0)) continue;
+    const auto found =
+        std::ranges::find_if(all, [](const auto& values) { return !values.empty(); });
+    results.model_outputs.push_back(
+        in_row_major_order(found == all.end() ? std::vector<float>() : *found, output.dims));
+  }
+}
+
 std::optional<Verified> RunJob::State::verify(TensorSource& source,
                                               const Executor& executor) const {
   // Ranks tell each other after each operator; the reference backend's plain loops take long.
@@ -214,7 +263,7 @@ std::vector<std::string> RunJob::steps() {
 RunResults RunJob::run() {
   State& job = *state_;
   const Network& network = job.inputs.network;
-  SeededSource source(job.options.seed);
+  InputSource source(job.options.seed, job.inputs.input);
   Executor executor(network.coarse, network.model, job.plan, *job.mine.backend, job.tensors->get(),
                     source, {.blocking = job.options.blocking});
   RunResults results;
@@ -229,6 +278,7 @@ RunResults RunJob::run() {
   }
   job.watch.phase("writing the results");
   for (const OpId op : job.plan.outputs) results.outputs.emplace_back(op, executor.output(op));
+  if (job.options.gather_outputs && !results.stopped) job.gather_outputs(results);
   if (job.costs)
     results.predicted = simulate(network.coarse.graph, job.inputs.schedule.schedule, *job.costs);
   if (job.options.verify != Verify::kNo && !results.stopped) {

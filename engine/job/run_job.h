@@ -49,6 +49,7 @@ struct RunOptions {
   Verify verify = Verify::kNo;
   std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
   std::optional<double> rtol = {};  ///< a share of the expected value; none: the same
+  bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< wait after every operator (ExecutorOptions)
 };
 
@@ -79,6 +80,8 @@ struct RunResults {
   std::optional<Timeline> predicted;  ///< by the profile
   /// The graph's outputs that this rank computed, as the last measured run left them.
   std::vector<std::pair<OpId, std::vector<float>>> outputs;
+  /// By Model::named_outputs(), row-major; on rank 0, and only where they were asked for.
+  std::vector<std::vector<float>> model_outputs;
   std::optional<Verified> verified;
 };
 

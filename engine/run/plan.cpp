@@ -106,7 +106,11 @@ class Planner {
  public:
   Planner(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
           const PlanOptions& options)
-      : graph_(coarse.graph), options_(options), device_(rank.index()), order_(graph_, schedule) {
+      : coarse_(coarse),
+        graph_(coarse.graph),
+        options_(options),
+        device_(rank.index()),
+        order_(graph_, schedule) {
     plan_.rank = rank;
     plan_.stages = schedule.devices.at(device_);
     plan_.slot_of.assign(graph_.size(), SIZE_MAX);
@@ -221,7 +225,7 @@ class Planner {
     if (!slot.received && free_stage_[slot.op.index()] > 0) {
       life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
     }
-    if (options_.keep_all || graph_.out_edges(slot.op).empty()) life.last = end;
+    if (options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
     return life;
   }
 
@@ -229,7 +233,7 @@ class Planner {
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       for_each_op(s, [&](OpId op) {
         add_slot(op, false);
-        if (graph_.out_edges(op).empty()) plan_.outputs.push_back(op);
+        if (coarse_.is_output(op)) plan_.outputs.push_back(op);
       });
     }
     for (const PlannedMessage& receive : plan_.receives) add_slot(receive.op, true);
@@ -268,6 +272,7 @@ class Planner {
     }
   }
 
+  const CoarseGraph& coarse_;
   const Graph& graph_;
   const PlanOptions& options_;
   std::size_t device_;

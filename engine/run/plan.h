@@ -59,7 +59,7 @@ struct RankPlan {
   std::vector<Slot> slots;           ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;             ///< the peak: what the arena needs
   Bytes all_tensors_bytes = 0;       ///< the sum, had nothing been reused
-  std::vector<OpId> outputs;         ///< the graph's outputs that this rank computes
+  std::vector<OpId> outputs;         ///< CoarseGraph::is_output, of those that this rank computes
   const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
 };

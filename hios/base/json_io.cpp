@@ -34,7 +34,9 @@ void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits
                    Need{"larger-input"});
 }
 
-std::string read_file(const fs::path& file, const ReadLimits& limits) {
+}  // namespace
+
+std::string read_text(const fs::path& file, const ReadLimits& limits) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
     throw InputError(shown(file) + ": cannot be read: " + system_error());
@@ -61,10 +63,8 @@ std::string read_file(const fs::path& file, const ReadLimits& limits) {
   }
 }
 
-}  // namespace
-
 Json read_json(const fs::path& file, const ReadLimits& limits) {
-  return parse_json(read_file(file, limits), file.string(), limits);
+  return parse_json(read_text(file, limits), file.string(), limits);
 }
 
 void check_writable(const fs::path& file, Existing existing) {

@@ -32,6 +32,10 @@ struct ReadLimits {
 inline constexpr double kMaxMs = 1e9;
 inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
 
+/// The bytes of a regular file (links are followed). Throws InputError: missing, unreadable, no
+/// regular file, or larger than the limit.
+std::string read_text(const std::filesystem::path& file, const ReadLimits& limits);
+
 /// Parses the file. Refuses, with file and JSON path: a missing or unreadable file, anything but a
 /// regular file (links are followed), an empty or truncated one, a duplicate key, nesting over the
 /// limit, a number that no double holds (1e400).

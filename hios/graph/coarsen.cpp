@@ -229,6 +229,7 @@ CoarseGraph coarsen(const Model& model, Bytes element_bytes) {
     for (const LayerId layer : op.layers) {
       coarse.producer_of[model.layer(layer).output.index()] = id;
     }
+    coarse.wanted.push_back(model.is_output(op.output));
     operators.push_back(vertex(op, model, id.index() + 1, element_bytes));
     for (const TensorId input : op.inputs) {
       const auto from = coarse.producer(input);

@@ -19,9 +19,14 @@ struct CoarseGraph {
   /// The operator that produces a tensor; empty for the model's input.
   std::optional<OpId> producer(TensorId id) const;
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
+  /// True if the operator makes an output of the model, or nobody reads what it makes.
+  bool is_output(OpId id) const {
+    return graph.out_edges(id).empty() || (id.index() < wanted.size() && wanted[id.index()]);
+  }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
   std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
+  std::vector<bool> wanted;                                     ///< by OpId: a model's output
   Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
 };
 

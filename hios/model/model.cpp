@@ -42,6 +42,40 @@ std::int64_t Model::parameters() const {
   return sum;
 }
 
+namespace {
+
+/// For each place in memory, visit(place in memory, place in row-major order) of an image.
+template <class Visit>
+void each_place(std::span<const std::int64_t> dims, Visit&& visit) {
+  const std::int64_t channels = dims[1], pixels = dims[2] * dims[3];
+  std::size_t memory = 0;
+  for (std::int64_t n = 0; n < dims[0]; ++n) {
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        visit(memory++, static_cast<std::size_t>((n * channels + c) * pixels + pixel));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<float> in_memory_order(std::vector<float> row_major,
+                                   std::span<const std::int64_t> dims) {
+  if (dims.size() != 4) return row_major;
+  std::vector<float> result(row_major.size());
+  each_place(dims, [&](std::size_t memory, std::size_t row) { result[memory] = row_major[row]; });
+  return result;
+}
+
+std::vector<float> in_row_major_order(std::vector<float> memory,
+                                      std::span<const std::int64_t> dims) {
+  if (dims.size() != 4) return memory;
+  std::vector<float> result(memory.size());
+  each_place(dims, [&](std::size_t place, std::size_t row) { result[row] = memory[place]; });
+  return result;
+}
+
 ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
   model_.name_ = std::move(name);
   try {

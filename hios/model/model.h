@@ -45,6 +45,13 @@ struct NamedOutput {
   std::vector<std::int64_t> dims;
 };
 
+/// Values of these dims between row-major order and the order of memory (see NamedOutput::dims).
+/// REQUIRES: as many values as dims say.
+std::vector<float> in_memory_order(std::vector<float> row_major,
+                                   std::span<const std::int64_t> dims);
+std::vector<float> in_row_major_order(std::vector<float> memory,
+                                      std::span<const std::int64_t> dims);
+
 /// What is computed: layers in topological order over tensors, ONNX operator names, attributes and
 /// semantics. Immutable once built; any thread may read it.
 class Model {
