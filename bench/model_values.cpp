@@ -39,7 +39,7 @@ void write_parameters(const Model& model, TensorSource& source, const fs::path& 
   for (const Layer& layer : model.layers()) {
     const Conv* const conv = std::get_if<Conv>(&layer.kind);
     if (!conv) continue;
-    const auto total = static_cast<std::size_t>(parameters(layer.kind, model.input_shapes(layer)));
+    const auto total = static_cast<std::size_t>(parameters(layer.kind, layer.input_shapes));
     const std::size_t biases = conv->bias ? static_cast<std::size_t>(conv->out_channels) : 0;
     std::vector<float> weights(total - biases), bias(biases);
     source.weights(model, layer, weights);

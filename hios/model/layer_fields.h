@@ -77,7 +77,7 @@ constexpr std::string_view name_of(Enum value) {
   return Names<Enum>::kAll[static_cast<std::size_t>(value)];
 }
 
-/// Calls field(name, member) for each attribute of a layer; `Layer` may be const. The type of a
+/// Calls field(name, member) for each attribute of a layer, which may be const. The type of a
 /// layer (Unary's function, for one) is not among them where it is its ONNX type.
 template <class Field>
 void fields(auto& layer, Field&& field) {

@@ -148,7 +148,7 @@ class ModelBuilder {
   std::unordered_set<std::string> names_;
 };
 
-/// `hios-model` version 1: the Model written out. Reading it back gives an equal Model.
+/// `hios-model`, in the lowest version that can say it: the Model written out. Reading it back gives an equal Model.
 Json to_json(const Model& model);
 /// `batch`, `height`, `width` replace those of the file's input where given.
 Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch = {},

@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <variant>
+
 #include "hios/graph/coarsen.h"
+#include "hios/model/layer_fields.h"
 #include "hios/model/networks/networks.h"
 #include "support/complaint.h"
+#include "support/schema.h"
 
 namespace hios {
 namespace {
@@ -16,10 +22,49 @@ Model read(const std::string& text) {
 }
 
 /// A small file with `layer` behind one good layer.
-std::string file_with(const std::string& layer) {
-  return R"({"format": "hios-model", "version": 1, "name": "m", "input": {"shape": [1, 3, 8, 8]},
+std::string file_with(const std::string& layer, int version = 1, const std::string& more = "") {
+  return R"({"format": "hios-model", "version": )" + std::to_string(version) +
+         R"(, "name": "m", "input": {"shape": [1, 3, 8, 8]},
              "layers": [{"name": "a", "type": "Relu", "inputs": ["input"]}, )" +
-         layer + "]}";
+         layer + "]" + more + "}";
+}
+
+/// One layer of each kind, no attribute as it is unless said otherwise.
+Model model_of_every_kind() {
+  ModelBuilder b("every", {2, 6, 8, 8});
+  const Padding uneven(Extent{0, 1}, Extent{2, 0});
+  TensorId x = b.conv("conv", b.input(), {12, {3, 2}, {2, 1}, uneven, 3, false, {1, 2}});
+  x = b.add("spread", ConvTranspose{8, {2, 3}, {2, 1}, uneven, {1, 0}, 2, false, {1, 3}}, {x});
+  x = b.pool("pool", x, {Pool::Kind::kAverage, {2, 2}, {2, 2}, uneven, {2, 1}, true, true});
+  x = b.add("clip", Unary{Unary::Function::kClip, -0.1f, 3.4e38f}, {x});
+  x = b.add("pow", Binary{Binary::Function::kPow, Shape{1, 8, 1, 1}, true}, {x});
+  const TensorId mean = b.add("max", Reduce{Reduce::Function::kMax, {.h = true, .w = true}}, {x});
+  x = b.add("mul", Binary{Binary::Function::kMul, {}, false}, {x, mean});
+  x = b.add("softmax", Softmax{{.c = true, .w = true}, true}, {x});
+  x = b.add("group", Normalization{{.h = true}, 4, 1e-3f, Shape{1, 8, 1, 1}, Shape{1, 1, 1, 1}},
+            {x});
+  x = b.add("plain", Normalization{{.c = true}, 0, 1e-3f, {}, {}}, {x});
+  x = b.add("lrn", LocalResponseNormalization{3, 0.1f, 0.7f, 2}, {x});
+  x = b.add("resize",
+            Resize{Resize::Mode::kCubic,
+                   Resize::Coordinates::kHalfPixelSymmetric,
+                   Resize::Nearest::kCeil,
+                   {5, 6},
+                   0.7,
+                   1.3,
+                   -0.5f,
+                   true},
+            {x});
+  x = b.add("pad", Pad{Pad::Mode::kEdge, {0, 1, 0, 2}, {1, 0, 3, 0}, 0.25f}, {x});
+  const std::int64_t values = b.shape(x).elements();
+  x = b.add("move", Move{{1, 4, 1, 6}, {{4, -3}, {6, 0}}, values - 1}, {x});
+  x = b.add("matmul", MatMul{true}, {x, x}, {Shape{1, 4, 1, 6}, Shape{1, 4, 1, 6}});
+  x = b.add("read", Relu{}, {x}, {Shape{6, 1, 3, 2}});
+  b.add("concat", Concat{Axis::kN}, {x, x});
+  b.sum("sum", {mean, mean});
+  b.global_average_pool("average", mean);
+  b.keep_layer_names();
+  return std::move(b).build({x, mean});
 }
 
 void expect_equal(const Model& a, const Model& b) {
@@ -33,6 +78,7 @@ void expect_equal(const Model& a, const Model& b) {
     EXPECT_EQ(mine.name, yours.name);
     EXPECT_EQ(mine.kind, yours.kind);
     EXPECT_EQ(mine.inputs, yours.inputs);
+    EXPECT_EQ(mine.input_shapes, yours.input_shapes);
     EXPECT_EQ(mine.output, yours.output);
     EXPECT_EQ(mine.block, yours.block);
     EXPECT_EQ(a.tensor(mine.output).shape, b.tensor(yours.output).shape);
@@ -46,6 +92,103 @@ TEST(ModelIo, GivesBackEveryBuiltInModel) {
     expect_equal(model, again);
     EXPECT_EQ(coarsen(model).graph.digest(), coarsen(again).graph.digest());
   }
+}
+
+TEST(ModelIo, GivesBackEveryKindInVersion2) {
+  const Model model = model_of_every_kind();
+  std::set<std::size_t> kinds;
+  for (const Layer& layer : model.layers()) kinds.insert(layer.kind.index());
+  EXPECT_EQ(kinds.size(), std::variant_size_v<LayerKind>);
+  const Json json = to_json(model);
+  EXPECT_EQ(json.at("version"), 2);
+  test::expect_meets_schema(json);
+  const Model again = read(to_text(json));
+  expect_equal(model, again);
+  EXPECT_EQ(to_json(again), json);
+  EXPECT_TRUE(std::ranges::equal(model.outputs(), again.outputs()));
+  EXPECT_TRUE(again.keeps_layer_names());
+  EXPECT_EQ(coarsen(model).graph.digest(), coarsen(again).graph.digest());
+}
+
+TEST(ModelIo, GivesBackEveryFunctionAndMode) {
+  const auto expect_back = [](const LayerKind& kind) {
+    ModelBuilder builder("m", {1, 3, 8, 8});
+    builder.add("layer", kind, {builder.input()});
+    const Model model = std::move(builder).build();
+    const Json json = to_json(model);
+    test::expect_meets_schema(json);
+    EXPECT_EQ(read(to_text(json)).layer(LayerId(0)).kind, kind) << attributes_text(kind);
+  };
+  const auto each = []<class Enum>(Enum, auto&& visit) {
+    for (std::size_t i = 0; i < Names<Enum>::kAll.size(); ++i) visit(static_cast<Enum>(i));
+  };
+  each(Unary::Function{}, [&](auto function) { expect_back(Unary{function, 0.1f, -3}); });
+  each(Binary::Function{}, [&](auto function) {
+    expect_back(Binary{function, Shape{1, 3, 1, 1}, false});
+  });
+  each(Reduce::Function{}, [&](auto function) { expect_back(Reduce{function, {.h = true}}); });
+  each(Resize::Mode{}, [&](auto mode) { expect_back(Resize{.mode = mode, .size = {9, 9}}); });
+  each(Resize::Coordinates{}, [&](auto coordinates) {
+    expect_back(Resize{.coordinates = coordinates, .size = {9, 9}});
+  });
+  each(Resize::Nearest{}, [&](auto to) { expect_back(Resize{.nearest = to, .size = {9, 9}}); });
+  each(Pad::Mode{}, [&](auto mode) { expect_back(Pad{mode, {0, 1, 2, 0}, {0, 0, 1, 1}, 0.5f}); });
+  each(Axis{}, [&](auto axis) { expect_back(Concat{axis}); });
+}
+
+TEST(ModelIo, WritesTheLowestVersionThatCanSayIt) {
+  for (const models::Entry& entry : models::all()) {
+    const Json json = to_json(entry.build(1, 96, 96));
+    EXPECT_EQ(json.at("version"), 1) << entry.name;
+    EXPECT_FALSE(json.contains("outputs") || json.contains("keep_names")) << entry.name;
+  }
+  const auto version = [](bool keep_names, bool output_inside, const LayerKind& kind) {
+    ModelBuilder builder("m", {1, 3, 8, 8});
+    const TensorId first = builder.relu("first", builder.input());
+    builder.add("second", kind, {first});
+    if (keep_names) builder.keep_layer_names();
+    const std::vector<TensorId> outputs{first};
+    return to_json(std::move(builder).build(output_inside ? outputs : std::vector<TensorId>()))
+        .at("version")
+        .get<int>();
+  };
+  const Conv conv{4, {3, 3}, {1, 1}, {1, 1}}, uneven{4, {3, 3}, {1, 1}, {{0, 1}, {1, 1}}},
+      dilated{4, {3, 3}, {1, 1}, {1, 1}, 1, true, {2, 1}};
+  EXPECT_EQ(version(false, false, conv), 1);
+  EXPECT_EQ(version(true, false, conv), 2);
+  EXPECT_EQ(version(false, true, conv), 2);
+  EXPECT_EQ(version(false, false, uneven), 2);
+  EXPECT_EQ(version(false, false, dilated), 2);
+  EXPECT_EQ(version(false, false, Pool{Pool::Kind::kMax, {2, 2}, {2, 2}, {0, 0}, {}, true}), 2);
+  EXPECT_EQ(version(false, false, Concat{Axis::kW}), 2);
+  EXPECT_EQ(version(false, false, Unary{}), 2);
+}
+
+TEST(ModelIo, PlacesComplaintsOfVersion2) {
+  const auto complaint = [](const std::string& layer, const std::string& more = "") {
+    return complaint_of([&] { read(file_with(layer, 2, more)); });
+  };
+  const std::string start = R"({"name": "b", "inputs": ["a"], )",
+                    relu = start + R"("type": "Relu"})";
+  expect_complaint(complaint(start + R"("type": "LSTM"})"), "$.layers[1].type: 'LSTM' is unknown");
+  expect_complaint(complaint(start + R"("type": "Softmax", "axes": "cc"})"),
+                   "$.layers[1].axes: must be some of the letters n, c, h and w");
+  expect_complaint(complaint(start + R"("type": "Softmax"})"), "needs at least one axis");
+  expect_complaint(complaint(start + R"("type": "Pad", "mode": "circular"})"),
+                   "$.layers[1].mode: 'circular' is unknown; known are constant, reflect");
+  expect_complaint(
+      complaint(start + R"("type": "Move", "output": [1, 1, 1, 2], "dimensions": [[2]]})"),
+      "$.layers[1].dimensions[0]: must be [size, stride]");
+  expect_complaint(complaint(start + R"("type": "Sigmoid", "axis": 1})"), "unknown key \"axis\"");
+  expect_complaint(complaint(start + R"("type": "Clip", "alpha": 1e39})"), "$.layers[1].alpha");
+  expect_complaint(complaint(start + R"("type": "Relu", "input_shapes": [[1, 3, 8, 9]]})"),
+                   "reads 1x3x8x8 as 1x3x8x9, which is not as many values");
+  expect_complaint(complaint(start + R"("type": "Relu", "input_shapes": []})"),
+                   "$.layers[1].input_shapes: must hold a shape for each input");
+  expect_complaint(complaint(relu, R"(, "outputs": ["c"])"), "$.outputs[0]: no layer before");
+  expect_complaint(complaint(relu, R"(, "outputs": [])"), "$.outputs: needs at least one output");
+  expect_complaint(complaint_of([&] { read(file_with(relu, 1, R"(, "outputs": ["a"])")); }),
+                   "unknown key \"outputs\"");
 }
 
 TEST(ModelIo, TakesAnotherBatchAndSize) {

@@ -51,10 +51,33 @@ TEST(Model, KnowsItsLayersTensorsAndReaders) {
   EXPECT_EQ(std::vector<TensorId>(outputs.begin(), outputs.end()),
             (std::vector{TensorId(4), loose}));
   EXPECT_EQ(model.tensor(TensorId(4)).shape, (Shape{2, 8, 8, 6}));
-  EXPECT_EQ(model.input_shapes(model.layer(LayerId(3))),
+  EXPECT_EQ(model.layer(LayerId(3)).input_shapes,
             (std::vector{Shape{2, 4, 8, 6}, Shape{2, 4, 8, 6}}));
   EXPECT_EQ(model.flop(), 2.0 * 2 * (2 * 4 * 8 * 6 * 3));
   EXPECT_EQ(model.parameters(), 2 * (4 * 3 + 4));
+}
+
+TEST(ModelBuilder, LayersReadValuesInOtherShapes) {
+  ModelBuilder builder("m", {1, 6, 2, 4});
+  const TensorId read = builder.add("read", Relu{}, {builder.input()}, {Shape{4, 1, 4, 3}});
+  EXPECT_EQ(builder.shape(read), (Shape{4, 1, 4, 3}));
+  const auto refused = [&](const std::vector<Shape>& shapes, const std::string& part) {
+    const std::string complaint = test::complaint_of(
+        [&] { builder.add("a" + std::to_string(shapes.size()), Relu{}, {read}, shapes); });
+    test::expect_complaint(complaint, part);
+  };
+  refused({{4, 1, 4, 4}}, "reads 4x1x4x3 as 4x1x4x4, which is not as many values");
+  refused({{4, 1, 4, 3}, {4, 1, 4, 3}}, "needs a shape for each input that it reads");
+}
+
+TEST(ModelBuilder, TakesOutputsThatLayersRead) {
+  ModelBuilder builder("m", {1, 6, 2, 4});
+  const TensorId first = builder.relu("first", builder.input());
+  builder.relu("second", first);
+  const Model model = std::move(builder).build({first, first});
+  ASSERT_EQ(model.outputs().size(), 1u);
+  EXPECT_EQ(model.outputs().front(), first);
+  EXPECT_TRUE(model.is_output(first));
 }
 
 TEST(ModelBuilder, NamesTheLayerThatCannotBe) {

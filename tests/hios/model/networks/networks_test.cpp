@@ -88,10 +88,10 @@ Extent extent(const Json& pair) {
 }
 
 void expect_window(const Json& data, const Extent& kernel, const Extent& stride,
-                   const Extent& padding) {
+                   const Padding& padding) {
   EXPECT_EQ(kernel, extent(data["kernel"]));
   EXPECT_EQ(stride, extent(data["stride"]));
-  EXPECT_EQ(padding, extent(data["padding"]));
+  EXPECT_EQ(padding, Padding(extent(data["padding"])));
 }
 
 void expect_pool(const Json& data, const Anatomy& op, const Shape& input) {
