@@ -29,7 +29,8 @@ float* write_out(std::span<const Move::Dimension> dimensions, const float* from,
     return to + 1;
   }
   const auto [size, stride] = dimensions.front();
-  for (std::int64_t i = 0; i < size; ++i) to = write_out(dimensions.subspan(1), from + i * stride, to);
+  for (std::int64_t i = 0; i < size; ++i)
+    to = write_out(dimensions.subspan(1), from + i * stride, to);
   return to;
 }
 

@@ -161,19 +161,26 @@ void normalize_response(const LocalResponseNormalization& layer, const Input& in
 }
 
 void multiply(const MatMul& matmul, const Input& left, const Input& right, const Output& out) {
-  const std::int64_t inner = left.shape.c;
-  for_each_index(out.shape, [&](const Index& at) {
-    const Index row{left.shape.n == 1 ? 0 : at.n, left.shape.h == 1 ? 0 : at.h, at.w, 0};
-    Index column{right.shape.n == 1 ? 0 : at.n, right.shape.h == 1 ? 0 : at.h, 0, at.c};
-    if (matmul.transpose_right) std::swap(column.w, column.c);
-    const float* a = left.data + offset(left.shape, row);
-    const float* b = right.data + offset(right.shape, column);
-    const std::int64_t step = matmul.transpose_right ? 1 : right.shape.c;
-    double sum = 0;
-    for (std::int64_t i = 0; i < inner; ++i) {
-      sum += static_cast<double>(a[i]) * static_cast<double>(b[i * step]);
+  const std::int64_t inner = left.shape.c, columns = out.shape.c;
+  // From a value of the right matrix to the one below it, and to the one on its right.
+  const std::int64_t down = matmul.transpose_right ? 1 : columns;
+  const std::int64_t across = matmul.transpose_right ? inner : 1;
+  const auto matrix = [](const Input& of, std::int64_t n, std::int64_t h) {
+    return pixel(of, of.shape.n == 1 ? 0 : n, of.shape.h == 1 ? 0 : h, 0);
+  };
+  for_each_pixel(out.shape, [&](std::int64_t n, std::int64_t h, std::int64_t row) {
+    const float* a = matrix(left, n, h) + row * inner;
+    float* result = pixel(out, n, h, row);
+    for (std::int64_t first = 0; first < columns; first += kBlock) {
+      const std::int64_t count = std::min(kBlock, columns - first);
+      const float* b = matrix(right, n, h) + first * across;
+      std::array<double, kBlock> sums{};
+      for (std::int64_t i = 0; i < inner; ++i) {
+        const double x = a[i];
+        for (std::int64_t c = 0; c < count; ++c) sums[c] += x * b[i * down + c * across];
+      }
+      for (std::int64_t c = 0; c < count; ++c) result[first + c] = static_cast<float>(sums[c]);
     }
-    out.data[offset(out.shape, at)] = static_cast<float>(sum);
   });
 }
 

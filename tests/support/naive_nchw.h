@@ -7,7 +7,8 @@
 #include "hios/model/model.h"
 
 /// A second, independent opinion about what layers compute, for testing the reference backend:
-/// NCHW, element by element, convolutions scattered from inputs to outputs instead of gathered.
+/// NCHW, element by element, sums scattered from inputs to outputs instead of gathered, functions
+/// by the ONNX documentation's formulas.
 namespace hios::test {
 
 /// The output of `layers` (NHWC), for inputs (NHWC) one for each different tensor that they read,
