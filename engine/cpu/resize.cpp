@@ -30,6 +30,14 @@ struct ResizedAxis {
   double scale;
 };
 
+/// The output's extent before it was cut to whole pixels: what ONNX aligns the corners of. (A scale
+/// that only its rounding keeps from a whole number means that number.)
+double extent_asked_for(const ResizedAxis& axis) {
+  const auto out = static_cast<double>(axis.out);
+  const double asked = axis.scale * static_cast<double>(axis.in);
+  return std::abs(asked - out) < 1e-6 * out ? out : asked;
+}
+
 /// Where place `i` of the output lies in the input.
 double place_in_input(Resize::Coordinates coordinates, const ResizedAxis& axis, std::int64_t i) {
   using enum Resize::Coordinates;
@@ -41,7 +49,7 @@ double place_in_input(Resize::Coordinates coordinates, const ResizedAxis& axis, 
     case kPytorchHalfPixel:
       return axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0.0;
     case kAlignCorners:
-      return axis.out > 1 ? x * (in - 1) / (out - 1) : 0.0;
+      return axis.out > 1 ? x * (in - 1) / (extent_asked_for(axis) - 1) : 0.0;
     case kAsymmetric:
       return x / axis.scale;
     case kTfHalfPixel:
