@@ -11,7 +11,8 @@ namespace hios::cpu {
 /// convolution is done in blocks that stay in cache (separable.cpp). Every operation is supported.
 ///
 /// An operator gives the same bits in every run, on every stream, and whatever else runs beside it;
-/// for another number of threads oneDNN may choose another order of summation.
+/// for another number of threads oneDNN may choose another order of summation; our own loops never
+/// do.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
 }  // namespace hios::cpu

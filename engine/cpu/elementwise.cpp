@@ -46,8 +46,6 @@ UnaryRun by_the_standard_library(Unary::Function function) {
       return each([](float x) { return std::sin(x); });
     case kSinh:
       return each([](float x) { return std::sinh(x); });
-    case kSqrt:
-      return each([](float x) { return std::sqrt(x); });
     case kTan:
       return each([](float x) { return std::tan(x); });
     default:
@@ -99,6 +97,8 @@ UnaryRun run_of(Unary::Function function) {
       return runs.softplus;
     case kSoftsign:
       return runs.softsign;
+    case kSqrt:
+      return runs.sqrt;
     case kTanh:
       return runs.tanh;
     case kThresholdedRelu:

@@ -1,6 +1,7 @@
 // Part of engine/cpu/single.h: normalisation over any axes or groups of channels. Two passes for
 // the statistics, in double (the variance from distances, not from squares, which would cancel), a
-// third that writes, pixel by pixel.
+// third that writes, pixel by pixel. Groups are no axis: each channel is summed by itself, and its
+// group's total is then what each of its channels has.
 #include <cmath>
 #include <vector>
 
@@ -50,7 +51,8 @@ class NormalizationOperator final : public BoundOperator {
  public:
   NormalizationOperator(const Binding& binding, const Layer& layer, const Normalization& kind)
       : shape_(binding.output_shape()),
-        space_(shape_, kind.axes, kind.groups),
+        space_(shape_, kind.axes),
+        fold_(kind.groups > 0 ? shape_.c / kind.groups : 1),
         epsilon_(kind.epsilon),
         input_(binding.inputs[InputIndex(0)].floats()),
         output_(binding.output),
@@ -68,12 +70,10 @@ class NormalizationOperator final : public BoundOperator {
       bias_operand_ = pixel_operand(*kind.bias);
     }
     const Axes& axes = kind.axes;
-    runs_ = kind.groups > 0 ? kind.groups : 1;
-    statistics_ = pixel_operand({axes.n ? 1 : shape_.n,
-                                 kind.groups > 0 ? kind.groups : (axes.c ? 1 : shape_.c),
+    statistics_ = pixel_operand({axes.n ? 1 : shape_.n, axes.c ? 1 : shape_.c,
                                  axes.h ? 1 : shape_.h, axes.w ? 1 : shape_.w});
-    by_channel_ = kind.groups == 0 && statistics_.channels;
-    normalize_ = normalize_for(by_channel_, scale_operand_.channels, bias_operand_.channels);
+    normalize_ =
+        normalize_for(statistics_.channels, scale_operand_.channels, bias_operand_.channels);
     const std::int64_t items = space_.items();
     scratch_.reserve(static_cast<std::size_t>(2 * items + partial_results(space_)) *
                          sizeof(double) +
@@ -87,18 +87,18 @@ class NormalizationOperator final : public BoundOperator {
     double* const partial = rates + items;
     auto* const float_means = reinterpret_cast<float*>(partial + partial_results(space_));
     float* const float_rates = float_means + items;
-    const auto count = static_cast<double>(space_.reduced());
-    reduce_items(space_, threads_, input_, AddUp(), nullptr, partial, means,
-                 [&](double sum, std::int64_t item) {
-                   float_means[item] = static_cast<float>(sum / count);
-                   return sum / count;
-                 });
-    reduce_items(space_, threads_, input_, AddSquaredDistances(), means, partial, rates,
-                 [&](double sum, std::int64_t item) {
-                   const double rate = 1 / std::sqrt(sum / count + epsilon_);
-                   float_rates[item] = static_cast<float>(rate);
-                   return rate;
-                 });
+    const auto count = static_cast<double>(space_.reduced() * fold_);
+    const auto to_mean = [&](double sum, std::int64_t item) {
+      float_means[item] = static_cast<float>(sum / count);
+      return sum / count;
+    };
+    const auto to_rate = [&](double sum, std::int64_t item) {
+      const double rate = 1 / std::sqrt(sum / count + epsilon_);
+      float_rates[item] = static_cast<float>(rate);
+      return rate;
+    };
+    add_up(AddUp(), nullptr, partial, means, to_mean);
+    add_up(AddSquaredDistances(), means, partial, rates, to_rate);
     parallel_shares(threads_, static_cast<std::size_t>(shape_.n * shape_.h * shape_.w),
                     [&](std::size_t begin, std::size_t end) {
                       for (std::size_t pixel = begin; pixel < end; ++pixel) {
@@ -108,28 +108,37 @@ class NormalizationOperator final : public BoundOperator {
   }
 
  private:
+  /// results[item] = finish(total of the item's group, item).
+  template <class Op, class Finish>
+  void add_up(const Op& op, const double* centers, double* partial, double* results,
+              const Finish& finish) {
+    if (fold_ == 1) {
+      reduce_items(space_, threads_, input_, op, centers, partial, results, finish);
+      return;
+    }
+    reduce_items(space_, threads_, input_, op, centers, partial, results,
+                 [](double sum, std::int64_t) { return sum; });
+    for (std::int64_t first = 0; first < space_.items(); first += fold_) {
+      double total = 0;
+      for (std::int64_t i = first; i < first + fold_; ++i) total += results[i];
+      for (std::int64_t i = first; i < first + fold_; ++i) results[i] = finish(total, i);
+    }
+  }
+
   void write_pixel(std::int64_t pixel, const float* means, const float* rates) const {
     const std::int64_t w = pixel % shape_.w, row = pixel / shape_.w;
     const std::int64_t h = row % shape_.h, n = row / shape_.h;
     const std::int64_t item = statistics_.at(n, h, w);
-    const float* scale = scale_ + scale_operand_.at(n, h, w);
-    const float* bias = bias_ + bias_operand_.at(n, h, w);
-    const float* in = input_ + pixel * shape_.c;
-    float* out = output_ + pixel * shape_.c;
-    const std::int64_t channels = shape_.c / runs_;
-    for (std::int64_t run = 0; run < runs_; ++run) {
-      normalize_(in, means + item + run, rates + item + run, scale, bias, out, channels);
-      in += channels;
-      out += channels;
-      if (scale_operand_.channels) scale += channels;
-      if (bias_operand_.channels) bias += channels;
-    }
+    normalize_(input_ + pixel * shape_.c, means + item, rates + item,
+               scale_ + scale_operand_.at(n, h, w), bias_ + bias_operand_.at(n, h, w),
+               output_ + pixel * shape_.c, shape_.c);
   }
 
   static constexpr float kOne = 1, kZero = 0;
 
   Shape shape_;
   ReductionSpace space_;
+  std::int64_t fold_;  // neighbouring items that share statistics: channels of a group
   double epsilon_;
   const float* input_;
   float* output_;
@@ -138,8 +147,6 @@ class NormalizationOperator final : public BoundOperator {
   std::shared_ptr<const PackedWeights> parameters_;
   const float *scale_ = &kOne, *bias_ = &kZero;
   PixelOperand scale_operand_, bias_operand_, statistics_;  // statistics_: counts items
-  std::int64_t runs_ = 1;    // of channels that share statistics, where by_channel_ is not set
-  bool by_channel_ = false;  // each channel has its own
   Normalize normalize_ = nullptr;
 };
 

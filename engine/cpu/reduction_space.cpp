@@ -12,19 +12,14 @@ constexpr std::int64_t kLeastPart = 4096;
 
 }  // namespace
 
-ReductionSpace::ReductionSpace(const Shape& shape, const Axes& axes, std::int64_t groups) {
+ReductionSpace::ReductionSpace(const Shape& shape, const Axes& axes) {
   struct MergedAxis {
     std::int64_t size;
     bool reduced;
     std::int64_t stride = 1;
   };
-  std::vector<MergedAxis> all{{shape.n, axes.n}, {shape.h, axes.h}, {shape.w, axes.w}};
-  if (groups == 0) {
-    all.push_back({shape.c, axes.c});
-  } else {
-    all.push_back({groups, false});
-    all.push_back({shape.c / groups, true});
-  }
+  const MergedAxis all[] = {
+      {shape.n, axes.n}, {shape.h, axes.h}, {shape.w, axes.w}, {shape.c, axes.c}};
   std::vector<MergedAxis> merged;  // outermost first
   for (const MergedAxis& axis : all) {
     if (axis.size == 1) continue;

@@ -23,8 +23,7 @@ inline constexpr std::int64_t kBlockItems = 32;
 
 class ReductionSpace {
  public:
-  /// `groups` ≠ 0: each group of so many of the channels is reduced by itself.
-  ReductionSpace(const Shape& shape, const Axes& axes, std::int64_t groups = 0);
+  ReductionSpace(const Shape& shape, const Axes& axes);
 
   std::int64_t items() const { return items_; }
   std::int64_t reduced() const { return reduced_; }  ///< values of an item

@@ -2,6 +2,7 @@
 // (reduction_space.h), from the greatest value to the sum to the quotients while it is in cache.
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/reduction_space.h"
@@ -33,15 +34,9 @@ class SoftmaxOperator final : public BoundOperator {
 
   void run_block(const ReductionSpace::Block& block) const {
     Values most{}, sums{};
-    constexpr Values kZeros{};
-    for (std::int64_t part = 0; part < space_.parts(); ++part) {
-      Values of_part;
-      reduce_part(space_, input_, block, part, Greatest(), kZeros.data(), of_part.data());
-      for (std::int64_t j = 0; j < block.items; ++j) {
-        most[j] = part == 0 ? of_part[j] : Greatest::join(most[j], of_part[j]);
-      }
-    }
+    find_greatest(block, most);
     write_exponentials(block, most);
+    constexpr Values kZeros{};
     for (std::int64_t part = 0; part < space_.parts(); ++part) {
       Values of_part;
       reduce_part(space_, output_, block, part, AddUp(), kZeros.data(), of_part.data());
@@ -52,6 +47,39 @@ class SoftmaxOperator final : public BoundOperator {
     } else {
       divide(block, sums);
     }
+  }
+
+  void find_greatest(const ReductionSpace::Block& block, Values& most) const {
+    if (block.items == 1 && space_.run_stride() == 1) {
+      most[0] = greatest_of_neighbours(block);
+      return;
+    }
+    constexpr Values kZeros{};
+    for (std::int64_t part = 0; part < space_.parts(); ++part) {
+      Values of_part;
+      reduce_part(space_, input_, block, part, Greatest(), kZeros.data(), of_part.data());
+      for (std::int64_t j = 0; j < block.items; ++j) {
+        most[j] = part == 0 ? of_part[j] : Greatest::join(most[j], of_part[j]);
+      }
+    }
+  }
+
+  /// In floats, which is exact for a maximum. What is not a number may be passed over: it comes
+  /// back with the sum.
+  float greatest_of_neighbours(const ReductionSpace::Block& block) const {
+    std::array<float, kBlockItems> lanes;
+    lanes.fill(-std::numeric_limits<float>::infinity());
+    space_.for_runs(0, space_.reduced(), [&](std::int64_t offset, std::int64_t count) {
+      const float* const run = input_ + block.offset + offset;
+      std::int64_t i = 0;
+      for (; i + kBlockItems <= count; i += kBlockItems) {
+        for (std::int64_t j = 0; j < kBlockItems; ++j) {
+          lanes[j] = run[i + j] > lanes[j] ? run[i + j] : lanes[j];
+        }
+      }
+      for (; i < count; ++i) lanes[0] = std::max(lanes[0], run[i]);
+    });
+    return *std::ranges::max_element(lanes);
   }
 
   /// visit(input, output, count) for pieces of the block's values: one of each of its items, or, of

@@ -241,6 +241,9 @@ struct SoftplusOf {
 struct SoftsignOf {
   static Vec of(Vec x, const P&) { return x / (broadcast(1.0f) + absolute(x)); }
 };
+struct SqrtOf {
+  static Vec of(Vec x, const P&) { return square_root(x); }
+};
 struct TanhOf {
   static Vec of(Vec x, const P&) { return tanh_of(x); }
 };
@@ -324,17 +327,29 @@ void weighted_sum(const WeightedSumTask& task) {
   }
 }
 
-constexpr UnaryRuns kUnaryRuns = {&unary_run<AbsOf>,         &unary_run<CeluOf>,
-                                  &unary_run<ClipOf>,        &unary_run<EluOf>,
-                                  &unary_run<ErfOf>,         &unary_run<ExpOf>,
-                                  &unary_run<GeluOf>,        &unary_run<GeluTanhOf>,
-                                  &unary_run<HardSigmoidOf>, &unary_run<HardSwishOf>,
-                                  &unary_run<LeakyReluOf>,   &unary_run<LogOf>,
-                                  &unary_run<MishOf>,        &unary_run<NegOf>,
-                                  &unary_run<ReciprocalOf>,  &unary_run<SeluOf>,
-                                  &unary_run<SigmoidOf>,     &unary_run<SiluOf>,
-                                  &unary_run<SoftplusOf>,    &unary_run<SoftsignOf>,
-                                  &unary_run<TanhOf>,        &unary_run<ThresholdedReluOf>};
+constexpr UnaryRuns kUnaryRuns = {&unary_run<AbsOf>,
+                                  &unary_run<CeluOf>,
+                                  &unary_run<ClipOf>,
+                                  &unary_run<EluOf>,
+                                  &unary_run<ErfOf>,
+                                  &unary_run<ExpOf>,
+                                  &unary_run<GeluOf>,
+                                  &unary_run<GeluTanhOf>,
+                                  &unary_run<HardSigmoidOf>,
+                                  &unary_run<HardSwishOf>,
+                                  &unary_run<LeakyReluOf>,
+                                  &unary_run<LogOf>,
+                                  &unary_run<MishOf>,
+                                  &unary_run<NegOf>,
+                                  &unary_run<ReciprocalOf>,
+                                  &unary_run<SeluOf>,
+                                  &unary_run<SigmoidOf>,
+                                  &unary_run<SiluOf>,
+                                  &unary_run<SoftplusOf>,
+                                  &unary_run<SoftsignOf>,
+                                  &unary_run<SqrtOf>,
+                                  &unary_run<TanhOf>,
+                                  &unary_run<ThresholdedReluOf>};
 
 constexpr BinaryRuns kBinaryRuns = {&binary_run<AddOf>,  &binary_run<SubOf>, &binary_run<MulOf>,
                                     &binary_run<DivOf>,  &binary_run<MinOf>, &binary_run<MaxOf>,

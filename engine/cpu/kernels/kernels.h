@@ -70,7 +70,8 @@ using UnaryRun = void (*)(const UnaryTask&);
 /// The functions of one value for which there is a loop; see Unary for what they compute.
 struct UnaryRuns {
   UnaryRun abs, celu, clip, elu, erf, exp, gelu, gelu_tanh, hard_sigmoid, hard_swish, leaky_relu,
-      log, mish, neg, reciprocal, selu, sigmoid, silu, softplus, softsign, tanh, thresholded_relu;
+      log, mish, neg, reciprocal, selu, sigmoid, silu, softplus, softsign, sqrt, tanh,
+      thresholded_relu;
 };
 
 /// output[i] = f(left[i], right[i]), i < count; an operand that does not move is left[0], right[0]

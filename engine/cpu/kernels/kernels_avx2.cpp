@@ -28,6 +28,7 @@ inline Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
 /// `value` where either is not a number.
 inline Vec at_least(Vec floor, Vec value) { return _mm256_max_ps(floor, value); }
+inline Vec square_root(Vec v) { return _mm256_sqrt_ps(v); }
 
 bool runs_here() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 

@@ -28,6 +28,7 @@ inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
 /// `value` where either is not a number. (The form with a mask, which the compiler drops, because
 /// GCC 12 warns of its own _mm512_max_ps.)
 inline Vec at_least(Vec floor, Vec value) { return _mm512_maskz_max_ps(0xffff, floor, value); }
+inline Vec square_root(Vec v) { return _mm512_maskz_sqrt_ps(0xffff, v); }
 
 bool runs_here() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

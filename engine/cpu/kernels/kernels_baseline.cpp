@@ -37,6 +37,10 @@ inline Vec mul(Vec a, Vec b) { return a * b; }
 inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
 /// `value` where either is not a number.
 inline Vec at_least(Vec floor, Vec value) { return floor > value ? floor : value; }
+inline Vec square_root(Vec v) {
+  for (std::ptrdiff_t i = 0; i < kLanes; ++i) v[i] = __builtin_sqrtf(v[i]);
+  return v;
+}
 
 bool runs_here() { return true; }
 

@@ -75,6 +75,10 @@ std::vector<LargeLayer> large_layers() {
       {"transpose", {deep}, Move{{2, 899, 8, 12}, {{2, 96 * 899}, {96, 1}, {899, 96}}, 0}},
       {"reshape", {flat}, Move{{1, 70, 10, 100}, {{70000, 1}}, 0}},
       {"repeat", {{1, 1, 40, 40}}, Move{{1, 40, 40, 40}, {{1600, 1}, {40, 0}}, 0}},
+      // More output padding than a step: oneDNN refuses it.
+      {"conv_transpose_by_our_loop",
+       {deep},
+       ConvTranspose{20, {3, 2}, {1, 2}, {2, 1}, {1, 2}, 4, true, {2, 3}}},
       {"concat_rows", {image, image}, Concat{Axis::kH}},
       {"concat_columns", {image, image}, Concat{Axis::kW}},
       {"average_pool", {image}, average(false)},

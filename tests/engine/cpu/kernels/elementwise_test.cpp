@@ -95,6 +95,7 @@ std::vector<UnaryCase> unary_cases() {
       {"silu", &U::silu, [](double x) { return x * sigmoid(x); }},
       {"softplus", &U::softplus, softplus},
       {"softsign", &U::softsign, [](double x) { return x / (1 + std::abs(x)); }},
+      {"sqrt", &U::sqrt, [](double x) { return std::sqrt(x); }},
       {"tanh", &U::tanh, [](double x) { return std::tanh(x); }},
       {"thresholded_relu", &U::thresholded_relu, [](double x) { return x > 2 ? x : 0.0; }, 0, 2},
   };
