@@ -36,6 +36,7 @@ const std::map<std::string, Floor> kFloors = {
        {"flight"},
        {"platform"},
        {"model"},
+       {"onnx"},
        {"graph"},
        {"profile"},
        {"schedule"},
@@ -339,6 +340,7 @@ TEST(Floors, TheOutsideWorldEntersAtNamedDoors) {
       {"std::(i|o)?fstream", {"hios/base/json_io", "engine/measure/", "engine/host/"}},
       {"\\bgetenv\\(", {"cli/", "mpi/messages/launcher"}},
       {"#include <boost/", {"cli/"}},
+      {"#include <(onnx|google)/", {"hios/onnx/"}},
       {"steady_clock|system_clock", {"engine/host/clock.h", "hios/base/log.cpp", "mpi/"}},
   };
   for (const Source& source : sources()) {

@@ -26,8 +26,8 @@ struct CoarseGraph {
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
   std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
-  std::vector<bool> wanted;                                     ///< by OpId: a model's output
   Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
+  std::vector<bool> wanted = {};                                ///< by OpId: a model's output
 };
 
 /// Makes operators from layers, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",

@@ -18,8 +18,8 @@ struct ImportOptions {
   std::optional<std::int64_t> height;
   std::optional<std::int64_t> width;
   /// Extents that the file names ("seq"), by their names.
-  std::map<std::string, std::int64_t> dims;
-  ReadLimits limits;  ///< max_weights_bytes: of the file and its external data together
+  std::map<std::string, std::int64_t> dims = {};
+  ReadLimits limits = {};  ///< max_weights_bytes: of the file and its external data together
 };
 
 /// Reads an ONNX file (opsets 7 to 28; one input of floating-point numbers) and its external data,

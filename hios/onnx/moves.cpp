@@ -2,12 +2,49 @@
 // nothing until another operator needs their values in another order.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "hios/base/error.h"
 #include "hios/onnx/families.h"
 
 namespace hios::onnx {
 namespace {
+
+/// The coarsest dims of which both are made by joining neighbours; empty: there are none.
+std::optional<Dims> common_refinement(const Dims& a, const Dims& b) {
+  std::set<std::int64_t> ends{1};
+  for (const Dims* dims : {&a, &b}) {
+    std::int64_t product = 1;
+    for (const std::int64_t extent : *dims) ends.insert(product *= extent);
+  }
+  Dims refined;
+  for (auto end = std::next(ends.begin()); end != ends.end(); ++end) {
+    if (*end % *std::prev(end) != 0) return {};
+    refined.push_back(*end / *std::prev(end));
+  }
+  return refined;
+}
+
+/// Moved once, into the order in which the new dims lie in memory: an image as an image.
+std::optional<View> moved_into(Writer& writer, const View& x, const Dims& dims) {
+  const auto refined = common_refinement(x.dims, dims);
+  const auto view = refined ? reshape(x, *refined) : std::nullopt;
+  if (!view) return {};
+  std::vector<std::vector<std::size_t>> parts;  // of each new axis
+  std::size_t next = 0;
+  for (const std::int64_t extent : dims) {
+    std::vector<std::size_t>& of = parts.emplace_back();
+    for (std::int64_t product = 1; product < extent; ++next) {
+      product *= (*refined)[next];
+      of.push_back(next);
+    }
+  }
+  std::vector<std::size_t> order;
+  for (const std::size_t axis : memory_order(dims.size())) {
+    order.insert(order.end(), parts[axis].begin(), parts[axis].end());
+  }
+  return dense_view(writer.dense(*view, order).base, dims, memory_order(dims.size()));
+}
 
 /// Row-major under other dims; moved first where that is no view.
 View reshaped(Writer& writer, const View& x, const Dims& dims) {
@@ -18,6 +55,7 @@ View reshaped(Writer& writer, const View& x, const Dims& dims) {
     writer.fail(error.what());
   }
   if (view) return *view;
+  if (const auto moved = moved_into(writer, x, dims)) return *moved;
   std::vector<std::size_t> own(x.rank());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
   return reshape(writer.dense(x, own), dims).value();

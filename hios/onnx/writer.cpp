@@ -67,7 +67,14 @@ View Writer::dense(const View& view, std::span<const std::size_t> order) {
   if (count == 0) fail("would compute on an empty tensor");
   if (view.is_constant()) {
     auto values = std::make_shared<Constant>();
-    values->floats = floats_of(view, order);
+    values->type = view.constant().type;
+    if (values->type == Constant::Type::kFloat) {
+      values->floats = floats_of(view, order);
+    } else {
+      each_position(view, order, [&](std::int64_t at) {
+        values->integers.push_back(view.constant().integers[static_cast<std::size_t>(at)]);
+      });
+    }
     return dense_view(std::move(values), view.dims, order);
   }
   if (lies_dense(view, order, draft_.size(view.tensor()))) return view;

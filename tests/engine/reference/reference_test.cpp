@@ -143,8 +143,6 @@ TEST(ReferenceByHand, LayersOfAnOperatorAreStoredAsFloats) {
 
 // ------------------------------------------------------------- against the other opinion
 
-class ReferenceCases : public testing::TestWithParam<const OperationCase*> {};
-
 void expect_agreement(const OperationCase& c) {
   constexpr std::uint64_t kSeed = 5;
   SeededSource source(kSeed);
@@ -157,31 +155,25 @@ void expect_agreement(const OperationCase& c) {
   }
 }
 
-TEST_P(ReferenceCases, AgreesWithNaiveNchw) { expect_agreement(*GetParam()); }
+// One test for all cases: there are a thousand, and each takes less time than to start a program.
 
-/// One test: there are a thousand of them, and each takes less time than to start a program.
-TEST(ReferenceLayers, AgreeWithNaiveNchw) {
-  for (const OperationCase& c : test::layer_operation_cases()) {
-    SCOPED_TRACE(c.name);
-    expect_agreement(c);
+TEST(ReferenceCases, AgreeWithNaiveNchw) {
+  for (const auto* cases : {&test::operation_cases(), &test::layer_operation_cases()}) {
+    for (const OperationCase& c : *cases) {
+      SCOPED_TRACE(c.name);
+      expect_agreement(c);
+    }
   }
 }
 
-TEST_P(ReferenceCases, SameBitsForAnyNumberOfThreads) {
-  const OperationCase& c = *GetParam();
-  const Floats one = test::run_operation(*reference_backend(1), c, 1, 3);
-  const Floats three = test::run_operation(*reference_backend(3), c, 3, 3);
-  EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(float)), 0);
+TEST(ReferenceCases, SameBitsForAnyNumberOfThreads) {
+  for (const OperationCase& c : test::operation_cases()) {
+    SCOPED_TRACE(c.name);
+    const Floats one = test::run_operation(*reference_backend(1), c, 1, 3);
+    const Floats three = test::run_operation(*reference_backend(3), c, 3, 3);
+    EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(float)), 0);
+  }
 }
-
-std::vector<const OperationCase*> all_cases() {
-  std::vector<const OperationCase*> result;
-  for (const OperationCase& c : test::operation_cases()) result.push_back(&c);
-  return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(Operations, ReferenceCases, testing::ValuesIn(all_cases()),
-                         [](const auto& tested) { return tested.param->name; });
 
 // --------------------------------------------------------------------------- the backend
 

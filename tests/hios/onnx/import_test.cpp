@@ -1,0 +1,398 @@
+// What ONNX files become, and what is refused: a line that names file and place, before anything is
+// opened that lies outside the model's folder.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <functional>
+
+#include "hios/base/error.h"
+#include "hios/graph/coarsen.h"
+#include "hios/onnx/import.h"
+#include "support/onnx_builder.h"
+
+namespace hios::onnx {
+namespace {
+
+using test::OnnxBuilder;
+namespace fs = std::filesystem;
+
+/// input (1, 3, 8, 8) → Conv of 4 channels → `tail`.
+void small_net(OnnxBuilder& b) {
+  b.input("x", {1, 3, 8, 8});
+  b.floats("w", {4, 3, 1, 1}, std::vector<float>(12, 0.5f));
+  b.node("Conv", {"x", "w"}, "y");
+  b.output("y");
+}
+
+std::vector<std::string> types(const Model& model) {
+  std::vector<std::string> result;
+  for (const Layer& layer : model.layers()) result.emplace_back(onnx_type(layer.kind));
+  return result;
+}
+using Types = std::vector<std::string>;
+
+TEST(Import, KeepsNamesWeightsAndOutputs) {
+  OnnxBuilder b;
+  small_net(b);
+  b.node("Relu", {"y"}, "z");
+  b.output("z");
+  const Model model = import_model(b.write());
+  EXPECT_EQ(types(model), (Types{"Conv", "Relu"}));
+  EXPECT_EQ(model.layers()[0].name, "Conv_of_y");
+  ASSERT_NE(model.weights(), nullptr);
+  EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 0.5f));
+  ASSERT_EQ(model.named_outputs().size(), 2u);
+  EXPECT_EQ(model.named_outputs()[1].name, "z");
+  EXPECT_EQ(model.named_outputs()[1].dims, (std::vector<std::int64_t>{1, 4, 8, 8}));
+  // What others read stays an operator of its own where it is an output.
+  const CoarseGraph coarse = coarsen(model);
+  EXPECT_EQ(coarse.graph.size(), 2u);
+  EXPECT_TRUE(coarse.is_output(OpId(0)));
+  EXPECT_EQ(coarse.graph.op(OpId(0)).name, "Conv_of_y");
+}
+
+TEST(Import, FoldsBatchNormalizationIntoTheConvolution) {
+  OnnxBuilder b;
+  small_net(b);
+  b.graph().clear_output();
+  b.floats("scale", {4}, {1, 2, 3, 4});
+  b.floats("shift", {4}, {0, 0, 0, 1});
+  b.floats("mean", {4}, {0, 0, 0, 2});
+  b.floats("variance", {4}, {1, 1, 1, 1});
+  auto& node = b.node("BatchNormalization", {"y", "scale", "shift", "mean", "variance"}, "n");
+  auto& epsilon = *node.add_attribute();
+  epsilon.set_name("epsilon");
+  epsilon.set_type(proto::AttributeProto::FLOAT);
+  epsilon.set_f(0);
+  b.output("n");
+  const Model model = import_model(b.write());
+  ASSERT_EQ(types(model), (Types{"Conv"}));
+  const ModelWeights::Values& values = *model.weights()->find("Conv_of_y");
+  EXPECT_EQ(values.weights[0], 0.5f);
+  EXPECT_EQ(values.weights[11], 2.0f);
+  EXPECT_EQ(values.bias, (std::vector<float>{0, 0, 0, -7}));
+}
+
+TEST(Import, WhatOnlyMovesValuesCostsNothingUntilItMust) {
+  OnnxBuilder b;
+  small_net(b);
+  b.graph().clear_output();
+  // A channel shuffle: five dimensions, two of them exchanged. One Move in all.
+  b.integers("apart", {1, 2, 2, 8, 8});
+  b.integers("together", {1, 4, 8, 8});
+  b.node("Reshape", {"y", "apart"}, "five");
+  OnnxBuilder::attribute(b.node("Transpose", {"five"}, "turned"), "perm",
+                         std::vector<std::int64_t>{0, 2, 1, 3, 4});
+  b.node("Reshape", {"turned", "together"}, "shuffled");
+  b.node("Relu", {"shuffled"}, "r");
+  // The mean over the image, as a matrix: no Move at all.
+  b.node("GlobalAveragePool", {"r"}, "mean");
+  b.node("Flatten", {"mean"}, "row");
+  b.floats("m", {4, 5}, std::vector<float>(20, 1));
+  b.node("MatMul", {"row", "m"}, "out");
+  b.output("out");
+  const Model model = import_model(b.write());
+  EXPECT_EQ(types(model), (Types{"Conv", "Move", "Relu", "GlobalAveragePool", "Conv"}));
+  EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{1, 5}));
+}
+
+TEST(Import, KnownValuesAreFolded) {
+  OnnxBuilder b;
+  small_net(b);
+  b.graph().clear_output();
+  b.node("Shape", {"y"}, "shape");
+  b.integers("zero", {0});
+  b.node("Gather", {"shape", "zero"}, "batch");
+  b.integers("rest", {-1});
+  auto& joined = b.node("Concat", {"batch", "rest"}, "wanted");
+  OnnxBuilder::attribute(joined, "axis", 0);
+  b.node("Reshape", {"y", "wanted"}, "flat");
+  b.output("flat");
+  const Model model = import_model(b.write());
+  EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{1, 256}));
+}
+
+TEST(Import, GatesBecomeOneLayer) {
+  OnnxBuilder b;
+  small_net(b);
+  b.graph().clear_output();
+  b.node("Sigmoid", {"y"}, "s");
+  b.node("Mul", {"y", "s"}, "silu");
+  b.output("silu");
+  EXPECT_EQ(types(import_model(b.write())), (Types{"Conv", "Silu"}));
+}
+
+TEST(Import, ReadsDataBesideTheFile) {
+  OnnxBuilder b;
+  small_net(b);
+  auto& tensor = *b.graph().mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(proto::TensorProto::EXTERNAL);
+  const auto entry = [&](const char* key, const std::string& value) {
+    auto& added = *tensor.add_external_data();
+    added.set_key(key);
+    added.set_value(value);
+  };
+  entry("location", "data/weights.bin");
+  entry("offset", "8");
+  entry("length", "48");
+  fs::create_directory(b.folder / "data");
+  const std::vector<float> values(14, 0.25f);
+  std::ofstream(b.folder / "data/weights.bin", std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()), 56);
+  const Model model = import_model(b.write());
+  EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 0.25f));
+}
+
+TEST(Import, OpenExtentsAreGivenByName) {
+  OnnxBuilder b;
+  auto& type = b.input("x", {1, 3, 8, 8});
+  type.mutable_shape()->mutable_dim(0)->set_dim_param("n");
+  type.mutable_shape()->mutable_dim(1)->set_dim_param("c");
+  b.node("Relu", {"x"}, "y");
+  b.output("y");
+  const std::string file = b.write();
+  try {
+    import_model(file);
+    FAIL() << "an open extent was made up";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("leaves extents open: c"), std::string::npos);
+    EXPECT_EQ(error.need().kind, "open-dimensions");
+  }
+  const Model model =
+      import_model(file, {.batch = {}, .height = 4, .width = {}, .dims = {{"c", 5}}});
+  EXPECT_EQ(model.tensor(model.input()).shape, (Shape{1, 5, 4, 8}));
+}
+
+// ------------------------------------------------------------------------------- what is refused
+
+struct BadFile {
+  const char* name;
+  std::function<void(OnnxBuilder&)> spoil;
+  const char* complaint;
+};
+
+void with_tail(OnnxBuilder& b, const std::string& type) {
+  small_net(b);
+  b.graph().clear_output();
+  b.node(type, {"y"}, "z");
+  b.output("z");
+}
+
+void external(OnnxBuilder& b, const std::string& location) {
+  small_net(b);
+  auto& tensor = *b.graph().mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(proto::TensorProto::EXTERNAL);
+  auto& added = *tensor.add_external_data();
+  added.set_key("location");
+  added.set_value(location);
+}
+
+const std::vector<BadFile>& bad_files() {
+  static const std::vector<BadFile> all = {
+      {"UnknownOperator", [](auto& b) { with_tail(b, "NonMaxSuppression"); },
+       "has operators that are not read: NonMaxSuppression (node 'NonMaxSuppression_of_z')"},
+      {"CustomDomain",
+       [](auto& b) {
+         with_tail(b, "Relu");
+         b.graph().mutable_node(1)->set_domain("com.example");
+       },
+       "com.example.Relu"},
+      {"Subgraph", [](auto& b) { with_tail(b, "If"); }, "not read: If"},
+      {"Recurrent", [](auto& b) { with_tail(b, "LSTM"); }, "not read: LSTM"},
+      {"Quantised", [](auto& b) { with_tail(b, "QuantizeLinear"); }, "not read: QuantizeLinear"},
+      {"TwoInputs", [](auto& b) { small_net(b), b.input("x2", {1}); },
+       "several inputs ('x', 'x2')"},
+      {"NoInput", [](auto& b) { small_net(b), b.graph().clear_input(); }, "has no input"},
+      {"IntegerInput",
+       [](auto& b) {
+         b.input("x", {1, 3}, proto::TensorProto::INT64);
+         b.node("Relu", {"x"}, "y");
+         b.output("y");
+       },
+       "the input 'x' holds INT64"},
+      {"NegativeExtent",
+       [](auto& b) {
+         b.input("x", {1, -3}), b.node("Relu", {"x"}, "y"), b.output("y");
+       },
+       "has an extent of -3"},
+      {"ZeroExtent",
+       [](auto& b) {
+         b.input("x", {1, 0}), b.node("Relu", {"x"}, "y"), b.output("y");
+       },
+       "has an extent of 0"},
+      {"HugeExtent",
+       [](auto& b) {
+         b.input("x", {1, std::int64_t{1} << 62}), b.node("Relu", {"x"}, "y"), b.output("y");
+       },
+       "cannot be"},
+      {"MissingValue", [](auto& b) { small_net(b), b.node("Relu", {"nowhere"}, "z"); },
+       "node 'Relu_of_z' (Relu): reads 'nowhere', which nothing before it makes"},
+      {"Cycle",
+       [](auto& b) {
+         small_net(b);
+         b.node("Add", {"y", "q"}, "p");
+         b.node("Relu", {"p"}, "q");
+       },
+       "reads 'q', which nothing before it makes"},
+      {"MadeTwice", [](auto& b) { small_net(b), b.node("Relu", {"x"}, "y"); },
+       "the value 'y' is made twice"},
+      {"NoOutput", [](auto& b) { small_net(b), b.graph().clear_output(); }, "has no output"},
+      {"OutputOfNothing", [](auto& b) { small_net(b), b.output("z"); },
+       "the output 'z' is made by nothing"},
+      {"FewValues", [](auto& b) { small_net(b), b.graph().mutable_initializer(0)->add_dims(2); },
+       "tensor 'w' has 12 values where its dimensions say 24"},
+      {"NegativeDims",
+       [](auto& b) { small_net(b), b.graph().mutable_initializer(0)->set_dims(0, -4); },
+       "tensor 'w' an extent of -4 cannot be"},
+      {"HugeDims",
+       [](auto& b) {
+         small_net(b);
+         b.graph().mutable_initializer(0)->set_dims(0, 2147483647);
+         b.graph().mutable_initializer(0)->set_dims(1, 2147483647);
+       },
+       "more than 2^40 values"},
+      {"RawDataTooShort",
+       [](auto& b) {
+         small_net(b);
+         b.graph().mutable_initializer(0)->clear_float_data();
+         b.graph().mutable_initializer(0)->set_raw_data("abcd");
+       },
+       "has 4 bytes for 12 values of 4"},
+      {"Strings",
+       [](auto& b) {
+         small_net(b);
+         b.graph().mutable_initializer(0)->set_data_type(proto::TensorProto::STRING);
+       },
+       "holds STRING"},
+      {"OtherWeights",
+       [](auto& b) {
+         small_net(b), b.graph().mutable_initializer(0)->set_dims(1, 1),
+             b.graph().mutable_initializer(0)->set_dims(0, 12);
+       },
+       "its weights are for 1 channels"},
+      {"OldOpset", [](auto& b) { small_net(b), b.model.mutable_opset_import(0)->set_version(6); },
+       "opset 6; opsets 7 to 28 are read"},
+      {"NewOpset", [](auto& b) { small_net(b), b.model.mutable_opset_import(0)->set_version(99); },
+       "opset 99"},
+      {"AttributeOfAnotherType",
+       [](auto& b) {
+         small_net(b);
+         OnnxBuilder::attribute(*b.graph().mutable_node(0), "strides", 1);
+       },
+       "its attribute strides is of another type"},
+      {"StrideOfZero",
+       [](auto& b) {
+         small_net(b);
+         OnnxBuilder::attribute(*b.graph().mutable_node(0), "strides",
+                                std::vector<std::int64_t>{0, 1});
+       },
+       "its strides must be 2 numbers of at least 1"},
+      {"FoldedTooFar",
+       [](auto& b) {
+         small_net(b);
+         b.integers("far", {1 << 20, 1 << 20});
+         b.node("ConstantOfShape", {"far"}, "zeros");
+         b.node("Add", {"zeros", "zeros"}, "more");
+       },
+       "would make a constant of 1099511627776 values"},
+      {"RangeWithoutEnd",
+       [](auto& b) {
+         small_net(b);
+         b.integers("zero", {0}), b.integers("one", {1}), b.integers("end", {INT64_MAX});
+         b.node("Range", {"zero", "end", "one"}, "all");
+       },
+       "would make too many values"},
+      {"DataFromTheRoot", [](auto& b) { external(b, "/etc/passwd"); },
+       "lies outside the model's folder"},
+      {"DataAbove", [](auto& b) { external(b, "data/../../secret"); },
+       "lies outside the model's folder"},
+      {"DataMissing", [](auto& b) { external(b, "nowhere.bin"); }, "cannot be opened"},
+      {"DataByLink",
+       [](auto& b) {
+         external(b, "link.bin");
+         fs::create_symlink("/etc/passwd", b.folder / "link.bin");
+       },
+       "cannot be opened (links are not followed)"},
+      {"DataByLinkedFolder",
+       [](auto& b) {
+         external(b, "out/passwd");
+         fs::create_directory_symlink("/etc", b.folder / "out");
+       },
+       "cannot be opened (links are not followed)"},
+      {"DataInAPipe",
+       [](auto& b) {
+         external(b, "pipe");
+         mkfifo((b.folder / "pipe").c_str(), 0600);
+       },
+       "is not in a regular file"},
+      {"DataTooShort",
+       [](auto& b) {
+         external(b, "short.bin");
+         std::ofstream(b.folder / "short.bin") << "abc";
+       },
+       "ends too early"},
+      {"DataPastTheEnd",
+       [](auto& b) {
+         external(b, "short.bin");
+         auto& added = *b.graph().mutable_initializer(0)->add_external_data();
+         added.set_key("offset");
+         added.set_value("999999999999999999");
+         std::ofstream(b.folder / "short.bin") << std::string(48, 'a');
+       },
+       "ends too early"},
+  };
+  return all;
+}
+
+TEST(Import, RefusesWhatItCannotRead) {
+  for (const BadFile& bad : bad_files()) {
+    SCOPED_TRACE(bad.name);
+    OnnxBuilder b;
+    bad.spoil(b);
+    const std::string file = b.write();
+    try {
+      import_model(file);
+      ADD_FAILURE() << "was read";
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("net.onnx: "), std::string::npos) << text;
+      EXPECT_NE(text.find(bad.complaint), std::string::npos) << text;
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Import, RefusesFilesThatAreNone) {
+  OnnxBuilder b;
+  small_net(b);
+  const std::string whole = b.model.SerializeAsString();
+  std::vector<std::string> bad = {"", "noise \x01\x02\xff", whole.substr(0, whole.size() / 2),
+                                  std::string(100'000, '\x0a')};
+  // Graphs in attributes of nodes of graphs, a thousand deep.
+  proto::GraphProto deep;
+  for (int i = 0; i < 1000; ++i) {
+    proto::GraphProto around;
+    auto& attribute = *around.add_node()->add_attribute();
+    attribute.mutable_g()->Swap(&deep);
+    around.Swap(&deep);
+  }
+  proto::ModelProto model;
+  model.mutable_graph()->Swap(&deep);
+  bad.push_back(model.SerializeAsString());
+  for (const std::string& bytes : bad) {
+    EXPECT_THROW(import_model(b.write(bytes)), InputError) << bytes.size();
+  }
+  EXPECT_THROW(import_model(b.folder.path()), InputError);
+  EXPECT_THROW(import_model(b.folder / "nowhere.onnx"), InputError);
+  ReadLimits small;
+  small.max_weights_bytes = 10;
+  EXPECT_THROW(import_model(b.write(whole),
+                            {.batch = {}, .height = {}, .width = {}, .dims = {}, .limits = small}),
+               InputError);
+}
+
+}  // namespace
+}  // namespace hios::onnx
