@@ -28,6 +28,12 @@ View filter_of(const Writer& writer, const Node& node, std::size_t rank) {
   return as_image(writer, view);
 }
 
+std::int64_t groups_of(const Node& node) {
+  const std::int64_t groups = node.integer("group", 1);
+  if (groups < 1 || groups > kMaxExtent) node.fail("needs at least one group");
+  return groups;
+}
+
 Views conv(Writer& writer, const Node& node) {
   const View x = as_image(writer, node.input(0));
   const std::size_t rank = node.input(0).rank();
@@ -40,20 +46,15 @@ Views conv(Writer& writer, const Node& node) {
   layer.stride = window.stride;
   layer.padding = window.padding;
   layer.dilation = window.dilation;
-  layer.groups = node.integer("group", 1);
-  if (layer.groups < 1 || filter.dims[1] * layer.groups != x.dims[1]) {
+  layer.groups = groups_of(node);
+  if (filter.dims[1] * layer.groups != x.dims[1]) {
     node.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
               std::to_string(layer.groups) + " groups, its input has " + std::to_string(x.dims[1]));
   }
   ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
   layer.bias = !parameters.bias.empty();
   const Placed image = writer.image(x);
-  Shape out;
-  try {
-    out = infer_shape(layer, {&image.shape, 1});
-  } catch (const std::exception& error) {
-    node.fail(error.what());
-  }
+  const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(writer.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
                   rank)};
 }
@@ -65,7 +66,11 @@ void settle_output(const Node& node, const Extent& in, ConvTranspose& layer) {
   if (!spatial && mode != "SAME_UPPER" && mode != "SAME_LOWER") return;
   Extent wanted{in.h * layer.stride.h, in.w * layer.stride.w};
   if (spatial) {
-    if (spatial->size() > 2) node.fail("its output_shape must name height and width");
+    const bool fits = std::ranges::all_of(
+        *spatial, [](std::int64_t extent) { return extent >= 1 && extent <= kMaxExtent; });
+    if (spatial->empty() || spatial->size() > 2 || !fits) {
+      node.fail("its output_shape must name height and width");
+    }
     wanted =
         spatial->size() == 1 ? Extent{1, spatial->front()} : Extent{(*spatial)[0], (*spatial)[1]};
   }
@@ -91,9 +96,9 @@ Views conv_transpose(Writer& writer, const Node& node) {
   const std::size_t rank = node.input(0).rank();
   const View filter = filter_of(writer, node, rank);
   ConvTranspose layer;
-  layer.groups = node.integer("group", 1);
+  layer.groups = groups_of(node);
   layer.out_channels = filter.dims[1] * layer.groups;
-  if (layer.groups < 1 || filter.dims[0] != x.dims[1]) {
+  if (filter.dims[0] != x.dims[1]) {
     node.fail("its weights are for " + std::to_string(filter.dims[0]) +
               " channels, its input has " + std::to_string(x.dims[1]));
   }
@@ -104,7 +109,8 @@ Views conv_transpose(Writer& writer, const Node& node) {
   layer.dilation = window.dilation;
   layer.padding = window.padding;
   if (const auto more = node.integer_list("output_padding")) {
-    if (more->size() != rank - 2 || std::ranges::any_of(*more, [](auto v) { return v < 0; })) {
+    if (more->size() != rank - 2 ||
+        std::ranges::any_of(*more, [](auto v) { return v < 0 || v > kMaxExtent; })) {
       node.fail("its output_padding must be 0 or more in height and width");
     }
     layer.output_padding = rank == 3 ? Extent{0, more->front()} : Extent{(*more)[0], (*more)[1]};
@@ -113,12 +119,7 @@ Views conv_transpose(Writer& writer, const Node& node) {
   ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
   layer.bias = !parameters.bias.empty();
   const Placed image = writer.image(x);
-  Shape out;
-  try {
-    out = infer_shape(layer, {&image.shape, 1});
-  } catch (const std::exception& error) {
-    node.fail(error.what());
-  }
+  const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(writer.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
                   rank)};
 }

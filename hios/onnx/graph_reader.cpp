@@ -183,20 +183,28 @@ class GraphReader {
     }
     while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
     const Node reader(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
-    Views made;
-    if (auto folded = fold(reader)) {
-      made = *std::move(folded);
-    } else if (const Handler handler = find_handler(node.op_type())) {
-      if (reader.input_count() == 0) reader.fail("has no input");
-      Writer writer(draft_, reader);
-      made = handler(writer, reader);
-    } else {
-      reader.fail("depends on the model's input; it is only read where all its inputs are known");
-    }
+    const Views made = results_of(reader);
     for (std::size_t i = 0; i < reader.output_count(); ++i) {
       if (!reader.wants_output(i)) continue;
       if (i >= made.size()) reader.fail("has an output more than is computed");
       define(node.output(static_cast<int>(i)), made[i]);
+    }
+  }
+
+  Views results_of(const Node& node) {
+    try {
+      if (auto folded = fold(node)) return *std::move(folded);
+      const Handler handler = find_handler(node.type());
+      if (handler == nullptr) {
+        node.fail("depends on the model's input; it is only read where all its inputs are known");
+      }
+      if (node.input_count() == 0) node.fail("has no input");
+      Writer writer(draft_, node);
+      return handler(writer, node);
+    } catch (const InputError& error) {
+      // What a view or a shape refuses knows nothing of the node.
+      if (std::string_view(error.what()).starts_with(file_.name())) throw;
+      node.fail(error.what());
     }
   }
 

@@ -48,13 +48,7 @@ std::optional<View> moved_into(Writer& writer, const View& x, const Dims& dims) 
 
 /// Row-major under other dims; moved first where that is no view.
 View reshaped(Writer& writer, const View& x, const Dims& dims) {
-  std::optional<View> view;
-  try {
-    view = reshape(x, dims);
-  } catch (const InputError& error) {
-    writer.fail(error.what());
-  }
-  if (view) return *view;
+  if (const auto view = reshape(x, dims)) return *view;
   if (const auto moved = moved_into(writer, x, dims)) return *moved;
   std::vector<std::size_t> own(x.rank());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
@@ -158,6 +152,7 @@ Views unsqueeze(Writer&, const Node& node) {
   const std::vector<std::int64_t> axes = axes_of(node);
   std::vector<std::size_t> places;
   for (const std::int64_t axis : axes) places.push_back(node.axis(axis, x.rank() + axes.size()));
+  elements(Dims(x.rank() + places.size(), 1));  // refuses too many
   std::ranges::sort(places);
   if (std::ranges::adjacent_find(places) != places.end()) node.fail("adds an axis twice");
   for (const std::size_t place : places) x = insert_axis(x, place);
@@ -245,11 +240,7 @@ Views expand_node(Writer&, const Node& node) {
     std::int64_t& extent = dims[rank - x.rank() + i];
     if (extent == 1) extent = x.dims[i];
   }
-  try {
-    return {expand(x, dims)};
-  } catch (const InputError& error) {
-    node.fail(error.what());
-  }
+  return {expand(x, dims)};
 }
 
 Views tile(Writer& writer, const Node& node) {
@@ -265,12 +256,7 @@ Views tile(Writer& writer, const Node& node) {
     doubled.push_back(x.dims[i]);
     dims.push_back(repeats[i] * x.dims[i]);
   }
-  try {
-    wide = expand(wide, doubled);
-  } catch (const InputError& error) {
-    node.fail(error.what());
-  }
-  return {reshaped(writer, wide, dims)};
+  return {reshaped(writer, expand(wide, doubled), dims)};
 }
 
 View image_of(const Node& node) {
@@ -366,6 +352,7 @@ View with_zeros(Writer& writer, const View& x, std::size_t axis, std::int64_t be
 
 /// Constants as far as they are, zeros elsewhere.
 View constants_in(const std::vector<View>& parts, const Dims& dims, std::size_t axis) {
+  if (elements(dims) > kFoldBudget) throw InputError("joins constants of too many values");
   auto values = std::make_shared<Constant>();
   values->floats.resize(static_cast<std::size_t>(elements(dims)));
   View all{nullptr, dims, dense_strides(dims), 0};

@@ -6,7 +6,7 @@
 namespace hios::onnx {
 namespace {
 
-/// Who reads what; rebuilt by each pass, since passes change it.
+/// Who reads what, as a pass finds it.
 class Readers {
  public:
   explicit Readers(const Draft& draft)
@@ -16,9 +16,12 @@ class Readers {
     }
     for (const DraftOutput& output : draft.outputs) wanted_[output.tensor.index()] = true;
   }
+  /// Layers, with multiplicity.
+  const std::vector<std::size_t>& of(DraftId tensor) const { return of_[tensor.index()]; }
+  bool is_output(DraftId tensor) const { return wanted_[tensor.index()]; }
   /// True if just one layer reads it, once, and it is no output.
   bool is_only_for_one(DraftId tensor) const {
-    return of_[tensor.index()].size() == 1 && !wanted_[tensor.index()];
+    return of(tensor).size() == 1 && !is_output(tensor);
   }
   /// The layer that makes a tensor; null: the input.
   const DraftLayer* producer(DraftId tensor) const {
@@ -32,17 +35,26 @@ class Readers {
   std::vector<bool> wanted_;
 };
 
-/// All that read `old` read `instead`.
-void redirect(Draft& draft, DraftId old, DraftId instead) {
-  for (DraftLayer& layer : draft.layers) {
-    for (DraftId& input : layer.inputs) {
-      if (input == old) input = instead;
+/// Tensors in the place of others, carried out at the end of a pass.
+class Replacements {
+ public:
+  explicit Replacements(Draft& draft) : draft_(draft) {
+    for (std::size_t i = 0; i < draft.tensors.size(); ++i) instead_.emplace_back(i);
+  }
+  DraftId of(DraftId tensor) const { return instead_[tensor.index()]; }
+  /// REQUIRES: nothing replaces `instead`, and `old` stands behind it.
+  void replace(DraftId old, DraftId instead) { instead_[old.index()] = instead; }
+  void carry_out() {
+    for (DraftLayer& layer : draft_.layers) {
+      for (DraftId& input : layer.inputs) input = of(input);
     }
+    for (DraftOutput& output : draft_.outputs) output.tensor = of(output.tensor);
   }
-  for (DraftOutput& output : draft.outputs) {
-    if (output.tensor == old) output.tensor = instead;
-  }
-}
+
+ private:
+  Draft& draft_;
+  std::vector<DraftId> instead_;
+};
 
 /// Multiplies the filters of each output channel and shifts it. `per_channel`: weights of one
 /// output channel, where they are neighbours (Conv).
@@ -79,46 +91,42 @@ void drop_unused(Draft& draft) {
 }
 
 void fold_affine(Draft& draft) {
+  const Readers readers(draft);
+  Replacements replacements(draft);
   for (DraftLayer& layer : draft.layers) {
-    if (!layer.affine) continue;
-    const Readers readers(draft);
-    const DraftId made = layer.inputs.front();
+    if (!layer.affine || !readers.is_only_for_one(layer.inputs.front())) continue;
+    const DraftId made = replacements.of(layer.inputs.front());
     const auto producer = draft.tensors[made.index()].producer;
-    if (!producer || !readers.is_only_for_one(made)) continue;
+    if (!producer) continue;
     DraftLayer& front = draft.layers[*producer];
     auto* conv = std::get_if<Conv>(&front.kind);
-    if (conv == nullptr || draft.tensors[made.index()].shape != layer.input_shapes.front())
-      continue;
+    const bool as_made = draft.tensors[made.index()].shape == layer.input_shapes.front();
+    if (conv == nullptr || !as_made) continue;
     scale_conv(front, conv->bias, conv->out_channels, layer);
-    redirect(draft, layer.output, made);
-    layer.affine = false;  // nobody reads it now
-    layer.inputs.clear();
-    layer.input_shapes.clear();
+    replacements.replace(layer.output, made);
   }
+  replacements.carry_out();
   drop_unused(draft);
 }
 
 void fold_padding(Draft& draft) {
+  const Readers readers(draft);
   for (DraftLayer& layer : draft.layers) {
     const auto* pad = std::get_if<Pad>(&layer.kind);
     if (pad == nullptr || pad->mode != Pad::Mode::kConstant || pad->value != 0) continue;
     if (pad->begin.n + pad->begin.c + pad->end.n + pad->end.c != 0) continue;
-    const Padding more({pad->begin.h, pad->begin.w}, {pad->end.h, pad->end.w});
-    bool all = true;
-    for (const DraftOutput& output : draft.outputs) all = all && output.tensor != layer.output;
-    for (const DraftLayer& reader : draft.layers) {
-      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-        if (reader.inputs[i] != layer.output) continue;
-        all = all && std::holds_alternative<Conv>(reader.kind) &&
-              reader.input_shapes[i] == draft.tensors[layer.output.index()].shape;
-      }
-    }
+    if (readers.is_output(layer.output)) continue;
+    const Shape& made = draft.tensors[layer.output.index()].shape;
+    const bool all = std::ranges::all_of(readers.of(layer.output), [&](std::size_t i) {
+      const DraftLayer& reader = draft.layers[i];
+      return std::holds_alternative<Conv>(reader.kind) && reader.input_shapes.front() == made;
+    });
     if (!all) continue;
-    for (DraftLayer& reader : draft.layers) {
-      if (reader.inputs.empty() || reader.inputs.front() != layer.output) continue;
+    for (const std::size_t i : readers.of(layer.output)) {
+      DraftLayer& reader = draft.layers[i];
       Padding& padding = std::get<Conv>(reader.kind).padding;
-      padding = {Extent{padding.begin.h + more.begin.h, padding.begin.w + more.begin.w},
-                 Extent{padding.end.h + more.end.h, padding.end.w + more.end.w}};
+      padding = {Extent{padding.begin.h + pad->begin.h, padding.begin.w + pad->begin.w},
+                 Extent{padding.end.h + pad->end.h, padding.end.w + pad->end.w}};
       reader.inputs.front() = layer.inputs.front();
       reader.input_shapes.front() = layer.input_shapes.front();
     }
@@ -130,12 +138,12 @@ namespace {
 
 /// A Mul of a value and a function of the same value, read in the same shape.
 void recognise_gates(Draft& draft) {
+  const Readers readers(draft);
   for (DraftLayer& layer : draft.layers) {
     const auto* product = std::get_if<Binary>(&layer.kind);
     if (product == nullptr || product->function != Binary::Function::kMul || product->constant) {
       continue;
     }
-    const Readers readers(draft);
     for (const std::size_t gate : {std::size_t{0}, std::size_t{1}}) {
       const DraftId x = layer.inputs[1 - gate];
       const DraftLayer* made = readers.producer(layer.inputs[gate]);

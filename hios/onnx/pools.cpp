@@ -20,12 +20,7 @@ Views pool(Writer& writer, const Node& node) {
   layer.count_padding = layer.kind == Pool::Kind::kAverage &&
                         node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};
   const Placed image = writer.image(x);
-  Shape out;
-  try {
-    out = infer_shape(layer, {&image.shape, 1});
-  } catch (const std::exception& error) {
-    node.fail(error.what());
-  }
+  const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(writer.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
 }
 

@@ -11,6 +11,16 @@ namespace hios::onnx {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::size_t kMaxRank = 64;
+
+/// A view may show few values many times: written out, they could be more than memory holds.
+void check_written_out(const View& view) {
+  const std::int64_t count = elements(view.dims);
+  const auto base = static_cast<std::int64_t>(view.constant().size());
+  if (count <= std::max(base, kFoldBudget)) return;
+  throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
+                   std::to_string(kFoldBudget));
+}
 
 std::vector<std::size_t> own_order(std::size_t rank) {
   std::vector<std::size_t> order(rank);
@@ -48,6 +58,9 @@ std::vector<Run> runs_of(const View& view) {
 }  // namespace
 
 std::int64_t elements(const Dims& dims) {
+  if (dims.size() > kMaxRank) {
+    throw InputError("a tensor of " + std::to_string(dims.size()) + " dimensions is not read");
+  }
   std::int64_t count = 1;
   for (const std::int64_t extent : dims) {
     if (extent < 0 || extent > kMaxExtent) {
@@ -194,6 +207,7 @@ View remove_axis(const View& view, std::size_t axis) {
 }
 
 std::vector<std::int64_t> integers_of(const View& view) {
+  check_written_out(view);
   const Constant& constant = view.constant();
   std::vector<std::int64_t> values;
   each_position(view, own_order(view.rank()), [&](std::int64_t at) {
@@ -206,6 +220,7 @@ std::vector<std::int64_t> integers_of(const View& view) {
 }
 
 std::vector<float> floats_of(const View& view, std::span<const std::size_t> order) {
+  check_written_out(view);
   const Constant& constant = view.constant();
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(elements(view.dims)));

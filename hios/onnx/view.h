@@ -35,6 +35,9 @@ struct Constant {
   std::size_t size() const { return type == Type::kFloat ? floats.size() : integers.size(); }
 };
 
+/// As many values as may follow from smaller constants: shapes, ranges, masks and small tables.
+inline constexpr std::int64_t kFoldBudget = std::int64_t{1} << 22;
+
 /// An ONNX value: element (i0, i1, …) lies offset + i0·strides0 + i1·strides1 + … values behind the
 /// begin of its base.
 struct View {
@@ -49,7 +52,7 @@ struct View {
   std::size_t rank() const { return dims.size(); }
 };
 
-/// Throws InputError where the product leaves 2^40 values.
+/// Throws InputError where the product leaves 2^40 values, or for more than 64 dimensions.
 std::int64_t elements(const Dims& dims);
 
 /// Row-major.
@@ -81,7 +84,8 @@ View insert_axis(const View& view, std::size_t axis);
 /// REQUIRES: the axis has one element.
 View remove_axis(const View& view, std::size_t axis);
 
-/// The elements of a constant, row-major in this order of axes.
+/// The elements of a constant, row-major in this order of axes. Throws InputError where they are
+/// more than the constant has, and than kFoldBudget.
 std::vector<std::int64_t> integers_of(const View& view);
 std::vector<float> floats_of(const View& view, std::span<const std::size_t> order);
 std::vector<float> floats_of(const View& view);

@@ -55,11 +55,7 @@ DraftId Writer::add(const LayerKind& kind, const std::vector<Placed>& inputs,
     layer.inputs.push_back(input.tensor);
     layer.input_shapes.push_back(input.shape);
   }
-  try {
-    return draft_.add(std::move(layer));
-  } catch (const InputError& error) {
-    fail(error.what());
-  }
+  return draft_.add(std::move(layer));
 }
 
 View Writer::dense(const View& view, std::span<const std::size_t> order) {
@@ -71,9 +67,7 @@ View Writer::dense(const View& view, std::span<const std::size_t> order) {
     if (values->type == Constant::Type::kFloat) {
       values->floats = floats_of(view, order);
     } else {
-      each_position(view, order, [&](std::int64_t at) {
-        values->integers.push_back(view.constant().integers[static_cast<std::size_t>(at)]);
-      });
+      values->integers = integers_of(transpose(view, order));
     }
     return dense_view(std::move(values), view.dims, order);
   }

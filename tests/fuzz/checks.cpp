@@ -9,6 +9,9 @@ std::span<const FuzzCheck> fuzz_checks() {
       FuzzCheck{"graph", check_graph},       FuzzCheck{"platform", check_platform},
       FuzzCheck{"model", check_model},       FuzzCheck{"profile", check_profile},
       FuzzCheck{"schedule", check_schedule}, FuzzCheck{"flight", check_flight},
+#ifdef HIOS_HAVE_ONNX
+      FuzzCheck{"onnx", check_onnx},
+#endif
       FuzzCheck{"words", check_words}};
   return kChecks;
 }

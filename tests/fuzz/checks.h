@@ -37,6 +37,8 @@ int check_profile(std::string_view bytes);
 int check_schedule(std::string_view bytes);
 /// A rank's flight record: it is explained, alone and beside another of its job.
 int check_flight(std::string_view bytes);
+/// An ONNX file: it becomes a model with just the weights that its layers need.
+int check_onnx(std::string_view bytes);
 /// The small languages of flags: random networks, options of algorithms, arithmetics.
 int check_words(std::string_view bytes);
 

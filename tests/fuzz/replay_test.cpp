@@ -6,6 +6,9 @@
 #include "fuzz/checks.h"
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
+#ifdef HIOS_HAVE_ONNX
+#include "support/onnx_seeds.h"
+#endif
 
 namespace hios::test {
 
@@ -31,6 +34,11 @@ TEST_P(Fuzz, ReplaysCorpusAndFindings) {
   if (format == "words") {
     for (const std::string& words : word_seeds()) replay(words, words);
   }
+#ifdef HIOS_HAVE_ONNX
+  if (format == "onnx") {
+    for (const std::string& seed : onnx_seeds()) replay("a seed", seed);
+  }
+#endif
   EXPECT_GT(replayed, 500u);
 }
 

@@ -8,6 +8,9 @@
 #include "hios/base/json_io.h"
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
+#ifdef HIOS_HAVE_ONNX
+#include "support/onnx_seeds.h"
+#endif
 
 namespace {
 
@@ -39,6 +42,10 @@ int main(int argc, char** argv) {
       write(format, found.filename(), hios::test::content_of(found));
   }
   int number = 0;
+#ifdef HIOS_HAVE_ONNX
+  for (const std::string& seed : hios::test::onnx_seeds())
+    write("onnx", "seed_" + std::to_string(number++), seed);
+#endif
   for (const std::string& words : hios::test::word_seeds())
     write("words", "seed_" + std::to_string(number++), words);
 }
