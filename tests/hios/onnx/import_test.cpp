@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 
 #include <functional>
+#include <regex>
+#include <sstream>
 
 #include "hios/base/error.h"
 #include "hios/graph/coarsen.h"
 #include "hios/onnx/import.h"
+#include "hios/onnx/writer.h"
 #include "support/onnx_builder.h"
 
 namespace hios::onnx {
@@ -163,6 +166,15 @@ TEST(Import, OpenExtentsAreGivenByName) {
   const Model model =
       import_model(file, {.batch = {}, .height = 4, .width = {}, .dims = {{"c", 5}}});
   EXPECT_EQ(model.tensor(model.input()).shape, (Shape{1, 5, 4, 8}));
+}
+
+TEST(Import, ThePageNamesEveryOperator) {
+  std::ostringstream text;
+  text << std::ifstream(HIOS_SOURCE_DIR "/docs/onnx.md").rdbuf();
+  const std::string page = text.str();
+  for (const std::string& type : known_operators()) {
+    EXPECT_TRUE(std::regex_search(page, std::regex("\\b" + type + "\\b"))) << type;
+  }
 }
 
 // ------------------------------------------------------------------------------- what is refused
