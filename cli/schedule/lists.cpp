@@ -89,4 +89,42 @@ int list_models(const Common& common) {
   return 0;
 }
 
+int list_operators(const Common& common, const Network& network) {
+  Table table({"operator", "layers", "output", "MFLOP", "weights KB"});
+  Table csv({"operator", "kind", "output", "mflop", "weights_bytes", "signature", "layers"});
+  Json list = Json::array();
+  const Model& model = network.model;
+  for (std::size_t i = 0; i < network.coarse.graph.size(); ++i) {
+    const OpId id(i);
+    const Operator& op = network.coarse.graph.op(id);
+    const OperatorLayers& layers = network.coarse.layers(id);
+    std::string kind, names;
+    Json nodes = Json::array();
+    for (const LayerId layer : layers.layers) {
+      kind += (kind.empty() ? "" : "+") + std::string(onnx_type(model.layer(layer).kind));
+      names += (names.empty() ? "" : ";") + model.layer(layer).name;
+      nodes.push_back(model.layer(layer).name);
+    }
+    const Shape& output = model.tensor(layers.output).shape;
+    const double mflop = flop(model, layers) / 1e6;
+    const auto weights = static_cast<double>(op.parameter_bytes);
+    table.add({op.name, kind, output.to_string(), fixed(mflop, 2), fixed(weights / 1e3, 1)});
+    csv.add({op.name, kind, output.to_string(), exact(mflop), std::to_string(op.parameter_bytes),
+             op.signature, names});
+    list.push_back({{"name", op.name},
+                    {"kind", kind},
+                    {"shape", {output.n, output.c, output.h, output.w}},
+                    {"mflop", mflop},
+                    {"weights_bytes", op.parameter_bytes},
+                    {"signature", op.signature},
+                    {"layers", nodes}});
+  }
+  show(table.text());
+  if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
+  if (common.json) {
+    write_json(*common.json, {{"model", model.name()}, {"operators", list}}, common.existing);
+  }
+  return 0;
+}
+
 }  // namespace hios::cli

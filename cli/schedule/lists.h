@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/flags.h"
+#include "hios/graph/network.h"
 #include "scheduler/registry.h"
 
 /// What one can choose from: answers to flags that plan nothing. They return the exit status.
@@ -13,5 +14,9 @@ int list_algorithms(const Common& common, const scheduler::Registry& registry);
 /// `--list-models`: operators, dependencies, GFLOP, parameters and the largest tensor
 /// of every built-in network at its own size; as JSON and CSV where asked.
 int list_models(const Common& common);
+
+/// `--list-operators`: the operators of a network by name, with their layers (the nodes of an ONNX
+/// file), output, work, weights and, in JSON and CSV, the signature that profiles know them by.
+int list_operators(const Common& common, const Network& network);
 
 }  // namespace hios::cli

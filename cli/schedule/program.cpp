@@ -45,7 +45,9 @@ po::options_description schedule_flags() {
                       "write the --model, at its size, as a hios-model file");
   group.add_options()("timeline", value("FILE"), "write the plan as a Chrome trace (Perfetto)");
   group.add_options()("list-algorithms", "print the schedulers and their options")(
-      "list-models", "print the built-in networks");
+      "list-models", "print the built-in networks")(
+      "list-operators",
+      "print the operators of --model; --json and --csv with signatures and layers");
   return group;
 }
 
@@ -189,6 +191,10 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   const Common common = read_common(flags, false);
   if (flags.given("list-algorithms")) return list_algorithms(common, registry);
   if (flags.given("list-models")) return list_models(common);
+  if (flags.given("list-operators")) {
+    return list_operators(common,
+                          load_network(flags, common.limits, element_bytes(Precision::kFp32)));
+  }
   check_distinct_files(flags);
   for (const char* output : {"output", "export-graph", "export-model", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);

@@ -99,6 +99,23 @@ TEST_F(OnnxPrograms, TwoRanksGiveOneRanksBits) {
 }
 #endif
 
+TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
+  const auto done =
+      hios_schedule(model() + Words{"--list-operators", "--json", place_.file("list.json"), "--csv",
+                                    place_.file("list.csv")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.out, "Gemm_of_scores").size(), 1u) << done.out;
+  const Json list = read(place_.file("list.json"));
+  bool gate = false;
+  for (const Json& op : list["operators"]) {
+    EXPECT_FALSE(op["signature"].get<std::string>().empty());
+    gate = gate || op["name"] == "Sigmoid_of_gate";
+  }
+  EXPECT_TRUE(gate) << list.dump();
+  const auto without = hios_schedule({"--list-operators"});
+  EXPECT_EQ(without.exit_status, 2) << without.err;
+}
+
 TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
   const auto done = hios_run(
       1, model() + quick() +
