@@ -217,6 +217,10 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
                                  transposed->kernel.w) /
              static_cast<double>(transposed->stride.h * transposed->stride.w);
     bias = transposed->bias;
+  } else if (const auto* binary = std::get_if<Binary>(&layer.kind);
+             binary != nullptr && binary->function == Binary::Function::kPow) {
+    std::ranges::fill(out, 2.0f);  // which every value bears
+    return;
   } else {  // scales and other operands: about one
     fill(stream(seed_, layer.name, "weights"), kBiasVariance, out);
     for (float& value : out) value += 1;

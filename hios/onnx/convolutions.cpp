@@ -188,6 +188,7 @@ Views gemm(Writer& writer, const Node& node) {
 /// Matrices of the last two axes; the axes before broadcast, at most two of them.
 View multiply_tensors(Writer& writer, const Node& node, View a, View b) {
   if (a.is_constant() || b.is_constant()) node.fail("its first operand must be no constant");
+  if (a.rank() == 0 || b.rank() == 0) node.fail("multiplies a scalar");
   const bool row = a.rank() == 1, column = b.rank() == 1;
   if (row) a = insert_axis(a, 0);
   if (column) b = insert_axis(b, 1);
@@ -228,7 +229,8 @@ Views matmul(Writer& writer, const Node& node) {
 /// With the running mean and variance: what training would compute is not read.
 Views batch_normalization(Writer& writer, const Node& node) {
   const View& x = node.input(0);
-  if (node.integer("training_mode", 0) != 0) node.fail("is in training mode");
+  const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
+  if (training) node.fail("is in training mode: export the network for inference");
   if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
   const std::int64_t channels = x.dims[1];
   std::vector<float> of[4];

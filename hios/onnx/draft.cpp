@@ -6,7 +6,8 @@ namespace hios::onnx {
 
 std::string Draft::unique(const std::string& wanted) {
   std::string result = wanted == "input" ? "input_1" : wanted;
-  for (int i = 2; !names.insert(result).second; ++i) result = wanted + "_" + std::to_string(i);
+  const std::string base = result;
+  while (!names.emplace(result, 1).second) result = base + "_" + std::to_string(++names[base]);
   return result;
 }
 

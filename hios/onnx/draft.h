@@ -2,7 +2,7 @@
 
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "hios/model/layer.h"
@@ -45,7 +45,8 @@ struct Draft {
   Dims input_dims;
   std::string input_name;
 
-  std::unordered_set<std::string> names;  ///< of layers, taken
+  /// Names of layers that are taken, and the last number behind each.
+  std::unordered_map<std::string, int> names;
 
   /// The name, or with a number behind it where it is taken. "input" is the model's.
   std::string unique(const std::string& wanted);

@@ -147,6 +147,13 @@ bool from_lists(const proto::TensorProto& tensor, Constant& to) {
     case proto::TensorProto::FLOAT16:
       return take(tensor.int32_data(), to.floats,
                   [](auto value) { return half_to_float(static_cast<std::uint16_t>(value)); });
+    case proto::TensorProto::BFLOAT16:
+      return take(tensor.int32_data(), to.floats, [](auto value) {
+        const std::uint32_t bits = static_cast<std::uint32_t>(value) << 16;
+        float widened;
+        std::memcpy(&widened, &bits, sizeof widened);
+        return widened;
+      });
     case proto::TensorProto::INT64:
       return take(tensor.int64_data(), to.integers, as_integer);
     case proto::TensorProto::UINT32:
@@ -160,6 +167,7 @@ bool from_lists(const proto::TensorProto& tensor, Constant& to) {
 /// A name below the folder: no "..", not from the root.
 bool stays_inside(const std::filesystem::path& path) {
   if (path.empty() || path.is_absolute()) return false;
+  if (path.native().find('\0') != std::string::npos) return false;  // where the kernel would cut it
   for (const auto& part : path) {
     if (part == "..") return false;
   }

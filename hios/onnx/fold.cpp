@@ -86,18 +86,12 @@ Views range(const Node& node) {
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     const double value = start + static_cast<double>(i) * delta;
     if (whole) {
-      values.integers.push_back(static_cast<std::int64_t>(value));
+      values.integers.push_back(to_integer(value));
     } else {
       values.floats.push_back(static_cast<float>(value));
     }
   }
   return {constant_view(std::move(values), {static_cast<std::int64_t>(count)})};
-}
-
-std::int64_t to_integer(double value) {
-  constexpr double kLimit = 9.2e18;
-  if (std::isnan(value)) return 0;
-  return static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
 }
 
 /// Calls compute(values) for each element, operands broadcast; whole numbers stay whole where the
@@ -279,6 +273,11 @@ Views concat(const Node& node) {
     const View& x = node.input(i);
     if (x.rank() != dims.size() || x.constant().type != type) {
       node.fail("joins constants of different dimensions or types");
+    }
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (k != axis && x.dims[k] != node.input(0).dims[k]) {
+        node.fail("joins constants of different extents");
+      }
     }
     dims[axis] += x.dims[axis];
   }

@@ -11,6 +11,9 @@
 namespace hios::onnx {
 namespace {
 
+constexpr std::size_t kLongestName = 200;
+/// All constants that follow from others, together: four of the largest (kFoldBudget).
+constexpr std::int64_t kFoldedInAll = 4 * kFoldBudget;
 constexpr std::int64_t kOldestOpset = 7, kNewestOpset = 28;
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
@@ -74,12 +77,13 @@ class GraphReader {
     file_.fail("has operators that are not read: " + list);
   }
 
+  /// Fit for files and messages.
   static std::string node_name(const proto::NodeProto& node) {
-    if (!node.name().empty()) return node.name();
+    if (!node.name().empty()) return printable(node.name(), kLongestName);
     for (const std::string& output : node.output()) {
-      if (!output.empty()) return output;
+      if (!output.empty()) return printable(output, kLongestName);
     }
-    return node.op_type();
+    return printable(node.op_type(), kLongestName);
   }
 
   void define(const std::string& name, View view) {
@@ -191,9 +195,23 @@ class GraphReader {
     }
   }
 
+  void count_folded(const Node& node, const Views& made) {
+    if (node.type() == "Constant") return;  // the file's own
+    for (const View& view : made) {
+      folded_ += static_cast<std::int64_t>(view.constant().size());
+      if (folded_ > kFoldedInAll) {
+        node.fail("is one constant too many: together they would be more than " +
+                  std::to_string(kFoldedInAll) + " values");
+      }
+    }
+  }
+
   Views results_of(const Node& node) {
     try {
-      if (auto folded = fold(node)) return *std::move(folded);
+      if (auto folded = fold(node)) {
+        count_folded(node, *folded);
+        return *std::move(folded);
+      }
       const Handler handler = find_handler(node.type());
       if (handler == nullptr) {
         node.fail("depends on the model's input; it is only read where all its inputs are known");
@@ -210,15 +228,14 @@ class GraphReader {
 
   void read_outputs() {
     if (graph_.output_size() == 0) file_.fail("has no output");
-    std::set<std::string> named;
     for (const auto& output : graph_.output()) {
       const std::string what = "the output '" + printable(output.name()) + "' ";
       const auto found = values_.find(output.name());
       if (found == values_.end()) file_.fail(what + "is made by nothing");
-      if (!named.insert(output.name()).second) file_.fail(what + "stands twice");
       const View& view = found->second;
       if (view.is_constant()) file_.fail(what + "does not depend on the input");
-      draft_.outputs.push_back({output.name(), settled(output.name(), view), view.dims});
+      const std::string name = printable(output.name(), kLongestName);
+      draft_.outputs.push_back({name, settled(name, view), view.dims});
     }
   }
 
@@ -241,6 +258,7 @@ class GraphReader {
   const ImportOptions& options_;
   proto::GraphProto& graph_;
   std::int64_t opset_ = 0;
+  std::int64_t folded_ = 0;  ///< values of constants that follow from others
   std::unordered_map<std::string, View> values_;
   Draft draft_;
 };

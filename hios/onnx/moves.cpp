@@ -212,6 +212,7 @@ Views split(Writer&, const Node& node) {
       node.has(1) ? node.integers(1)
                   : node.integer_list("split").value_or(std::vector<std::int64_t>());
   const auto parts = static_cast<std::int64_t>(node.output_count());
+  if (parts == 0) node.fail("has no output");
   if (sizes.empty()) {  // evenly; the last may be smaller
     const std::int64_t each = (x.dims[axis] + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) {
@@ -396,6 +397,7 @@ Views concat(Writer& writer, const Node& node) {
       computed.push_back(x);
     }
   }
+  if (computed.empty()) node.fail("joins nothing that is computed");
   const View tensors = joined(writer, computed, axis);
   if (before + after == 0) return {tensors};
   // x + 0 is x: zeros where the constants belong, and then these.
@@ -438,6 +440,9 @@ Views pad(Writer& writer, const Node& node) {
     const std::vector<float> value = node.floats(2);
     if (value.size() != 1) node.fail("needs one value to pad with");
     layer.value = value.front();
+  }
+  for (const std::int64_t added : pads) {
+    if (added < -kMaxExtent || added > kMaxExtent) node.fail("has pads that cannot be");
   }
   Dims before, after, dims = x.dims;
   const std::vector<std::size_t> order = memory_order(x.rank());

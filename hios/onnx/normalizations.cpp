@@ -93,6 +93,7 @@ Views layer_normalization(Writer& writer, const Node& node) {
     std::optional<Shape> shape;
     if (!node.has(input)) return shape;
     View view = node.input(input);
+    if (view.rank() > x.rank()) node.fail("its scale or bias has more dimensions than its input");
     values = node.floats(input);
     while (view.rank() < x.rank()) view = insert_axis(view, 0);
     shape = shape_of(view.dims);

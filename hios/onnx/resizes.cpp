@@ -1,5 +1,6 @@
 // Part of hios/onnx/families.h: Resize and its forerunner Upsample.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "hios/model/layer_fields.h"
@@ -34,6 +35,16 @@ std::vector<std::size_t> scaled_axes(const Node& node, std::size_t rank) {
   return axes;
 }
 
+/// The number that was meant by the one that was nearest to it: 0.6 for 0.6f, so that places which
+/// are whole numbers come out as such.
+double as_written(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  double meant = value;
+  std::from_chars(text, end, meant);
+  return meant;
+}
+
 Growth growth_of(const Node& node, const View& x, const std::vector<float>& scales,
                  const std::vector<std::int64_t>& sizes) {
   Growth growth{std::vector<double>(x.rank(), 1.0), x.dims};
@@ -50,7 +61,7 @@ Growth growth_of(const Node& node, const View& x, const std::vector<float>& scal
       size = sizes[i];
       scale = static_cast<double>(size) / static_cast<double>(in);
     } else {
-      scale = scales[i];
+      scale = as_written(scales[i]);
       const double wanted = std::floor(static_cast<double>(in) * scale);
       if (!(wanted >= 1) || wanted > static_cast<double>(kMaxExtent)) {
         node.fail("has a scale of " + std::to_string(scale));
@@ -70,12 +81,30 @@ View resized(Writer& writer, const Node& node, const View& given, Resize layer,
     return growth.sizes[axis] == given.dims[axis] && growth.scales[axis] == 1;
   };
   if (!stays(0) || !stays(1)) node.fail("resizes images or channels; only height and width are");
+  for (std::size_t i = 2; i < given.rank(); ++i) {
+    const double asked = static_cast<double>(given.dims[i]) * growth.scales[i];
+    const auto size = static_cast<double>(growth.sizes[i]);
+    // ONNX aligns with the asked extent, ONNX Runtime with that of the output.
+    if (layer.coordinates == Resize::Coordinates::kAlignCorners && std::fabs(asked - size) > 1e-4) {
+      node.fail(
+          "aligns the corners of an extent that is no whole number, which is read in two ways");
+    }
+  }
   const View x = as_image(writer, given);
   layer.size = {given.rank() == 4 ? growth.sizes[2] : 1, growth.sizes[last]};
   layer.scale_h = given.rank() == 4 ? growth.scales[2] : 1;
   layer.scale_w = growth.scales[last];
   const Dims dims{x.dims[0], x.dims[1], layer.size.h, layer.size.w};
   return as_rank(writer.emit(layer, {writer.image(x)}, dims), given.rank());
+}
+
+/// Opset 10 left open how places are rounded; ONNX Runtime, where it shrinks, rounds up.
+Resize::Nearest opset_10_rounding(const Node& node) {
+  const std::vector<float> scales = node.floats(1);
+  const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });
+  const bool grows = std::ranges::any_of(scales, [](float scale) { return scale > 1; });
+  if (shrinks && grows) node.fail("shrinks one axis and stretches another");
+  return shrinks ? Resize::Nearest::kCeil : Resize::Nearest::kFloor;
 }
 
 Views resize(Writer& writer, const Node& node) {
@@ -91,6 +120,7 @@ Views resize(Writer& writer, const Node& node) {
       node, node.text("nearest_mode", first ? "floor" : "round_prefer_floor"));
   layer.cubic_a = node.number("cubic_coeff_a", -0.75f);
   layer.exclude_outside = node.integer("exclude_outside", 0) != 0;
+  if (first && layer.mode == Resize::Mode::kNearest) layer.nearest = opset_10_rounding(node);
   const std::size_t at = first ? 1 : 2;
   const std::vector<float> scales = node.has(at) ? node.floats(at) : std::vector<float>();
   const std::vector<std::int64_t> sizes =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -62,16 +63,18 @@ std::int64_t elements(const Dims& dims) {
     throw InputError("a tensor of " + std::to_string(dims.size()) + " dimensions is not read");
   }
   std::int64_t count = 1;
+  bool none = false;
   for (const std::int64_t extent : dims) {
     if (extent < 0 || extent > kMaxExtent) {
       throw InputError("an extent of " + std::to_string(extent) + " cannot be");
     }
+    none = none || extent == 0;  // and yet the others must not leave the range
     if (extent != 0 && count > kMaxElements / extent) {
       throw InputError("a tensor of " + text(dims) + " would hold more than 2^40 values");
     }
-    count *= extent;
+    count *= std::max<std::int64_t>(extent, 1);
   }
-  return count;
+  return none ? 0 : count;
 }
 
 Dims dense_strides(const Dims& dims) {
@@ -142,7 +145,7 @@ View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t 
   View result = view;
   if (count > 0) result.offset += start * view.strides[axis];
   result.dims[axis] = count;
-  result.strides[axis] = step * view.strides[axis];
+  result.strides[axis] = (count > 1 ? step : 1) * view.strides[axis];
   return result;
 }
 
@@ -206,15 +209,20 @@ View remove_axis(const View& view, std::size_t axis) {
   return result;
 }
 
+std::int64_t to_integer(double value) {
+  constexpr double kLimit = 9.2e18;
+  if (std::isnan(value)) return 0;
+  return static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
+}
+
 std::vector<std::int64_t> integers_of(const View& view) {
   check_written_out(view);
   const Constant& constant = view.constant();
   std::vector<std::int64_t> values;
   each_position(view, own_order(view.rank()), [&](std::int64_t at) {
     const auto index = static_cast<std::size_t>(at);
-    values.push_back(constant.type == Constant::Type::kFloat
-                         ? static_cast<std::int64_t>(constant.floats[index])
-                         : constant.integers[index]);
+    values.push_back(constant.type == Constant::Type::kFloat ? to_integer(constant.floats[index])
+                                                             : constant.integers[index]);
   });
   return values;
 }

@@ -112,6 +112,9 @@ void each_position(const View& view, std::span<const std::size_t> order, Visit&&
   }
 }
 
+/// Towards zero; what is beyond the range is its end, and what is no number 0.
+std::int64_t to_integer(double value);
+
 /// Extents in memory, outermost first, as a Shape: one is channels, two are images and channels,
 /// three images, width and channels, four all. REQUIRES: at most four.
 Shape shape_of(std::span<const std::int64_t> extents);

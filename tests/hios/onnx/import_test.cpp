@@ -321,6 +321,65 @@ const std::vector<BadFile>& bad_files() {
        "lies outside the model's folder"},
       {"DataAbove", [](auto& b) { external(b, "data/../../secret"); },
        "lies outside the model's folder"},
+      {"DataBehindAZero", [](auto& b) { external(b, std::string("..\0/..\0/etc/passwd", 19)); },
+       "lies outside the model's folder"},
+      {"ConcatOfOthers",
+       [](auto& b) {
+         small_net(b);
+         b.floats("narrow", {1, 2}, {1, 2}), b.floats("wide", {1, 4}, {1, 2, 3, 4});
+         OnnxBuilder::attribute(b.node("Concat", {"narrow", "wide"}, "both"), "axis", 0);
+       },
+       "joins constants of different extents"},
+      {"ConcatOfNothing",
+       [](auto& b) {
+         small_net(b);
+         b.integers("zero", {0});
+         b.node("Slice", {"y", "zero", "zero"}, "none");
+         OnnxBuilder::attribute(b.node("Concat", {"none", "none"}, "both"), "axis", 0);
+       },
+       "joins nothing that is computed"},
+      {"ProductOfScalars",
+       [](auto& b) {
+         small_net(b);
+         OnnxBuilder::attribute(b.node("ReduceSum", {"y"}, "sum"), "keepdims", 0);
+         b.node("MatMul", {"sum", "sum"}, "product");
+       },
+       "multiplies a scalar"},
+      {"SplitIntoNothing",
+       [](auto& b) {
+         small_net(b);
+         b.node("Split", {"y"}, "part").clear_output();
+       },
+       "has no output"},
+      {"PadsBelowAll",
+       [](auto& b) {
+         small_net(b);
+         b.integers("pads", {0, 0, INT64_MIN, 0, 0, 0, INT64_MIN, 0});
+         b.node("Pad", {"y", "pads"}, "padded");
+       },
+       "has pads that cannot be"},
+      {"ManyFoldedConstants",
+       [](auto& b) {
+         small_net(b);
+         b.integers("zero", {0}), b.integers("one", {1}), b.integers("end", {1 << 22});
+         for (int i = 0; i < 5; ++i)
+           b.node("Range", {"zero", "end", "one"}, "r" + std::to_string(i));
+       },
+       "is one constant too many"},
+      {"ScaleOfMoreDimensions",
+       [](auto& b) {
+         small_net(b);
+         b.floats("scale", {1, 1, 1, 1, 1, 8}, std::vector<float>(8, 1));
+         b.node("LayerNormalization", {"y", "scale"}, "n");
+       },
+       "more dimensions than its input"},
+      {"InTraining",
+       [](auto& b) {
+         small_net(b);
+         b.floats("one", {4}, {1, 1, 1, 1});
+         b.node("BatchNormalization", {"y", "one", "one", "one", "one"}, "n").add_output("m");
+       },
+       "is in training mode"},
       {"DataMissing", [](auto& b) { external(b, "nowhere.bin"); }, "cannot be opened"},
       {"DataByLink",
        [](auto& b) {
