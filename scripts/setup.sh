@@ -2,7 +2,8 @@
 # Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
 # With --bench also what the studies draw their plots with, with --fuzz the clang of preset fuzz, with
 # --package what cpack needs for a Debian package, with --slurm the Slurm that the tests of slurm/
-# start, with --worlds what bench/worlds.sh fetches other MPIs with, with --openmpi-cuda what
+# start, with --worlds what bench/worlds.sh fetches other MPIs with, with --onnx-networks what
+# bench/onnx_networks makes networks with, with --openmpi-cuda what
 # scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
 set -euo pipefail
 
@@ -24,9 +25,10 @@ for argument in "$@"; do
     --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: the names in a sanitizer's report
     --package) packages+=(dpkg-dev file) ;;
     --worlds) packages+=(python3-venv) ;;
+    --onnx-networks) packages+=(python3-venv python3-torchvision) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;
     --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
-    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--worlds] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
+    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--worlds] [--onnx-networks] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

@@ -308,6 +308,52 @@ Views concat(const Node& node) {
   return {constant_view(std::move(result), dims)};
 }
 
+/// Slices of the data at these places replaced (ONNX ScatterND): how exporters write to parts of a
+/// tensor, masks of attention for one.
+Views scatter(const Node& node) {
+  const View &data = node.input(0), &indices = node.input(1), &updates = node.input(2);
+  if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
+  const auto size = static_cast<std::size_t>(checked_size(node, data.dims));
+  const std::size_t depth = indices.rank() == 0 ? 0 : static_cast<std::size_t>(indices.dims.back());
+  if (depth < 1 || depth > data.rank()) node.fail("has places of other dimensions than its data");
+  const bool real = data.constant().type == Type::kFloat;
+  Constant result{data.constant().type, {}, {}};
+  if (real) {
+    result.floats = floats_of(data);
+  } else {
+    result.integers = integers_of(data);
+  }
+  const Dims strides = dense_strides(data.dims);
+  const std::int64_t length = strides[depth - 1];
+  const std::vector<std::int64_t> places = integers_of(indices);
+  const std::vector<float> floats = real ? floats_of(updates) : std::vector<float>();
+  const std::vector<std::int64_t> whole = real ? std::vector<std::int64_t>() : integers_of(updates);
+  const std::size_t count = places.size() / depth;
+  if (std::max(floats.size(), whole.size()) != count * static_cast<std::size_t>(length)) {
+    node.fail("has other than the values that its places take");
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < depth; ++k) {
+      std::int64_t place = places[i * depth + k];
+      if (place < -data.dims[k] || place >= data.dims[k]) node.fail("has a place out of range");
+      if (place < 0) place += data.dims[k];
+      at += place * strides[k];
+    }
+    for (std::int64_t j = 0; j < length; ++j) {
+      const auto from = i * static_cast<std::size_t>(length) + static_cast<std::size_t>(j);
+      const auto to = static_cast<std::size_t>(at + j);
+      if (to >= size) node.fail("has a place out of range");
+      if (real) {
+        result.floats[to] = floats[from];
+      } else {
+        result.integers[to] = whole[from];
+      }
+    }
+  }
+  return {constant_view(std::move(result), data.dims)};
+}
+
 Views product(const Node& node) {
   double all = 1;
   for (const std::int64_t value : node.integers(0)) all *= static_cast<double>(value);
@@ -330,6 +376,7 @@ std::optional<Views> fold(const Node& node) {
   if (type == "Range") return range(node);
   if (type == "Cast") return cast(node);
   if (type == "Where") return where(node);
+  if (type == "ScatterND") return scatter(node);
   if (type == "Concat") return concat(node);
   if (type == "ReduceProd" && node.input(0).constant().type == Type::kInteger &&
       !node.has_attribute("axes")) {

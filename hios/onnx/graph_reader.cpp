@@ -23,7 +23,7 @@ bool folds(const std::string& type) {
   static const std::set<std::string_view> kTypes = {
       "Shape", "Size",           "Constant", "ConstantOfShape", "Range",   "Where",
       "Equal", "Less",           "Or",       "LessOrEqual",     "Greater", "And",
-      "Not",   "GreaterOrEqual", "Mod"};
+      "Not",   "GreaterOrEqual", "Mod",      "ScatterND"};
   return kTypes.contains(type);
 }
 
@@ -181,7 +181,8 @@ class GraphReader {
       const auto found = values_.find(name);
       if (!name.empty() && found == values_.end()) {
         file_.fail("node '" + printable(node_name(node)) + "' (" + printable(node.op_type()) +
-                   "): reads '" + printable(name) + "', which nothing before it makes");
+                   "): reads '" + printable(name) + "', which " +
+                   (left_out_.contains(name) ? "is not computed" : "nothing before it makes"));
       }
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
@@ -190,7 +191,10 @@ class GraphReader {
     const Views made = results_of(reader);
     for (std::size_t i = 0; i < reader.output_count(); ++i) {
       if (!reader.wants_output(i)) continue;
-      if (i >= made.size()) reader.fail("has an output more than is computed");
+      if (i >= made.size()) {  // a mask, indices: fine where nobody wants them
+        left_out_.insert(node.output(static_cast<int>(i)));
+        continue;
+      }
       define(node.output(static_cast<int>(i)), made[i]);
     }
   }
@@ -231,7 +235,10 @@ class GraphReader {
     for (const auto& output : graph_.output()) {
       const std::string what = "the output '" + printable(output.name()) + "' ";
       const auto found = values_.find(output.name());
-      if (found == values_.end()) file_.fail(what + "is made by nothing");
+      if (found == values_.end()) {
+        file_.fail(what +
+                   (left_out_.contains(output.name()) ? "is not computed" : "is made by nothing"));
+      }
       const View& view = found->second;
       if (view.is_constant()) file_.fail(what + "does not depend on the input");
       const std::string name = printable(output.name(), kLongestName);
@@ -260,6 +267,7 @@ class GraphReader {
   std::int64_t opset_ = 0;
   std::int64_t folded_ = 0;  ///< values of constants that follow from others
   std::unordered_map<std::string, View> values_;
+  std::set<std::string> left_out_;  ///< values that no handler computes
   Draft draft_;
 };
 

@@ -79,7 +79,6 @@ Views group_normalization(Writer& writer, const Node& node) {
 
 Views layer_normalization(Writer& writer, const Node& node) {
   const View& x = node.input(0);
-  if (node.wants_output(1) || node.wants_output(2)) node.fail("gives mean or deviation as well");
   const std::size_t first = node.axis(node.integer("axis", -1), x.rank());
   if (x.rank() > 4) node.fail("takes at most four dimensions");
   // In its own order of axes, unless it lies in another.
