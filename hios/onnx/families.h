@@ -16,6 +16,7 @@ void add_pools(Handlers& handlers);
 void add_normalizations(Handlers& handlers);
 void add_reductions(Handlers& handlers);
 void add_moves(Handlers& handlers);
+void add_joins(Handlers& handlers);
 void add_resizes(Handlers& handlers);
 
 /// a ∘ b with ONNX's broadcast; either may be a constant.

@@ -13,6 +13,7 @@ const Handlers& handlers() {
     add_normalizations(table);
     add_reductions(table);
     add_moves(table);
+    add_joins(table);
     add_resizes(table);
     return table;
   }();
