@@ -25,12 +25,18 @@ std::optional<proto::TensorProto> tensor_of(const std::filesystem::path& file) {
   return tensor;
 }
 
+template <class Number>
+std::vector<Number> numbers(const std::string& bytes) {
+  std::vector<Number> values(bytes.size() / sizeof(Number));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
 std::optional<OnnxValues> floats_of(const proto::TensorProto& tensor) {
   if (tensor.data_type() != proto::TensorProto::FLOAT) return {};
   OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
   if (tensor.has_raw_data()) {
-    result.values.resize(tensor.raw_data().size() / sizeof(float));
-    std::memcpy(result.values.data(), tensor.raw_data().data(), tensor.raw_data().size());
+    result.values = numbers<float>(tensor.raw_data());
   } else {
     result.values.assign(tensor.float_data().begin(), tensor.float_data().end());
   }
@@ -42,10 +48,7 @@ std::optional<OnnxValues> widened(const proto::TensorProto& tensor) {
   if (tensor.data_type() == proto::TensorProto::DOUBLE) {
     OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
     std::vector<double> values(tensor.double_data().begin(), tensor.double_data().end());
-    if (tensor.has_raw_data()) {
-      values.resize(tensor.raw_data().size() / sizeof(double));
-      std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
-    }
+    if (tensor.has_raw_data()) values = numbers<double>(tensor.raw_data());
     for (const double value : values) result.values.push_back(static_cast<float>(value));
     return result;
   }
