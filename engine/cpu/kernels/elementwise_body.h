@@ -24,6 +24,12 @@ using IntVec = int __attribute__((vector_size(sizeof(Vec))));
 
 inline Vec bits_as_floats(IntVec v) { return reinterpret_cast<Vec>(v); }
 inline IntVec floats_as_bits(Vec v) { return reinterpret_cast<IntVec>(v); }
+/// Wraps: the bits of negative numbers leave the range.
+inline IntVec minus_wrapping(IntVec a, IntVec b) {
+  using UnsignedVec = unsigned __attribute__((vector_size(sizeof(Vec))));
+  return reinterpret_cast<IntVec>(reinterpret_cast<UnsignedVec>(a) -
+                                  reinterpret_cast<UnsignedVec>(b));
+}
 inline IntVec broadcast_bits(int value) { return IntVec{} + value; }
 
 inline Vec absolute(Vec x) {
@@ -107,7 +113,7 @@ inline Vec log_of(Vec x) {
   const Vec tiny = select_less(x, broadcast(kLeastNormal), broadcast(1.0f), zero);
   const Vec scaled = fma(mul(x, tiny), broadcast(8388608.0f - 1.0f), x);  // · 2^23 where denormal
   // The exponent such that the rest is within √½ … √2: 0x3f3504f3 is √½.
-  const IntVec bits = floats_as_bits(scaled) - broadcast_bits(0x3f3504f3);
+  const IntVec bits = minus_wrapping(floats_as_bits(scaled), broadcast_bits(0x3f3504f3));
   const IntVec exponent = bits >> 23;
   const Vec m = bits_as_floats((bits & broadcast_bits(0x7fffff)) + broadcast_bits(0x3f3504f3));
   const Vec n = fma(tiny, broadcast(-23.0f), __builtin_convertvector(exponent, Vec));
