@@ -42,10 +42,7 @@ Views conv(Writer& writer, const Node& node) {
   const Window window = window_of(node, rank, extent, Extent{filter.dims[2], filter.dims[3]});
   Conv layer;
   layer.out_channels = filter.dims[0];
-  layer.kernel = window.kernel;
-  layer.stride = window.stride;
-  layer.padding = window.padding;
-  layer.dilation = window.dilation;
+  set_window(layer, window);
   layer.groups = groups_of(node);
   if (filter.dims[1] * layer.groups != x.dims[1]) {
     node.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
@@ -104,10 +101,7 @@ Views conv_transpose(Writer& writer, const Node& node) {
   }
   const Extent in{x.dims[2], x.dims[3]};
   const Window window = window_of(node, rank, in, Extent{filter.dims[2], filter.dims[3]});
-  layer.kernel = window.kernel;
-  layer.stride = window.stride;
-  layer.dilation = window.dilation;
-  layer.padding = window.padding;
+  set_window(layer, window);
   if (const auto more = node.integer_list("output_padding")) {
     if (more->size() != rank - 2 ||
         std::ranges::any_of(*more, [](auto v) { return v < 0 || v > kMaxExtent; })) {

@@ -13,7 +13,7 @@ void drop_unused(Draft& draft);
 void fold_affine(Draft& draft);
 /// Zeros around an image go into the convolution behind them.
 void fold_padding(Draft& draft);
-/// x·sigmoid(x), x·hardsigmoid(x), Gelu and normalisation written out become one layer.
+/// x·sigmoid(x) and x·hardsigmoid(x) become one layer.
 void recognise_functions(Draft& draft);
 
 /// All of them, in order.

@@ -11,10 +11,7 @@ Views pool(Writer& writer, const Node& node) {
   Pool layer;
   layer.kind = node.type() == "MaxPool" ? Pool::Kind::kMax : Pool::Kind::kAverage;
   const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
-  layer.kernel = window.kernel;
-  layer.stride = window.stride;
-  layer.padding = window.padding;
-  layer.dilation = window.dilation;
+  set_window(layer, window);
   layer.ceil = node.integer("ceil_mode", 0) != 0;
   layer.count_padding = layer.kind == Pool::Kind::kAverage &&
                         node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};

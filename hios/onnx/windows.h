@@ -10,6 +10,15 @@ struct Window {
   Padding padding;
 };
 
+/// The layer's window becomes this one.
+template <class Windowed>
+void set_window(Windowed& layer, const Window& window) {
+  layer.kernel = window.kernel;
+  layer.stride = window.stride;
+  layer.dilation = window.dilation;
+  layer.padding = window.padding;
+}
+
 /// (N, C, L) becomes (N, C, 1, L), so that lines are images; images stay. Fails for other ranks.
 View as_image(const Writer& writer, const View& view);
 /// Back again, to the rank that the node's input had.

@@ -92,4 +92,12 @@ class OnnxBuilder {
   TemporaryFolder folder;
 };
 
+/// input (1, 3, 8, 8) → Conv of 4 channels.
+inline void small_net(OnnxBuilder& b) {
+  b.input("x", {1, 3, 8, 8});
+  b.floats("w", {4, 3, 1, 1}, std::vector<float>(12, 0.5f));
+  b.node("Conv", {"x", "w"}, "y");
+  b.output("y");
+}
+
 }  // namespace hios::test

@@ -15,15 +15,8 @@ namespace hios::onnx {
 namespace {
 
 using test::OnnxBuilder;
+using test::small_net;
 namespace fs = std::filesystem;
-
-/// input (1, 3, 8, 8) → Conv of 4 channels → `tail`.
-void small_net(OnnxBuilder& b) {
-  b.input("x", {1, 3, 8, 8});
-  b.floats("w", {4, 3, 1, 1}, std::vector<float>(12, 0.5f));
-  b.node("Conv", {"x", "w"}, "y");
-  b.output("y");
-}
 
 struct BadFile {
   const char* name;
