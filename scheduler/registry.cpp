@@ -6,11 +6,15 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "scheduler/algorithms/clustering.h"
+#include "scheduler/algorithms/heft.h"
 #include "scheduler/algorithms/intra_gpu.h"
 #include "scheduler/algorithms/ios.h"
 #include "scheduler/algorithms/longest_path.h"
 #include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/algorithms/peft.h"
 #include "scheduler/algorithms/sequential.h"
+#include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
 #include "scheduler/list/requirements.h"
 
@@ -23,8 +27,17 @@ namespace {
 /// The options that the table's rows name.
 struct Specs {
   OptionSpec insertion{"insertion", false, 0, 0,
-                       "true: an operator may go into a gap of its device's list; the paper puts "
-                       "it after what is already there"};
+                       "true: also with operators in gaps of their devices' lists, and the shorter "
+                       "schedule; the paper puts them after what is already there"};
+  OptionSpec any_paths{"any_paths", true, 0, 0,
+                       "also by paths through operators with scheduled neighbours, and the shorter "
+                       "schedule; false: the paper's valid paths alone"};
+  OptionSpec subsets{"subsets", true, 0, 0,
+                     "where devices differ: also on the fastest of them alone, and the shortest "
+                     "schedule"};
+  OptionSpec least_ranks{"least_ranks", true, 0, 0,
+                         "of heft: also ranks by each operator's least time, and the shorter "
+                         "schedule; the paper takes the mean of its times alone"};
   OptionSpec window{"window", std::int64_t{4}, 1, 64,
                     "w of Alg. 2: the most operators that one window merges into a stage"};
   OptionSpec max_group{"max_group", std::int64_t{3}, 1, 32, "r: the most operators of a group"};
@@ -72,46 +85,95 @@ ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platfor
                   options, context);
 }
 
-/// Alg. 2 after an algorithm that mapped operators to devices.
-ScheduleResult then_parallelize(const TimedSchedule& mapped, const Graph& graph,
-                                const CostModel& costs, const Options& options,
-                                const Context& context) {
-  const auto window = static_cast<std::size_t>(options.integer("window"));
-  TimedSchedule merged = parallelize(graph, costs, mapped.schedule, window, context.out_of_time);
-  merged.out_of_time = merged.out_of_time || mapped.out_of_time;
-  return complete(std::move(merged), graph, costs, options, context);
+/// The shortest of the variants, each with Alg. 2 behind it where the options have its window.
+ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& graph,
+                            const CostModel& costs, const Options& options,
+                            const Context& context) {
+  std::vector<Variant> whole;
+  for (const Variant& map : variants) {
+    whole.emplace_back([&](const CostModel& by) {
+      TimedSchedule mapped = map(by);
+      if (!options.has("window")) return mapped;
+      const auto window = static_cast<std::size_t>(options.integer("window"));
+      TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, context.out_of_time);
+      merged.out_of_time = merged.out_of_time || mapped.out_of_time;
+      return merged;
+    });
+  }
+  return complete(shortest(graph, costs, whole, options.boolean("subsets"), context.out_of_time),
+                  graph, costs, options, context);
 }
 
-TimedSchedule longest_paths(const Graph& graph, const CostModel& costs, const Options& options,
-                            const Context& context) {
-  return map_longest_paths(graph, costs, {options.boolean("insertion")}, context.out_of_time);
+/// What inter-lp and hios-lp map by: the paper's way first.
+std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
+                                   const Context& context) {
+  std::vector<Variant> variants;
+  for (const bool through_touching : {false, true}) {
+    for (const bool insertion : {false, true}) {
+      if (through_touching && !options.boolean("any_paths")) continue;
+      if (insertion && !options.boolean("insertion")) continue;
+      variants.emplace_back([&graph, &context, insertion, through_touching](const CostModel& by) {
+        return map_longest_paths(graph, by, {insertion, through_touching}, context.out_of_time);
+      });
+    }
+  }
+  return variants;
 }
 
 ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
   require_placeable(graph, costs, "inter-lp");
-  return complete(longest_paths(graph, costs, options, context), graph, costs, options, context);
+  return run_variants(longest_paths(graph, options, context), graph, costs, options, context);
 }
 
 ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
   require_placeable(graph, costs, "hios-lp");
-  return then_parallelize(longest_paths(graph, costs, options, context), graph, costs, options,
-                          context);
+  return run_variants(longest_paths(graph, options, context), graph, costs, options, context);
+}
+
+std::vector<Variant> mappings(const Graph& graph, const Context& context) {
+  return {[&](const CostModel& by) { return record_mappings(graph, by, context.out_of_time); }};
 }
 
 ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
                             const Options& options, const Context& context) {
   require_placeable(graph, costs, "inter-mr");
-  return complete(record_mappings(graph, costs, context.out_of_time), graph, costs, options,
-                  context);
+  return run_variants(mappings(graph, context), graph, costs, options, context);
 }
 
 ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
                            const Options& options, const Context& context) {
   require_placeable(graph, costs, "hios-mr");
-  return then_parallelize(record_mappings(graph, costs, context.out_of_time), graph, costs, options,
-                          context);
+  return run_variants(mappings(graph, context), graph, costs, options, context);
+}
+
+ScheduleResult run_heft(const Graph& graph, const CostModel& costs, const Platform&,
+                        const Options& options, const Context& context) {
+  require_placeable(graph, costs, "heft");
+  const HeftOptions ranks{options.boolean("least_ranks")};
+  const Variant map = [&](const CostModel& by) {
+    return schedule_heft(graph, by, ranks, context.out_of_time);
+  };
+  return run_variants({map}, graph, costs, options, context);
+}
+
+ScheduleResult run_peft(const Graph& graph, const CostModel& costs, const Platform&,
+                        const Options& options, const Context& context) {
+  require_placeable(graph, costs, "peft");
+  const Variant map = [&](const CostModel& by) {
+    return schedule_peft(graph, by, context.out_of_time);
+  };
+  return run_variants({map}, graph, costs, options, context);
+}
+
+ScheduleResult run_cluster(const Graph& graph, const CostModel& costs, const Platform&,
+                           const Options& options, const Context& context) {
+  require_placeable(graph, costs, "cluster");
+  const Variant map = [&](const CostModel& by) {
+    return schedule_clusters(graph, by, context.out_of_time);
+  };
+  return run_variants({map}, graph, costs, options, context);
 }
 
 ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
@@ -129,7 +191,7 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
                   options, bounded);
 }
 
-std::array<Algorithm, 7> table() {
+std::array<Algorithm, 10> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -148,21 +210,36 @@ std::array<Algorithm, 7> table() {
        .constraints = one_device},
       {.name = "inter-lp",
        .description = "longest paths over devices (HIOS, Alg. 1)",
-       .options = {specs.insertion},
+       .options = {specs.insertion, specs.any_paths, specs.subsets},
        .run = run_inter_lp},
       {.name = "hios-lp",
        .description = "longest paths over devices, then stages on each (HIOS, Alg. 1 and 2)",
-       .options = {specs.insertion, specs.window},
+       .options = {specs.insertion, specs.any_paths, specs.subsets, specs.window},
        .run = run_hios_lp,
        .streams = true},
       {.name = "inter-mr",
        .description = "mapping recording over devices (HIOS, Alg. 3)",
-       .options = {},
+       .options = {specs.subsets},
        .run = run_inter_mr},
       {.name = "hios-mr",
        .description = "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
-       .options = {specs.window},
+       .options = {specs.subsets, specs.window},
        .run = run_hios_mr,
+       .streams = true},
+      {.name = "heft",
+       .description = "earliest finish by upward rank, in gaps too (HEFT), then stages on each",
+       .options = {specs.least_ranks, specs.subsets, specs.window},
+       .run = run_heft,
+       .streams = true},
+      {.name = "peft",
+       .description = "earliest finish with a look ahead (PEFT), then stages on each",
+       .options = {specs.subsets, specs.window},
+       .run = run_peft,
+       .streams = true},
+      {.name = "cluster",
+       .description = "clusters by dear transfers (DSC) to devices, then stages on each",
+       .options = {specs.subsets, specs.window},
+       .run = run_cluster,
        .streams = true},
       {.name = "best",
        .description =

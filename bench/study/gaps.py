@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from settings import as_published
 from store import Store
 
 WORK = Path(__file__).resolve().parents[2] / "build" / "study"
@@ -53,7 +54,8 @@ class Network:
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "table.csv"
             self.programs.run("hios-schedule", "--graph", self.graph, "--devices", devices, "--streams", 1,
-                              "--algorithm", ",".join(algorithms), "--time-limit", time_limit_s, "--csv", table,
+                              "--algorithm", ",".join(algorithms), *as_published(algorithms), "--time-limit", time_limit_s,
+                              "--csv", table,
                               "-q")
             with table.open(newline="") as file:
                 return [{"network": self.name, "devices": devices, "time_limit_s": time_limit_s, **row}

@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from settings import as_published
 from store import Store
 
 WORK = Path(__file__).resolve().parents[2] / "build" / "study"
@@ -93,6 +94,7 @@ class Case:
         file = self.schedule_file(row)
         self.programs.run("hios-schedule", *self.model, "--profile", self.profile, "--devices", row.ranks,
                           "--threads", row.threads, "--streams", row.streams, "--algorithm", row.algorithm,
+                          *as_published([row.algorithm]),
                           "--time-limit", SEARCH_SECONDS, "--output", file, "--force", "-q")
         made = json.loads(file.read_text())
         predicted = made["predicted"]

@@ -52,3 +52,8 @@ FIGURES = (
 def all_settings():
     """Every setting once: the figures share their default."""
     return sorted({setting for figure in FIGURES for setting in figure.settings()})
+
+
+def as_published(algorithms):
+    """Flags that keep schedulers to the paper's own decisions, where their defaults try more."""
+    return ["--option", "any_paths=false"] if {"inter-lp", "hios-lp"} & set(algorithms) else []

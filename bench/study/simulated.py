@@ -16,7 +16,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from settings import STREAMS, Setting, all_settings
+from settings import STREAMS, Setting, all_settings, as_published
 from store import Store
 
 KEY = ("devices", "n", "edges", "layers", "p", "seed", "algorithm")
@@ -46,7 +46,7 @@ def cell_key(setting, algorithm, seed):
 
 def flags(algorithms):
     """Of one call: options of its algorithms, and the time that a search may take."""
-    words = []
+    words = as_published(algorithm["name"] for algorithm in algorithms)
     for algorithm in algorithms:
         known = {option["name"] for option in algorithm["options"]}
         given = list(OPTIONS.get(algorithm["name"], []))

@@ -53,8 +53,8 @@ Table csv(const Json& result) {
 }  // namespace
 
 int check_schedule(const Flags& flags, const Common& common) {
-  for (const char* other :
-       {"algorithm", "compare", "output", "option", "export-graph", "export-model"}) {
+  for (const char* other : {"algorithm", "compare", "output", "option", "export-graph",
+                            "export-platform", "export-model"}) {
     if (flags.given(other))
       throw InputError(std::string("--check and --") + other + " exclude each other");
   }

@@ -142,6 +142,19 @@ std::string streams_note(const Platform& platform, const std::vector<std::string
          " (a plan made with --streams, or for a --platform with streams, has more)\n";
 }
 
+/// Whether some operator takes longer on one device than on another, or cannot run there.
+bool devices_differ(ScheduleInputs& inputs) {
+  for (std::size_t i = 0; i < inputs.graph().size(); ++i) {
+    for (std::size_t d = 1; d < inputs.platform().size(); ++d) {
+      if (inputs.costs().operator_ms(OpId(i), DeviceId(d)) !=
+          inputs.costs().operator_ms(OpId(i), DeviceId(0))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::string>& algorithms) {
@@ -150,6 +163,21 @@ std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::stri
     notes += extrapolated_text(*ranks, inputs.platform().size()) + "\n";
   }
   return notes;
+}
+
+std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs) {
+  if (!devices_differ(inputs)) return {};
+  std::string names, device;
+  for (const ScheduleRun& run : runs) {
+    if (!run.refusal.empty() || (run.algorithm != "sequential" && run.algorithm != "ios")) continue;
+    names += (names.empty() ? "" : " and ") + run.algorithm;
+    const auto& devices = run.file.schedule.devices;
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      if (!devices[d].empty()) device = inputs.platform().device(DeviceId(d)).name;
+    }
+  }
+  if (names.empty()) return {};
+  return names + ": on " + device + ", the fastest device that can run and hold all operators\n";
 }
 
 Table comparison_csv(const std::vector<ScheduleRun>& runs) {

@@ -17,6 +17,10 @@ std::string comparison_text(const std::vector<ScheduleRun>& runs);
 /// out, a line each; often nothing.
 std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::string>& algorithms);
 
+/// Which device sequential and ios plan for, where devices differ and one of them is among the
+/// runs.
+std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs);
+
 /// The same for scripts: plain numbers, one value a cell; a cell without a value is empty.
 Table comparison_csv(const std::vector<ScheduleRun>& runs);
 

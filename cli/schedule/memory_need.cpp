@@ -21,6 +21,8 @@ namespace {
 constexpr Bytes kMakingOperator = 510, kMakingEdge = 132;
 // A graph as it stays, with what its operators and edges cost.
 constexpr Bytes kOperator = 350, kEdge = 60;
+// A device that an operator names, with a time: as it stays, and written.
+constexpr Bytes kDeviceName = 80, kWrittenDeviceName = 220;
 // A time, and in Alg. 3, which needs most of the algorithms of the paper, an entry of its table.
 constexpr Bytes kOperatorOnDevice = 24;
 // `best`: an island holds two arrangements and a timing.
@@ -39,12 +41,13 @@ std::string in_words(Bytes bytes) {
 }  // namespace
 
 Bytes graph_bytes(const ProblemSize& size) {
-  return kMakingOperator * size.operators + kMakingEdge * size.edges;
+  return kMakingOperator * size.operators + kMakingEdge * size.edges +
+         kDeviceName * size.device_names;
 }
 
 Bytes working_bytes(const ProblemSize& size, const Work& work) {
   const Bytes operators = size.operators, edges = size.edges;
-  const Bytes kept = kOperator * operators + kEdge * edges;
+  const Bytes kept = kOperator * operators + kEdge * edges + kDeviceName * size.device_names;
   const Bytes planning =
       operators * (kOperatorOnDevice * size.devices + kOperatorOnIsland * work.islands);
   Bytes writing = kScheduledOperator * operators * work.json_schedules;
@@ -55,7 +58,8 @@ Bytes working_bytes(const ProblemSize& size, const Work& work) {
     writing = std::max(writing, kSlice * operators + kArrow * arrows);
   }
   if (work.exports_graph) {
-    writing = std::max(writing, kWrittenOperator * operators + kWrittenEdge * edges);
+    writing = std::max(writing, kWrittenOperator * operators + kWrittenEdge * edges +
+                                    kWrittenDeviceName * size.device_names);
   }
   return std::max(graph_bytes(size), kept + std::max(planning, writing));
 }

@@ -17,6 +17,7 @@ struct ProblemSize {
   std::size_t operators = 0;
   std::size_t edges = 0;
   std::size_t devices = 1;
+  std::size_t device_names = 0;  ///< in the operators' times by device and lists of those allowed
 };
 
 /// The devices that a trace of the plan shows work on.

@@ -35,12 +35,16 @@ po::options_description schedule_flags() {
                       "of the algorithms, again and again: window=4");
   group.add_options()(
       "time-limit", value("SECONDS")->default_value("10"),
-      "for each algorithm that can end early; the best found counts. Ctrl-C or SIGTERM ends it "
+      "of the whole command, reading and lower bound included (of several algorithms each has what "
+      "those leave), where an algorithm can end early; the best found counts. Ctrl-C or SIGTERM "
+      "ends it "
       "early (a second for some 100,000 operators), keeps the best so far and exits 130 or 143; a "
       "second Ctrl-C ends all");
   group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
   group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
+  group.add_options()("export-platform", value("FILE"),
+                      "write the devices as a hios-platform file");
   group.add_options()("export-model", value("FILE"),
                       "write the --model, at its size, as a hios-model file");
   group.add_options()("timeline", value("FILE"), "write the plan as a Chrome trace (Perfetto)");
@@ -102,13 +106,13 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
   return asked;
 }
 
-void write_results(const std::vector<ScheduleRun>& runs, const ScheduleInputs& inputs,
+void write_results(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs,
                    const Common& common) {
   std::vector<std::string> planned;
   for (const ScheduleRun& run : runs) {
     if (run.refusal.empty()) planned.push_back(run.algorithm);
   }
-  show(comparison_text(runs) + notes_text(inputs, planned));
+  show(comparison_text(runs) + one_device_note(runs, inputs) + notes_text(inputs, planned));
   if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
@@ -125,7 +129,8 @@ std::vector<Asked> read_asked(const Flags& flags, const scheduler::Registry& reg
   if (flags.given("export-model") && !flags.given("model")) {
     throw InputError("--export-model writes a --model; a graph has none");
   }
-  const bool exports = flags.given("export-graph") || flags.given("export-model");
+  const bool exports =
+      flags.given("export-graph") || flags.given("export-platform") || flags.given("export-model");
   if (flags.given("algorithm") || flags.given("compare") || !exports) {
     return read_options(flags, chosen_algorithms(flags, registry));
   }
@@ -153,6 +158,9 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
     const bool priced = flags.given("profile");
     write_json(*file, to_json(priced ? priced_graph(inputs.costs()) : inputs.graph()),
                common.existing);
+  }
+  if (const auto file = flags.optional_text("export-platform")) {
+    write_json(*file, to_json(inputs.platform()), common.existing);
   }
   if (const auto file = flags.optional_text("export-model")) {
     write_json(*file, to_json(inputs.network()->model), common.existing);
@@ -184,6 +192,7 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
 }
 
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
+  const Stopwatch since_start;
   Flags flags("hios-schedule", "plan a network's operators over devices and streams");
   flags.add(model_flags()).add(input_flags()).add(schedule_flags()).add(common_flags());
   flags.parse(argc, argv);
@@ -196,13 +205,14 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
                           load_network(flags, common.limits, element_bytes(Precision::kFp32)));
   }
   check_distinct_files(flags);
-  for (const char* output : {"output", "export-graph", "export-model", "timeline"}) {
+  for (const char* output :
+       {"output", "export-graph", "export-platform", "export-model", "timeline"}) {
     if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
   }
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Asked> asked = read_asked(flags, registry);
-  const Lent lent{common.seed, flags.number("time-limit", 0, 1e6)};
+  const Lent lent{common.seed, flags.number("time-limit", 0, 1e6), since_start};
   ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
   if (!asked.empty()) return schedule(flags, common, asked, lent, inputs);
   write_exports(flags, common, inputs);

@@ -27,10 +27,17 @@ RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
 /// hios-lp inter-lp, and nobody would know why.
 constexpr std::int64_t kStreamsForStageCosts = 8;
 
-Platform read_platform(const Flags& flags, const ReadLimits& limits, std::int64_t streams) {
+/// How many devices there are and with how many streams each, where no flag says it.
+struct Unsaid {
+  std::optional<std::size_t> devices = {};  ///< absent: as many as --devices has by default
+  std::int64_t streams = 1;
+};
+
+Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsaid& unsaid) {
   const auto file = flags.optional_text("platform");
   if (!file) {
-    const auto devices = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
+    const auto said = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
+    const std::size_t devices = flags.written("devices") ? said : unsaid.devices.value_or(said);
     const std::string kind = flags.text("kind");
     const bool gpu = kind == kGpuKind;
     if (!gpu && kind != "cpu")
@@ -41,7 +48,7 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, std::int64_
     return Platform::homogeneous(
         devices, kind,
         static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),
-        static_cast<int>(flags.optional_integer("streams", 1, 65536).value_or(streams)),
+        static_cast<int>(flags.optional_integer("streams", 1, 65536).value_or(unsaid.streams)),
         parse_precision(flags.optional_text("math").value_or("fp32")));
   }
   for (const char* flag : {"devices", "kind", "threads", "streams", "math"}) {
@@ -70,26 +77,40 @@ void require_one_source(const Flags& flags) {
 ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
                                const std::optional<Platform>& devices) {
   const bool named = flags.given("platform") || !devices;
-  platform_ = named ? read_platform(flags, common.limits, 1) : *devices;
+  std::optional<RandomDag> random;
+  Unsaid unsaid;
+  if (flags.given("random")) {
+    random = random_parameters(flags, common.seed);
+    if (!random->devices.speeds.empty()) unsaid.devices = random->devices.speeds.size();
+    unsaid.streams = kStreamsForStageCosts;
+  }
+  platform_ = named ? read_platform(flags, common.limits, unsaid) : *devices;
   if (devices && devices->element_bytes() != platform_.element_bytes()) {
     throw InputError(
         "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
   }
-  read_graph(flags, common, work);
-  if (!devices && !flags.given("platform") &&
-      graph().stage_cost().kind == StageCostRule::Kind::kOverlap) {
-    platform_ = read_platform(flags, common.limits, kStreamsForStageCosts);
+  if (random) {
+    make_random(*random, work);
+  } else {
+    read_graph(flags, common, work);
+  }
+  const bool stage_costs = graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
+  if (!random && !devices && !flags.given("platform") && stage_costs) {
+    platform_ = read_platform(flags, common.limits, {.streams = kStreamsForStageCosts});
   }
   read_profile(flags, common.limits);
 }
 
+void ScheduleInputs::make_random(const RandomDag& parameters, const Work& work) {
+  require_memory({parameters.operators, parameters.edges_at_most(), platform_.size(),
+                  parameters.device_names(platform_.size())},
+                 work, 0);
+  RandomProblem made = random_problem(parameters, platform_);
+  graph_ = std::move(made.graph);
+  platform_ = std::move(made.platform);
+}
+
 void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const Work& work) {
-  if (flags.given("random")) {
-    const RandomDag parameters = random_parameters(flags, common.seed);
-    require_memory({parameters.operators, parameters.edges_at_most(), platform_.size()}, work, 0);
-    graph_ = random_dag(parameters);
-    return;
-  }
   if (flags.given("model")) {
     network_ = load_network(flags, common.limits, platform_.element_bytes());
     model_words_ = model_words(flags, *network_);
@@ -168,8 +189,13 @@ po::options_description input_flags() {
                       "a hios-graph file: operators, edges and their costs");
   group.add_options()(
       "random", value("KEYS"),
-      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer)");
-  group.add_options()("devices", value("M")->default_value("2"), "how many devices, all alike");
+      "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer). family= takes "
+      "layered, forkjoin (width=4), tree (direction=out or in), chain (width=4), cholesky (n at "
+      "most), independent and dense (density=0.5). Unlike devices: speeds=1:1:0.25 (or 1x2:0.25), "
+      "memory=1.02 (of all devices over what all operators hold), allowed=0.2, colocate=0.1 "
+      "(shares of operators)");
+  group.add_options()("devices", value("M")->default_value("2"),
+                      "how many devices, all alike; as many as speeds where --random has them");
   group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
   group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
   group.add_options()("streams", value("S"),

@@ -10,6 +10,7 @@
 #include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "hios/graph/random_dag.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
@@ -44,6 +45,7 @@ class ScheduleInputs {
   ScheduleFile blank_file() const;
 
  private:
+  void make_random(const RandomDag& parameters, const Work& work);
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
   CostModel priced_by_profile() const;

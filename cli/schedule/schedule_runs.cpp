@@ -4,7 +4,6 @@
 
 #include "cli/remedies.h"
 #include "cli/stop_request.h"
-#include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"
@@ -14,6 +13,8 @@
 namespace hios::cli {
 
 namespace {
+
+constexpr double kShareOfBound = 0.25;  ///< of the time that reading has left
 
 /// What the timeline says: who waits for how long, what travels.
 void describe(const Timeline& timeline, ScheduleRun& run) {
@@ -32,7 +33,7 @@ void describe(const Timeline& timeline, ScheduleRun& run) {
 }
 
 ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
-                          const scheduler::LowerBound& bound, const Lent& lent) {
+                          const scheduler::LowerBound& bound, const Lent& lent, double left_s) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
   const CostModel& costs = inputs.costs();
   const Stopwatch stopwatch;
@@ -40,9 +41,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   scheduler::Context context;
   context.seed = lent.seed;
   context.bound = bound;
-  context.out_of_time = [&] {
-    return StopRequest::asked() || stopwatch.seconds() > lent.time_limit_s;
-  };
+  context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   scheduler::ScheduleResult result =
@@ -77,16 +76,18 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
                                         const Lent& lent) {
   inputs.costs();  // what is missing is missing for all
   // Once for all: it is the problem's, and no part of an algorithm's time.
-  const Stopwatch stopwatch;
+  const auto left_s = [&] { return lent.time_limit_s - lent.since_start.seconds(); };
+  const double left_for_algorithms_s = (1 - kShareOfBound) * left_s();
   const scheduler::LowerBound bound = scheduler::lower_bound(inputs.graph(), inputs.costs(), [&] {
-    return StopRequest::asked() || stopwatch.seconds() > lent.time_limit_s;
+    return StopRequest::asked() || left_s() < left_for_algorithms_s;
   });
+  const double each_s = left_s();
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
   for (const Asked& each : asked) {
     if (StopRequest::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
-      runs.push_back(run_algorithm(each, inputs, bound, lent));
+      runs.push_back(run_algorithm(each, inputs, bound, lent, each_s));
     } catch (const InputError& error) {
       if (++refused == asked.size()) throw;
       runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/schedule/schedule_inputs.h"
+#include "engine/host/clock.h"
 #include "hios/base/options.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/algorithms/scheduler.h"
@@ -36,14 +37,16 @@ struct Asked {
 struct Lent {
   std::uint64_t seed = 0;
   double time_limit_s = 0;
+  /// Since the program began: what reading took, and the lower bound after it, is not lent again.
+  Stopwatch since_start = {};
 };
 
-/// Runs them one after the other, each for `time_limit_s` at most if it can end early, with a
-/// progress line on a terminal. Ctrl-C ends the lower bound before them and the running one, each
-/// with what it has, and starts no other; where it comes before the first, that one runs with no
-/// time at all, so that there is a schedule. Of several, one may refuse the problem
-/// (ScheduleRun::refusal); throws its InputError where none takes it, and RunError if a schedule
-/// breaks a rule.
+/// Runs them one after the other, each, if it can end early, for what reading and the lower bound
+/// have left of `time_limit_s`, with a progress line on a terminal. The bound gets a quarter of
+/// what reading has left. Ctrl-C ends the lower bound before them and the running one, each with
+/// what it has, and starts no other; where it comes before the first, that one runs with no time at
+/// all, so that there is a schedule. Of several, one may refuse the problem (ScheduleRun::refusal);
+/// throws its InputError where none takes it, and RunError if a schedule breaks a rule.
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent);
 

@@ -129,6 +129,32 @@ CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
   return costs;
 }
 
+CostModel CostModel::only(std::span<const DeviceId> devices) const {
+  CostModel costs = *this;
+  std::vector<bool> chosen(platform_->size(), false);
+  for (const DeviceId device : devices) chosen[device.index()] = true;
+  for (std::size_t d = 0; d < chosen.size(); ++d) {
+    if (chosen[d]) continue;
+    const auto row = costs.operator_ms_.begin() + static_cast<std::ptrdiff_t>(d * operators_);
+    std::fill_n(row, operators_, kCannotRun);
+  }
+  const auto pairs = static_cast<double>(devices.size() * (devices.size() - 1));
+  for (std::size_t e = 0; e < transfer_price_.size(); ++e) {
+    double& mean = costs.mean_transfer_ms_[e];
+    if (pairs == 0) {
+      mean = 0;
+    } else if (transfer_price_[e].by_pair) {
+      double sum = 0;
+      for (const DeviceId from : devices) {
+        for (const DeviceId to : devices) sum += transfer_ms(EdgeId(e), from, to);
+      }
+      mean = sum / pairs;
+    }
+  }
+  costs.fill_means();
+  return costs;
+}
+
 bool CostModel::can_run(OpId op, DeviceId device) const {
   return operator_ms(op, device) < kCannotRun;
 }

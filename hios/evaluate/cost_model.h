@@ -39,6 +39,11 @@ class CostModel {
   static CostModel from_profile(const Graph& graph, const Platform& platform,
                                 const Profile& profile);
 
+  /// The same costs for some of the devices: no operator can run on the others, and means are over
+  /// these alone. The platform stays, so that schedules are for all of it. Throws InputError where
+  /// an operator can run on none of them.
+  CostModel only(std::span<const DeviceId> devices) const;
+
   /// Alone, on all cores of the device. Infinity where the device cannot run it or may not.
   double operator_ms(OpId op, DeviceId device) const {
     return operator_ms_[device.index() * operators_ + op.index()];

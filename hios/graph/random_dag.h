@@ -3,42 +3,100 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "hios/graph/graph.h"
+#include "hios/platform/platform.h"
 
 namespace hios {
 
-/// The random networks of the HIOS paper (Kundu and Shu, "HIOS: Hierarchical Inter-Operator
-/// Scheduler for Real-Time Inference of DAG-Structured Deep Learning Models on Multiple GPUs",
-/// section V-A).
+/// What makes devices unlike, and what ties operators to them.
+struct RandomDevices {
+  /// By device: an operator's time there is the network's over this. Empty: 1 on all.
+  std::vector<double> speeds = {};
+  /// All devices' memory over what all operators hold, from 1 on. Absent: no bytes, no limits.
+  std::optional<double> memory = {};
+  double allowed = 0;   ///< share of operators that some of the devices may not run
+  double colocate = 0;  ///< share of operators that share a label with one to three others
+  bool operator==(const RandomDevices&) const = default;
+};
+
+/// A network by chance, of one of several families. That of the HIOS paper, and the default, is
+/// kLayered (Kundu and Shu, "HIOS: Hierarchical Inter-Operator Scheduler for Real-Time Inference of
+/// DAG-Structured Deep Learning Models on Multiple GPUs", section V-A).
 struct RandomDag {
+  enum class Family {
+    /// Layers, operators spread over them, at least one each; edges that lead to a later layer, no
+    /// two between the same operators; every operator behind the first layer reads one of the layer
+    /// before it, and none of the first is unread.
+    kLayered,
+    /// Blocks in a row, each a fork, branches of one to three operators and a join, which is the
+    /// next block's fork. The last block has what is left.
+    kForkJoin,
+    /// A random recursive tree: each operator reads one of those before it, all alike likely; or
+    /// its mirror image.
+    kTree,
+    /// Chains side by side, every operator at the end of one of them, all alike likely.
+    kChain,
+    /// The tasks of a tiled Cholesky factorization: as many tiles as `operators` have room for.
+    kCholesky,
+    kIndependent,  ///< no edges
+    kDense,        ///< an edge between each two operators with the same chance
+  };
   /// Whose time a transfer is a share of: its producer's in the paper, its consumer's in the
   /// simulator that was published with it.
   enum class Transfer { kProducer, kConsumer };
+  /// Of a tree: from the root to the leaves, or from the leaves to the root.
+  enum class Direction { kOut, kIn };
 
-  std::size_t operators = 200;
-  /// Absent: 2n, as in the paper, or as many as the layers have room for.
+  std::size_t operators = 200;  ///< of kCholesky at most, of the others exactly
+  /// Of kLayered. Absent: 2n, as in the paper, or as many as the layers have room for.
   std::optional<std::size_t> edges = {};
-  std::size_t layers = 14;
-  double p = 0.8;  ///< transfer time over that operator's time, at least 0.1 ms
+  std::size_t layers = 14;  ///< of kLayered
+  double p = 0.8;           ///< transfer time over that operator's time, at least 0.1 ms
   std::uint64_t seed = 0;
   Transfer transfer = Transfer::kProducer;
+  Family family = Family::kLayered;
+  std::size_t width = 4;                  ///< of kChain: chains; of kForkJoin: branches of a fork
+  Direction direction = Direction::kOut;  ///< of kTree
+  double density = 0.5;                   ///< of kDense: the chance of an edge
+  RandomDevices devices = {};
 
-  /// The most edges that there may be.
-  std::size_t edges_at_most() const { return edges.value_or(2 * operators); }
+  /// The most edges that there may be; of kDense ten standard deviations above the mean.
+  std::size_t edges_at_most() const;
+  /// How often operators name a device, in times and in lists of those allowed: about.
+  std::size_t device_names(std::size_t device_count) const;
 };
 
-/// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer". Of absent keys, layers are as many
-/// of the 14 as there are operators for; the others keep their defaults. Throws InputError that
-/// names the key: unknown, given twice, no such value, or one that the others make impossible.
+/// A network and the devices that it is for.
+struct RandomProblem {
+  Graph graph;
+  Platform platform;
+};
+
+/// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer", "family=chain,width=8,n=50",
+/// "speeds=1x4:0.25,memory=1.02,allowed=0.2,colocate=0.1" (1x4 is 1:1:1:1). Of absent keys, layers
+/// and width are as many of their defaults as there are operators for; the others keep their
+/// defaults. Throws InputError that names the key: unknown, given twice, no such value, one that
+/// the family has not, or one that the others make impossible.
 RandomDag parse_random_dag(std::string_view text);
 
-/// Layers, operators spread over them, at least one each; edges that lead to a later layer, no two
-/// between the same operators; every operator behind the first layer reads one of the layer before
-/// it, and none of the first is unread. Times U[0.1, 4] ms, utilization U[0.6, 1], transfer =
-/// max(0.1, p × time), stage cost `overlap` 0.5: the last two and the utilization are not in the
-/// paper but in the published simulator. Depends on the parameters alone, on any machine.
-/// Throws InputError where there is no such network (more operators than one need two layers).
+/// The network alone. Times U[0.1, 4] ms, utilization U[0.6, 1], transfer = max(0.1, p × time),
+/// stage cost `overlap` 0.5: the last two and the utilization are not in the paper but in the
+/// published simulator. Depends on the parameters alone, on any machine.
+/// Throws InputError where there is no such network (layers: more operators than one need two) or
+/// where `devices` says anything: random_problem() is for that.
 Graph random_dag(const RandomDag& parameters);
+
+/// The same network for devices that are told by name. Labels are drawn first: groups of two to
+/// four operators. Who is not allowed everywhere has a part of the devices, at least one and not
+/// all, the same for all that share a label. Operators hold whole MiB, 1 to 8 of output (then the
+/// size of the edges that carry it) and 0 to 16 of parameters. Memory fits: operators are dealt out
+/// to the devices that may run them, one that holds the least each time, and a device's limit is
+/// what it got and its share of the rest; so that there is a placement, even where nothing is to
+/// spare. Transfers are shares of the time at speed 1.
+/// Throws InputError as random_dag(), and where the devices are not as many as speeds, only one
+/// where some are not allowed, or have limits of their own that differ from those drawn.
+RandomProblem random_problem(const RandomDag& parameters, const Platform& platform);
 
 }  // namespace hios

@@ -140,7 +140,7 @@ class PathMapper {
       : graph_(graph),
         costs_(costs),
         order_(priority_order(graph, costs)),
-        search_(graph, costs, order_),
+        search_(graph, costs, order_, options.through_touching),
         placement_(graph, costs),
         device_of_(graph.size()) {
     if (options.insertion) {

@@ -13,6 +13,8 @@ namespace hios::scheduler {
 
 struct LongestPathOptions {
   bool insertion = false;  ///< use gaps on a device, where the paper appends
+  /// Paths run through operators with scheduled neighbours, which the paper rules out.
+  bool through_touching = false;
 };
 
 /// One round of Alg. 1, for tests and for those who want to see it work.

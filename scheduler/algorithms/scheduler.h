@@ -61,7 +61,7 @@ inline constexpr std::string_view kKeepsConstraints =
     "keeps time_ms by device, allowed, colocate and memory limits, or refuses by the operator that "
     "finds no place";
 inline constexpr std::string_view kWantsOneDevice =
-    "takes the first device that can run and hold all operators, or refuses by the operator that "
+    "takes the fastest device that can run and hold all operators, or refuses by the operator that "
     "does not fit";
 
 /// A scheduler as the programs list, describe and call it.
@@ -70,7 +70,7 @@ struct Algorithm {
   std::string description;          ///< one line
   std::vector<OptionSpec> options;  ///< those that `run` reads; its Options are made of them
   ScheduleFunction run;
-  bool many_devices = true;  ///< uses more than the first device
+  bool many_devices = true;  ///< uses more than one device
   bool streams = false;      ///< forms stages of several groups, within a device's `streams`
   std::string constraints = std::string(kKeepsConstraints);
 };

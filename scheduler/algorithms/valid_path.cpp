@@ -21,10 +21,11 @@
 namespace hios::scheduler {
 
 ValidPathSearch::ValidPathSearch(const Graph& graph, const CostModel& costs,
-                                 const std::vector<OpId>& order)
+                                 const std::vector<OpId>& order, bool through_touching)
     : graph_(graph),
       costs_(costs),
       order_(order),
+      through_touching_(through_touching),
       position_(positions(order)),
       rests_(graph.size()),
       lengths_(graph.size()),
@@ -50,7 +51,7 @@ void ValidPathSearch::find_rest(std::size_t position) {
     }
   }
   rest.best_ms = costs_.mean_operator_ms(op) + beyond;
-  rest.seen_ms = rest.touches ? costs_.mean_operator_ms(op) + rest.end_ms : rest.best_ms;
+  rest.seen_ms = ends_paths(rest) ? costs_.mean_operator_ms(op) + rest.end_ms : rest.best_ms;
 }
 
 void ValidPathSearch::enter_length(std::size_t position) {
@@ -63,7 +64,7 @@ ValidPath ValidPathSearch::longest() const {
   ValidPath path{{order_[at]}, lengths_.greatest()};
   for (at = rests_[at].next; at != kNone;) {
     path.operators.push_back(order_[at]);
-    at = rests_[at].touches ? kNone : rests_[at].next;
+    at = ends_paths(rests_[at]) ? kNone : rests_[at].next;
   }
   return path;
 }

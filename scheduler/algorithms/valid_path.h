@@ -23,9 +23,11 @@ struct ValidPath {
 /// first operator comes first in the order, and at each step the first edge among equals.
 class ValidPathSearch {
  public:
-  /// None scheduled. O(V + E). All three outlive the search.
+  /// None scheduled. O(V + E). All three outlive the search. `through_touching`: operators with an
+  /// edge from or to a scheduled one may also stand inside a path, which the paper rules out.
   /// REQUIRES: `order` is a topological order of all operators.
-  ValidPathSearch(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order);
+  ValidPathSearch(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
+                  bool through_touching = false);
 
   /// REQUIRES: an operator is not scheduled.
   ValidPath longest() const;
@@ -46,12 +48,15 @@ class ValidPathSearch {
     bool scheduled = false;
   };
 
+  /// Whether a path that comes to it ends there.
+  bool ends_paths(const Rest& rest) const { return rest.touches && !through_touching_; }
   void find_rest(std::size_t position);
   void enter_length(std::size_t position);
 
   const Graph& graph_;
   const CostModel& costs_;
   const std::vector<OpId>& order_;
+  bool through_touching_;
   std::vector<std::size_t> position_;  // in order_, by operator
   std::vector<Rest> rests_;            // by position
   MaxTree lengths_;                    // by position: of the path that begins there

@@ -28,7 +28,10 @@ constexpr double kHottest = 1;        ///< at most
 constexpr double kHotOperators = 20;  ///< divided by the number of operators, within these two
 constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle, for that temperature
 constexpr double kCold = 0.003;
-constexpr double kWork = 0.3;  ///< share of the work in the energy
+constexpr double kWork = 0.3;       ///< share of the work in the energy
+constexpr double kMemory = 0.3;     ///< mean operators' time for their bytes, at first
+constexpr double kMostMemory = 30;  ///< at last
+constexpr double kOverfull = 0.6;   ///< a device's, beside its bytes
 constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
 constexpr std::int64_t kWorkToStop =
@@ -56,10 +59,7 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
       timing_(now_),
       proposals_(now_, timing_, random_),
       best_ms_(timing_.latency_ms()) {
-  double scale = 0;
-  for (std::size_t i = 0; i < problem.operators(); ++i) {
-    scale += problem.costs().mean_operator_ms(OpId(i));
-  }
+  const double scale = problem.total_operator_ms();
   const auto operators = static_cast<double>(problem.operators());
   hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
   cold_ms_ = kCold * scale / operators;
@@ -72,16 +72,35 @@ void Annealing::begin_cycle(std::int64_t length) {
   hot_ms_ = cold_ms_ + (hottest_ms_ - cold_ms_) * std::min(1.0, moves / kMovesForHot);
   now_ = best_;
   timing_.recompute();
+  weigh_memory();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
 }
 
 double Annealing::energy_ms(double latency_ms) const {
-  return latency_ms + kWork * now_.work_ms() / static_cast<double>(problem_.devices());
+  const double energy =
+      latency_ms + kWork * now_.work_ms() / static_cast<double>(problem_.devices());
+  if (now_.excess_bytes() == 0) return energy;
+  return energy + ms_per_excess_byte_ * static_cast<double>(now_.excess_bytes()) +
+         ms_per_overfull_device_ * static_cast<double>(now_.overfull_devices());
+}
+
+/// What memory beyond the limits costs grows through the cycle, from little to more than any
+/// schedule gains by it.
+void Annealing::weigh_memory() {
+  const double gone = static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
+  const double weight = kMemory + (kMostMemory - kMemory) * gone * gone;
+  const double operator_ms =
+      problem_.total_operator_ms() / static_cast<double>(problem_.operators());
+  ms_per_excess_byte_ = weight * problem_.total_operator_ms() / problem_.total_held_bytes();
+  ms_per_overfull_device_ = weight * kOverfull * operator_ms;
 }
 
 void Annealing::cool() {
   const double left = 1 - static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
   temperature_ms_ = cold_ms_ + (hot_ms_ - cold_ms_) * left * left * left;
+  if (!problem_.memory_binds()) return;
+  weigh_memory();
+  now_energy_ms_ = energy_ms(timing_.latency_ms());
 }
 
 void Annealing::reorder() {
@@ -106,7 +125,7 @@ void Annealing::step() {
     now_.undo();
     return;
   }
-  if (now_is_best_ && timing_.latency_ms() > best_ms_) {
+  if (now_is_best_ && (timing_.latency_ms() > best_ms_ || now_.excess_bytes() > 0)) {
     timing_.undo();  // the best is saved when it is about to be left, not at every step to it
     now_.undo();
     save_best();
@@ -115,7 +134,7 @@ void Annealing::step() {
   timing_.keep();
   now_.keep();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
-  if (timing_.latency_ms() < best_ms_) {
+  if (timing_.latency_ms() < best_ms_ && now_.excess_bytes() == 0) {
     best_ms_ = timing_.latency_ms();
     now_is_best_ = true;
   }

@@ -23,7 +23,7 @@ class Annealing {
   /// best is at most `good_enough_ms`.
   void run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop);
 
-  /// The least latency so far, as simulate() gives it up to rounding.
+  /// The least latency of a valid schedule so far, as simulate() gives it up to rounding.
   double best_ms() const { return best_ms_; }
   Schedule best() const { return best_.schedule(); }
 
@@ -36,6 +36,7 @@ class Annealing {
   double energy_ms(double latency_ms) const;
   void step();
   void cool();
+  void weigh_memory();
   void reorder();
   void save_best();
 
@@ -49,6 +50,7 @@ class Annealing {
   double hottest_ms_ = 0;            ///< temperature at the begin of a long cycle
   double hot_ms_ = 0, cold_ms_ = 0;  ///< temperatures at the ends of this one
   double now_energy_ms_ = 0;
+  double ms_per_excess_byte_ = 0, ms_per_overfull_device_ = 0;  ///< in the energy
   double best_ms_ = 0;
   bool now_is_best_ = false;  ///< and best_ is not yet up to date
   double temperature_ms_ = 0;

@@ -50,7 +50,7 @@ void Arrangement::fill_from(const Schedule& schedule) {
         for (OpId op : group) {
           operators_[next].push_back(op);
           slot_of_[op.index()] = next;
-          held_bytes_[d] += problem_->held_bytes(op);
+          hold(DeviceId(d), problem_->held_bytes(op));
         }
       }
       link_after(next, last_[d], DeviceId(d));
@@ -114,9 +114,25 @@ PositionRange Arrangement::range_of_stage(Slot slot) const {
   return range;
 }
 
-bool Arrangement::overfull(DeviceId device) const {
-  const Bytes limit = problem_->platform().device(device).memory_bytes;
-  return limit > 0 && held_bytes_[device.index()] > limit;
+Bytes Arrangement::excess_bytes(DeviceId device) const {
+  const Bytes held = held_bytes_[device.index()], limit = problem_->memory_limit(device);
+  return held > limit ? held - limit : 0;
+}
+
+void Arrangement::hold(DeviceId device, Bytes bytes) {
+  const Bytes before = excess_bytes(device);
+  held_bytes_[device.index()] += bytes;
+  const Bytes excess = excess_bytes(device);
+  excess_bytes_ += excess - before;
+  overfull_devices_ += before == 0 && excess > 0;
+}
+
+void Arrangement::release(DeviceId device, Bytes bytes) {
+  const Bytes before = excess_bytes(device);
+  held_bytes_[device.index()] -= bytes;
+  const Bytes excess = excess_bytes(device);
+  excess_bytes_ -= before - excess;
+  overfull_devices_ -= before > 0 && excess == 0;
 }
 
 void Arrangement::join(OpId op, Slot slot) {
@@ -175,7 +191,7 @@ void Arrangement::detach(OpId op) {
   notes_.push_back(note);
   *place = members.back();
   members.pop_back();
-  held_bytes_[device_[slot].index()] -= problem_->held_bytes(op);
+  release(device_[slot], problem_->held_bytes(op));
 }
 
 /// The device of a slot that was empty is set by link().
@@ -183,7 +199,7 @@ void Arrangement::attach(OpId op, Slot slot) {
   notes_.push_back({Change::kAttach, slot, op, 0, kNoSlot, {}, 0});
   operators_[slot].push_back(op);
   slot_of_[op.index()] = slot;
-  held_bytes_[device_[slot].index()] += problem_->held_bytes(op);
+  hold(device_[slot], problem_->held_bytes(op));
   moved_.push_back(op);
 }
 
@@ -198,8 +214,8 @@ void Arrangement::link(Slot slot, DeviceId device) {
   }
   notes_.push_back({Change::kLink, slot, {}, 0, kNoSlot, device_[slot], 0});
   for (OpId op : operators_[slot]) {
-    held_bytes_[device_[slot].index()] -= problem_->held_bytes(op);
-    held_bytes_[device.index()] += problem_->held_bytes(op);
+    release(device_[slot], problem_->held_bytes(op));
+    hold(device, problem_->held_bytes(op));
   }
   link_after(slot, neighbour, device);
   changed_slots_.push_back(slot);
@@ -297,11 +313,11 @@ void Arrangement::take_back(const Note& note) {
       members.push_back(note.op);
       std::swap(members[note.place], members.back());
       slot_of_[note.op.index()] = note.slot;
-      held_bytes_[device_[note.slot].index()] += problem_->held_bytes(note.op);
+      hold(device_[note.slot], problem_->held_bytes(note.op));
       break;
     case Change::kAttach:
       members.pop_back();
-      held_bytes_[device_[note.slot].index()] -= problem_->held_bytes(note.op);
+      release(device_[note.slot], problem_->held_bytes(note.op));
       break;
     case Change::kLink: {
       const Slot previous = before_[note.slot], next = after_[note.slot];
@@ -309,8 +325,8 @@ void Arrangement::take_back(const Note& note) {
       (previous == kNoSlot ? first_[device] : after_[previous]) = next;
       (next == kNoSlot ? last_[device] : before_[next]) = previous;
       for (OpId op : members) {
-        held_bytes_[device] -= problem_->held_bytes(op);
-        held_bytes_[note.device.index()] += problem_->held_bytes(op);
+        release(device_[note.slot], problem_->held_bytes(op));
+        hold(note.device, problem_->held_bytes(op));
       }
       device_[note.slot] = note.device;
       break;

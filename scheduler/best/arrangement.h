@@ -22,10 +22,11 @@ struct PositionRange {
   std::int64_t last = 0;
 };
 
-/// A schedule in the making. All stages of all devices stand in one sequence, which is a
-/// topological order of the stages: no edge leads backwards. The order of stages on a device is
-/// theirs in the sequence, so a cyclic wait cannot arise, and operators that join one stage
-/// within their ranges have no path between them that leaves it.
+/// A schedule in the making, valid but for memory: devices may be overfull. All stages of all
+/// devices stand in one sequence, which is a topological order of the stages: no edge leads
+/// backwards. The order of stages on a device is theirs in the sequence, so a cyclic wait cannot
+/// arise, and operators that join one stage within their ranges have no path between them that
+/// leaves it.
 ///
 /// Changes are noted until keep() forgets or undo() takes them back. Not thread-safe.
 class Arrangement {
@@ -57,8 +58,13 @@ class Arrangement {
   PositionRange range(OpId op) const;
   /// Where a whole stage may stand alone.
   PositionRange range_of_stage(Slot slot) const;
+  Bytes held_bytes(DeviceId device) const { return held_bytes_[device.index()]; }
   /// Whether the device holds more bytes than its memory has.
-  bool overfull(DeviceId device) const;
+  bool overfull(DeviceId device) const { return excess_bytes(device) > 0; }
+  Bytes excess_bytes(DeviceId device) const;
+  /// Of all devices together. A schedule is valid only where there is none.
+  Bytes excess_bytes() const { return excess_bytes_; }
+  std::size_t overfull_devices() const { return overfull_devices_; }
 
   /// Moves an operator into another stage. REQUIRES: the stage is not empty, stands
   /// within the range, its device can run the operator.
@@ -106,6 +112,8 @@ class Arrangement {
   void take_out(Slot slot);
   void rotate(Slot slot, std::uint32_t position);
   void stand_after(Slot slot, std::int64_t gap);
+  void hold(DeviceId device, Bytes bytes);
+  void release(DeviceId device, Bytes bytes);
   void reprice(Slot slot);
   void set_cost(Slot slot, double ms);
   Slot empty_slot_near(std::int64_t gap) const;
@@ -122,6 +130,8 @@ class Arrangement {
   std::vector<Slot> sequence_;                // by position
   std::vector<std::uint32_t> position_;       // by slot
   std::vector<Bytes> held_bytes_;             // by device
+  Bytes excess_bytes_ = 0;
+  std::size_t overfull_devices_ = 0;
   double work_ms_ = 0;
 
   std::vector<Note> notes_;

@@ -6,8 +6,9 @@
 // somewhere, and companions change their device together. Two more are shortcuts through worse
 // ones: two operators exchange their places, and a stage moves as a whole.
 //
-// Memory is checked when a change is complete, so that two operators may change places where
-// there is no room for both.
+// Where memory is short, most ways from one valid placement to another lead through such as fill a
+// device beyond its memory. So no change is refused for that: what it costs is up to the search.
+// And some changes are trades, of several operators between devices (trades.h).
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the greater through_ms() of two drawn ones.
@@ -20,7 +21,12 @@ namespace {
 constexpr double kExchange = 0.25;   ///< share of moves
 constexpr double kMoveStage = 0.1;   ///< share of moves
 constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a stage pays
-constexpr double kCritical = 0.5;    ///< share of operators picked as the more critical of two
+// Share of trades where memory is short: half of the moves where few placements are valid, as in
+// small graphs. In large ones bytes are finer, and a trade costs more than other moves.
+constexpr double kTrade = 0.5;          ///< at most
+constexpr double kLeastTrade = 0.05;    ///< at least
+constexpr double kTradeOperators = 12;  ///< divided by the number of operators, within these two
+constexpr double kCritical = 0.5;       ///< share of operators picked as the more critical of two
 /// The farthest that an operator looks for another place in the sequence. Ranges are wider in
 /// large graphs only, where most places are as good as hopeless.
 constexpr std::int64_t kReach = 256;
@@ -28,7 +34,7 @@ constexpr std::int64_t kReach = 256;
 }  // namespace
 
 Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
-    : arrangement_(arrangement), timing_(timing), random_(random) {
+    : arrangement_(arrangement), timing_(timing), random_(random), trades_(arrangement, random) {
   const SearchProblem& problem = arrangement.problem();
   for (std::size_t d = 0; d < problem.devices(); ++d) {
     any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(DeviceId(d));
@@ -36,10 +42,15 @@ Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
   for (std::size_t i = 0; i < problem.operators(); ++i) {
     any_labels_ = any_labels_ || !problem.companions(OpId(i)).empty();
   }
+  if (problem.memory_binds()) {
+    trade_share_ =
+        std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kLeastTrade, kTrade);
+  }
 }
 
 bool Moves::propose() {
   const OpId op = pick();
+  if (trade_share_ > 0 && below(trade_share_)) return trades_.propose(op);
   const double kind = random_.uniform();
   if (kind < kExchange) return exchange(op);
   if (kind < kExchange + kMoveStage) return move_stage(op);
@@ -100,7 +111,7 @@ bool Moves::enter_stage(OpId op) {
   if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
   if (arrangement_.operators(slot).size() >= StagePricer::kMostOperators) return false;
   arrangement_.join(op, slot);
-  return !arrangement_.overfull(device);
+  return true;
 }
 
 bool Moves::stand_alone(OpId op) {
@@ -109,7 +120,7 @@ bool Moves::stand_alone(OpId op) {
   const DeviceId device = pick_device();
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
-  return !arrangement_.overfull(device);
+  return true;
 }
 
 /// The operator enters another stage, and one of that stage takes the place that it left.
@@ -122,7 +133,7 @@ bool Moves::exchange(OpId op) {
   const OpId other = members[random_.below(members.size())];
   const DeviceId entered_device = arrangement_.device(entered);
   if (!may_change_device(op, entered_device)) return false;
-  arrangement_.join(op, entered);  // whose memory may be full until the other has left
+  arrangement_.join(op, entered);
   const PositionRange range = arrangement_.range(other);
   const std::int64_t place = arrangement_.position(left);
   if (!may_change_device(other, left_device)) return false;
@@ -133,7 +144,7 @@ bool Moves::exchange(OpId op) {
     if (place < range.first || place >= range.last) return false;
     arrangement_.isolate(other, left_device, place);
   }
-  return !arrangement_.overfull(entered_device) && !arrangement_.overfull(left_device);
+  return true;
 }
 
 bool Moves::move_stage(OpId op) {
@@ -144,7 +155,7 @@ bool Moves::move_stage(OpId op) {
     if (!may_change_device(member, device)) return false;
   }
   arrangement_.shift(slot, device, pick_gap(range, slot));
-  return !arrangement_.overfull(device);
+  return true;
 }
 
 /// All with the operator's label go to another device, each to a stage of its own near its place.
@@ -158,7 +169,7 @@ bool Moves::move_companions(OpId op) {
     const std::int64_t here = arrangement_.position(arrangement_.slot_of(member));
     arrangement_.isolate(member, device, std::clamp(here, range.first, range.last - 1));
   }
-  return !arrangement_.overfull(device);
+  return true;
 }
 
 }  // namespace hios::scheduler::best

@@ -3,11 +3,12 @@
 #include "hios/base/random.h"
 #include "scheduler/best/arrangement.h"
 #include "scheduler/best/timing.h"
+#include "scheduler/best/trades.h"
 
 namespace hios::scheduler::best {
 
-/// Random changes of an arrangement, within everything that a schedule must keep: order, devices
-/// that may run an operator, shared devices, memory.
+/// Random changes of an arrangement, within everything that a schedule must keep but memory: order,
+/// devices that may run an operator, shared devices.
 class Moves {
  public:
   /// All outlive the moves.
@@ -36,6 +37,8 @@ class Moves {
   Random& random_;
   bool any_sharing_ = false;  ///< stages of several operators pay on some device
   bool any_labels_ = false;
+  double trade_share_ = 0;
+  Trades trades_;
 };
 
 }  // namespace hios::scheduler::best

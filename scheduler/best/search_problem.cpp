@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/list/placement.h"
+#include "scheduler/structures/saturating_sum.h"
 
 namespace hios::scheduler::best {
 
@@ -31,8 +32,25 @@ SearchProblem::SearchProblem(const CostModel& costs)
   }
   gather_companions();
   for (const Operator& op : graph().operators()) {
-    held_bytes_.push_back(scheduler::held_bytes(op));
     utilization_.push_back(op.utilization);
+  }
+  for (std::size_t i = 0; i < operators(); ++i) {
+    total_operator_ms_ += costs_.mean_operator_ms(OpId(i));
+  }
+  gather_memory();
+}
+
+void SearchProblem::gather_memory() {
+  Bytes all = 0;
+  for (const Operator& op : graph().operators()) {
+    held_bytes_.push_back(scheduler::held_bytes(op));
+    all = saturating_sum(all, held_bytes_.back());
+  }
+  total_held_bytes_ = static_cast<double>(all);
+  for (const Device& device : platform().devices()) {
+    const bool limited = device.memory_bytes > 0;
+    memory_limit_.push_back(limited ? device.memory_bytes : std::numeric_limits<Bytes>::max());
+    memory_binds_ = memory_binds_ || all > memory_limit_.back();
   }
 }
 

@@ -41,9 +41,17 @@ class SearchProblem {
   double utilization(OpId op) const { return utilization_[op.index()]; }
   /// Outputs and parameters, which the operator's device must hold; saturated.
   Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
+  /// The most that a device may hold; the largest number where it has no limit.
+  Bytes memory_limit(DeviceId device) const { return memory_limit_[device.index()]; }
+  /// Whether some device could not hold all operators.
+  bool memory_binds() const { return memory_binds_; }
+  /// Of all operators, each the mean over devices.
+  double total_operator_ms() const { return total_operator_ms_; }
+  double total_held_bytes() const { return total_held_bytes_; }
 
  private:
   void gather_companions();
+  void gather_memory();
 
   CostModel costs_;
   FlatGraph<Link> edges_;
@@ -51,6 +59,10 @@ class SearchProblem {
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
   std::vector<Bytes> held_bytes_;
+  std::vector<Bytes> memory_limit_;  // by device
+  bool memory_binds_ = false;
+  double total_operator_ms_ = 0;
+  double total_held_bytes_ = 0;
   std::vector<double> utilization_;
 };
 

@@ -7,11 +7,16 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "scheduler/algorithms/clustering.h"
+#include "scheduler/algorithms/heft.h"
 #include "scheduler/algorithms/intra_gpu.h"
 #include "scheduler/algorithms/ios.h"
 #include "scheduler/algorithms/longest_path.h"
 #include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/algorithms/peft.h"
 #include "scheduler/algorithms/sequential.h"
+#include "scheduler/algorithms/variants.h"
+#include "scheduler/best/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -56,8 +61,18 @@ double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId 
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const std::function<bool()>& out_of_time) {
   const auto late = [&] { return out_of_time && out_of_time(); };
-  const auto grouped = [&](const TimedSchedule& mapped) {
-    return parallelize(graph, costs, mapped.schedule, kWindow, out_of_time).schedule;
+  const auto grouped = [&](const Variant& map) {
+    return Variant([&, map](const CostModel& by) {
+      return parallelize(graph, by, map(by).schedule, kWindow, out_of_time);
+    });
+  };
+  const auto shortest_of = [&](const std::vector<Variant>& variants) {
+    return shortest(graph, costs, variants, true, out_of_time).schedule;
+  };
+  const auto longest_paths = [&](bool through_touching) {
+    return grouped([&, through_touching](const CostModel& by) {
+      return map_longest_paths(graph, by, {false, through_touching}, out_of_time);
+    });
   };
   // Cheap ones first: with few threads, the expensive ones get the remaining time.
   const std::vector<std::pair<const char*, std::function<Schedule()>>> algorithms = {
@@ -71,11 +86,33 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
          return list_schedule(graph, costs, priority_order(graph, costs),
                               std::vector<std::optional<DeviceId>>(graph.size()));
        }},
-      {"hios-mr", [&] { return grouped(record_mappings(graph, costs, out_of_time)); }},
-      {"hios-lp", [&] { return grouped(map_longest_paths(graph, costs, {}, out_of_time)); }}};
+      {"filling", [&] { return fill_in_order(graph, costs, out_of_time); }},
+      {"heft",
+       [&] {
+         return shortest_of({grouped(
+             [&](const CostModel& by) { return schedule_heft(graph, by, {}, out_of_time); })});
+       }},
+      {"peft",
+       [&] {
+         return shortest_of(
+             {grouped([&](const CostModel& by) { return schedule_peft(graph, by, out_of_time); })});
+       }},
+      {"cluster",
+       [&] {
+         return shortest_of({grouped(
+             [&](const CostModel& by) { return schedule_clusters(graph, by, out_of_time); })});
+       }},
+      {"hios-mr",
+       [&] {
+         return shortest_of({grouped(
+             [&](const CostModel& by) { return record_mappings(graph, by, out_of_time); })});
+       }},
+      {"hios-lp", [&] {
+         return shortest_of({longest_paths(false), longest_paths(true)});
+       }}};
   std::vector<std::optional<Start>> made(algorithms.size());
   run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
-    // Out of time from their beginning, hios-mr and hios-lp return the list schedule too.
+    // Out of time from their beginning, all behind these return the list schedule too.
     if (i >= kFirstThatEndsEarly && late()) return;
     made[i] = attempt(graph, costs, algorithms[i].first, algorithms[i].second);
   });

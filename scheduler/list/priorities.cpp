@@ -8,8 +8,20 @@
 // before v where they are equal. tests/scheduler/list/priorities_test.cpp.
 
 namespace hios::scheduler {
+namespace {
 
-std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs) {
+double rank_time_ms(const CostModel& costs, OpId op, RankTimes times) {
+  if (times == RankTimes::kMean) return costs.mean_operator_ms(op);
+  double least = costs.operator_ms(op, DeviceId(0));
+  for (std::size_t d = 1; d < costs.platform().size(); ++d) {
+    least = std::min(least, costs.operator_ms(op, DeviceId(d)));
+  }
+  return least;
+}
+
+}  // namespace
+
+std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs, RankTimes times) {
   std::vector<double> ranks(graph.size(), 0);
   const auto topological = graph.topological();
   for (std::size_t i = topological.size(); i-- > 0;) {
@@ -18,13 +30,13 @@ std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs) {
     for (EdgeId e : graph.out_edges(op)) {
       rest = std::max(rest, costs.mean_transfer_ms(e) + ranks[graph.edge(e).to.index()]);
     }
-    ranks[op.index()] = costs.mean_operator_ms(op) + rest;
+    ranks[op.index()] = rank_time_ms(costs, op, times) + rest;
   }
   return ranks;
 }
 
-std::vector<OpId> priority_order(const Graph& graph, const CostModel& costs) {
-  const std::vector<double> ranks = upward_ranks(graph, costs);
+std::vector<OpId> priority_order(const Graph& graph, const CostModel& costs, RankTimes times) {
+  const std::vector<double> ranks = upward_ranks(graph, costs, times);
   std::vector<OpId> order(graph.topological().begin(), graph.topological().end());
   std::stable_sort(order.begin(), order.end(),
                    [&](OpId a, OpId b) { return ranks[a.index()] > ranks[b.index()]; });

@@ -54,16 +54,27 @@ void require_placeable(const Graph& graph, const CostModel& costs, std::string_v
 
 DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_view algorithm) {
   std::string complaint;
+  std::optional<DeviceId> fastest;
+  double least_ms = 0;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {
     const DeviceId device(d);
     const auto unable = cannot_run(graph, costs, device);
     const auto full = unable ? std::nullopt : too_much(graph, costs, device);
-    if (!unable && !full) return device;
+    if (!unable && !full) {
+      double ms = 0;
+      for (const OpId op : graph.topological()) ms += costs.operator_ms(op, device);
+      if (!fastest || ms < least_ms) {
+        fastest = device;
+        least_ms = ms;
+      }
+      continue;
+    }
     if (!complaint.empty()) continue;
     const std::string& name = costs.platform().device(device).name;
     complaint = unable ? name + " cannot run operator " + graph.op(*unable).name
                        : name + " has no memory left for operator " + graph.op(*full).name;
   }
+  if (fastest) return *fastest;
   throw InputError(std::string(algorithm) +
                    " needs one device that can run and hold all operators: " + complaint);
 }

@@ -14,8 +14,9 @@ namespace hios::scheduler {
 /// share its label, and hold them. Whether all find room together shows only when they are placed.
 void require_placeable(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
-/// For algorithms of one device: the first that can run all operators and hold them. Throws
-/// InputError that names algorithm and, for the first device, the operator that does not fit.
+/// For algorithms of one device: of those that can run all operators and hold them the one that
+/// takes least for one after the other, the first among equals. Throws InputError that names
+/// algorithm and, for the first device, the operator that does not fit.
 DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
 }  // namespace hios::scheduler

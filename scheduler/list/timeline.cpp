@@ -6,8 +6,8 @@
 #include "scheduler/list/placement.h"
 
 // Without insertion the slots of a device end one after the other, so its last slot says when it is
-// free, and placing is O(in-edges). With insertion the first gap is searched from the front and the
-// slot inserted: O(operators on the device).
+// free, and placing is O(in-edges). With insertion the gaps are searched from the one on in which
+// the operator is ready, and the slot is inserted: O(operators on the device) at worst.
 //
 // Why no cyclic wait: let each operator have the key (start, finish, place in the list). Along an
 // edge the key grows: the consumer starts no earlier than the producer ends, and comes later in the
@@ -43,9 +43,11 @@ double ListTimeline::earliest_start_ms(OpId op, DeviceId device) const {
   if (slots.empty()) return ready;
   if (!insertion_) return std::max(ready, slots.back().finish_ms);
   const double length = costs_->operator_ms(op, device);
-  for (const Slot& slot : slots) {
-    if (ready + length <= slot.start_ms) break;
-    ready = std::max(ready, slot.finish_ms);
+  // What has ended by then leaves no gap that could be used.
+  auto slot = std::partition_point(slots.begin(), slots.end(),
+                                   [ready](const Slot& s) { return s.finish_ms <= ready; });
+  for (; slot != slots.end() && ready + length > slot->start_ms; ++slot) {
+    ready = std::max(ready, slot->finish_ms);
   }
   return ready;
 }

@@ -173,6 +173,41 @@ TEST_F(Compare, ARandomNetworkWrittenOutIsTheSameProblem) {
   EXPECT_EQ(a["predicted"], b["predicted"]);
 }
 
+TEST_F(Compare, UnlikeDevicesWrittenOutAreTheSameProblem) {
+  const std::string keys =
+      "family=forkjoin,n=40,width=5,speeds=1:1:0.25,memory=1.1,allowed=0.2,colocate=0.2,seed=6";
+  const Words random = {"--random", keys}, planned = {"--algorithm", "hios-lp"};
+  ASSERT_EQ(hios_schedule(random + Words{"--export-graph", file("g.json"), "--export-platform",
+                                         file("p.json")})
+                .exit_status,
+            0);
+  expect_meets_schema(read(file("g.json")));
+  expect_meets_schema(read(file("p.json")));
+  EXPECT_EQ(read(file("p.json"))["devices"].size(), 3u) << "as many as speeds";
+  const Words written = {"--graph", file("g.json"), "--platform", file("p.json")};
+  for (const auto& [problem, name] : {std::pair(random, "here.json"),
+                                      {written, "there.json"},
+                                      {random + Words{"--platform", file("p.json")}, "both.json"},
+                                      {random + Words{"--devices", "3"}, "counted.json"}}) {
+    const auto done = hios_schedule(problem + planned + Words{"--output", file(name)});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+    const Json a = read(file("here.json")), b = read(file(name));
+    EXPECT_EQ(a["graph"], b["graph"]) << name;
+    EXPECT_EQ(a["devices"], b["devices"]) << name;
+    EXPECT_EQ(a["predicted"], b["predicted"]) << name;
+  }
+  EXPECT_EQ(hios_schedule(random + Words{"--check", file("there.json")}).exit_status, 0);
+  EXPECT_EQ(hios_schedule(written + Words{"--check", file("here.json")}).exit_status, 0);
+}
+
+TEST_F(Compare, AThousandDevicesServeARandomNetwork) {
+  const auto done =
+      hios_schedule({"--random", "n=30,speeds=1x500:0.5x500,memory=1.5,allowed=0.1,colocate=0.2",
+                     "--algorithm", "hios-lp,inter-mr", "--json", file("x.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(read(file("x.json"))["schedules"][0]["devices"].size(), 1000u);
+}
+
 TEST_F(Compare, MoreDevicesThanOperatorsLeaveSomeEmpty) {
   for (const char* algorithm :
        {"sequential", "ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
@@ -249,6 +284,20 @@ TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
   EXPECT_NE(lines_with(out_, "inter-lp").at(0).find("  -  "), std::string::npos) << out_;
   EXPECT_NE(lines_with(content_of(file("c.csv")), "inter-lp").at(0).find(",3,,"), std::string::npos)
       << "three devices, no bytes";
+}
+
+TEST_F(Compare, TheBaselinesSayWhichDeviceTheyTake) {
+  const std::string graph = file("unlike.json");
+  std::ofstream(graph) << R"({"format": "hios-graph", "version": 1, "name": "unlike",
+   "operators": [{"name": "v0", "time_ms": {"gpu0": 4, "gpu1": 3}}, {"name": "v1", "time_ms": 2}],
+   "edges": [{"from": "v0", "to": "v1", "bytes": 1000, "transfer_ms": 0.5}]})";
+  const Words problem = {"--graph", graph, "--devices", "2", "--kind", "gpu"};
+  const auto done = hios_schedule(problem + Words{"--algorithm", "sequential,ios,heft"});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.out, "sequential and ios: on gpu1, the fastest device").size(), 1u)
+      << done.out;
+  const auto alike = hios_schedule({"--random", "n=9", "--algorithm", "sequential"});
+  EXPECT_TRUE(lines_with(alike.out, "the fastest device").empty()) << alike.out;
 }
 
 TEST_F(Compare, AScheduleSaysWhatItsAlgorithmWasLent) {

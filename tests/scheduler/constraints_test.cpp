@@ -179,5 +179,43 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
   EXPECT_GE(static_cast<double>(found), 0.97 * static_cast<double>(possible));
 }
 
+/// Labels of 60 bytes each on two devices of 100: 180 of 200 bytes, and no two labels fit together.
+TEST(Constraints, MemoryForAllOperatorsButNotForTheirLabelsIsRefusedInOneLine) {
+  std::vector<Operator> operators(6);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    operators[i].name = std::string("v").append(std::to_string(i));
+    operators[i].time_ms = 1;
+    operators[i].has_time = true;
+    operators[i].memory_bytes = 30;
+  }
+  const std::vector<Edge> edges = {{OpId(0), OpId(3), 0, 0.5}, {OpId(1), OpId(4), 0, 0.5}};
+  const Platform platform({{"gpu0", "gpu", 0, 2, 100, ""}, {"gpu1", "gpu", 0, 2, 100, ""}});
+  const Graph free("free", operators, edges);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    operators[i].colocate = std::string(1, static_cast<char>('a' + i / 2));
+  }
+  const Graph labelled("labelled", operators, edges);
+  const CostModel free_costs = CostModel::from_graph(free, platform);
+  const CostModel costs = CostModel::from_graph(labelled, platform);
+  for (const Algorithm& algorithm : built_in().all()) {
+    SCOPED_TRACE(algorithm.name);
+    const Options options(algorithm.options);
+    if (algorithm.many_devices) {
+      EXPECT_NO_THROW(algorithm.run(free, free_costs, platform, options, {}));
+    }
+    try {
+      algorithm.run(labelled, costs, platform, options, {});
+      ADD_FAILURE() << "was not refused";
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+      EXPECT_NE(text.find("operator"), std::string::npos) << text;
+      if (!algorithm.many_devices) continue;
+      EXPECT_NE(text.find("there is no placement that fits labels and memory"), std::string::npos)
+          << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hios::scheduler

@@ -44,8 +44,9 @@ Graph changed(const Graph& graph, std::size_t index, Change change) {
 TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
-                                                  "inter-mr", "hios-mr", "best"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp", "inter-mr",
+                                           "hios-mr", "heft", "peft", "cluster", "best"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
@@ -257,7 +258,17 @@ TEST(Registry, EmptyGraph) {
   }
 }
 
-TEST(Registry, OneDeviceAlgorithmsTakeTheFirstThatCanRunAll) {
+TEST(Registry, OneDeviceAlgorithmsTakeTheFastest) {
+  Graph graph = test::small_graph({4, 2}, {{1, 2, 1}});
+  graph = changed(graph, 0, [](Operator& op) { op.time_by_device = {{"gpu1", 1}, {"gpu2", 1}}; });
+  for (std::string_view name : {"sequential", "ios"}) {
+    const ScheduleResult result = run(name, graph, test::devices(3, 2));
+    EXPECT_EQ(result.schedule.devices[1].size(), 2u) << "the first of two that are as fast";
+    EXPECT_EQ(result.latency_ms, 3);
+  }
+}
+
+TEST(Registry, OneDeviceAlgorithmsTakeOneThatCanRunAll) {
   const Graph graph = changed(test::small_graph({1, 2}, {{1, 2, 1}}), 1,
                               [](Operator& op) { op.allowed = {"gpu1"}; });
   for (std::string_view name : {"sequential", "ios"}) {
@@ -295,7 +306,8 @@ TEST(Registry, RefusesByNameWhatNoDeviceCanTake) {
       op.allowed = {i == 0 ? "gpu0" : "gpu1"};
     });
   }
-  for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
+  for (std::string_view name :
+       {"inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft", "peft", "cluster"}) {
     SCOPED_TRACE(name);
     test::expect_error([&] { run(name, heavy, small); }, {name, "v2", "100 bytes"});
     test::expect_error([&] { run(name, torn, small); }, {name, "v1", "pair"});

@@ -1,0 +1,204 @@
+// Part of hios/graph/random_dag.h: random_problem(), which makes devices unlike.
+//
+// Everything is drawn from streams of its own, so that the network and its times stay what they are
+// without it, and no rule moves another: labels, devices that are allowed, bytes, and the placement
+// that memory is made for.
+//
+// Units (operators that share a label, and all others one by one) are what is placed. Memory made
+// for a placement that keeps labels and allowed devices cannot be too little for all of them, not
+// even with nothing to spare; bytes are whole MiB, so that other placements fit as well.
+// tests/hios/graph/random_problem_test.cpp checks the rules and pins the numbers.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/graph/random/families.h"
+
+namespace hios {
+namespace families {
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20;
+constexpr std::uint64_t kMaxOutputMiB = 8, kMaxParametersMiB = 16;
+constexpr std::size_t kLargestLabel = 4;
+
+struct Unit {
+  std::vector<std::size_t> members;
+  std::vector<std::size_t> devices;  ///< that are allowed, in order; empty: all
+};
+
+/// How many of them a share is.
+std::size_t share_of(std::size_t operators, double share) {
+  return static_cast<std::size_t>(std::floor(share * static_cast<double>(operators) + 0.5));
+}
+
+std::vector<std::size_t> shuffled(std::size_t count, Random& random) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  shuffle(order, random);
+  return order;
+}
+
+/// Gives labels, and returns all units: no label keeps a single operator.
+std::vector<Unit> label(std::vector<Operator>& operators, const RandomDag& parameters) {
+  Random random(parameters.seed, "random_dag labels");
+  const std::vector<std::size_t> order = shuffled(operators.size(), random);
+  std::vector<Unit> units;
+  std::size_t next = 0;
+  std::size_t left = share_of(operators.size(), parameters.devices.colocate);
+  while (left >= 2) {
+    std::size_t size = std::min<std::size_t>(left, 2 + random.below(kLargestLabel - 1));
+    if (left - size == 1) size = size < kLargestLabel ? size + 1 : size - 1;
+    Unit unit;
+    for (std::size_t i = 0; i < size; ++i) unit.members.push_back(order[next++]);
+    for (const std::size_t v : unit.members) {
+      operators[v].colocate = std::string("label").append(std::to_string(units.size()));
+    }
+    units.push_back(std::move(unit));
+    left -= size;
+  }
+  for (; next < order.size(); ++next) units.push_back({{order[next]}, {}});
+  return units;
+}
+
+/// Takes units in any order until they hold the share of operators.
+void restrict_devices(std::vector<Operator>& operators, std::vector<Unit>& units,
+                      const RandomDag& parameters, const Platform& platform) {
+  Random random(parameters.seed, "random_dag allowed");
+  const std::size_t wanted = share_of(operators.size(), parameters.devices.allowed);
+  std::size_t restricted = 0;
+  for (const std::size_t u : shuffled(units.size(), random)) {
+    if (restricted >= wanted) return;
+    std::vector<std::size_t> devices = shuffled(platform.size(), random);
+    devices.resize(1 + random.below(platform.size() - 1));
+    std::sort(devices.begin(), devices.end());
+    for (const std::size_t v : units[u].members) {
+      operators[v].allowed.reserve(devices.size());
+      for (const std::size_t d : devices) {
+        operators[v].allowed.push_back(platform.device(DeviceId(d)).name);
+      }
+    }
+    restricted += units[u].members.size();
+    units[u].devices = std::move(devices);
+  }
+}
+
+/// One time for all where all speeds are one, else a time by device.
+void divide_times(std::vector<Operator>& operators, const std::vector<double>& speeds,
+                  const Platform& platform) {
+  const bool alike = std::all_of(speeds.begin(), speeds.end(),
+                                 [&](double speed) { return speed == speeds.front(); });
+  for (Operator& op : operators) {
+    const double time_ms = op.time_ms;
+    if (alike) {
+      op.time_ms = time_ms / speeds.front();
+      continue;
+    }
+    op.has_time = false;
+    op.time_ms = 0;
+    for (std::size_t d = 0; d < speeds.size(); ++d) {
+      op.time_by_device.emplace(platform.device(DeviceId(d)).name, time_ms / speeds[d]);
+    }
+  }
+}
+
+void draw_bytes(Parts& parts, std::uint64_t seed) {
+  Random random(seed, "random_dag bytes");
+  for (Operator& op : parts.operators) {
+    op.memory_bytes = kMiB * (1 + random.below(kMaxOutputMiB));
+    op.parameter_bytes = kMiB * random.below(kMaxParametersMiB + 1);
+  }
+  for (Edge& edge : parts.edges) edge.size_bytes = parts.operators[edge.from.index()].memory_bytes;
+}
+
+/// What each device holds when units are dealt out, in any order, to the device that holds the
+/// least of those that may run them.
+std::vector<Bytes> deal_out(const std::vector<Operator>& operators, const std::vector<Unit>& units,
+                            std::uint64_t seed, std::size_t devices) {
+  Random random(seed, "random_dag placement");
+  std::vector<Bytes> held(devices, 0);
+  std::vector<std::size_t> all(devices);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const std::size_t u : shuffled(units.size(), random)) {
+    const std::vector<std::size_t>& may = units[u].devices.empty() ? all : units[u].devices;
+    const std::size_t least = *std::min_element(
+        may.begin(), may.end(), [&](std::size_t a, std::size_t b) { return held[a] < held[b]; });
+    for (const std::size_t v : units[u].members) {
+      held[least] += operators[v].memory_bytes + operators[v].parameter_bytes;
+    }
+  }
+  return held;
+}
+
+Platform limited(const Platform& platform, const std::vector<Bytes>& held, double memory) {
+  const Bytes sum = std::accumulate(held.begin(), held.end(), Bytes{0});
+  const auto spare = static_cast<Bytes>((memory - 1) * static_cast<double>(sum) /
+                                        static_cast<double>(held.size()));
+  std::vector<Device> devices(platform.devices().begin(), platform.devices().end());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const Bytes limit = std::max<Bytes>(1, held[d] + spare);  // 0 would be none
+    if (devices[d].memory_bytes != 0 && devices[d].memory_bytes != limit) {
+      throw InputError(key_words("memory") + "would give device " + printable(devices[d].name) +
+                       " " + std::to_string(limit) + " bytes, and it has " +
+                       std::to_string(devices[d].memory_bytes) + "; leave one of the two out");
+    }
+    devices[d].memory_bytes = limit;
+  }
+  return Platform(std::move(devices), {platform.links().begin(), platform.links().end()},
+                  platform.default_link());
+}
+
+void require_range(std::string_view key, double value, double low, double high) {
+  if (value >= low && value <= high) return;
+  throw InputError(key_words(key) + "is out of its range");
+}
+
+void check_devices(const RandomDevices& devices, const Platform& platform) {
+  for (const double speed : devices.speeds) require_range("speeds", speed, kMinSpeed, kMaxSpeed);
+  if (devices.memory) require_range("memory", *devices.memory, kMinMemory, kMaxMemory);
+  require_range("allowed", devices.allowed, 0, 1);
+  require_range("colocate", devices.colocate, 0, 1);
+  if (!devices.speeds.empty() && devices.speeds.size() != platform.size()) {
+    throw InputError(key_words("speeds") + std::to_string(devices.speeds.size()) +
+                     " are given, and there are " + std::to_string(platform.size()) +
+                     " devices; give one for each");
+  }
+  if (devices.allowed > 0 && platform.size() < 2) {
+    throw InputError(key_words("allowed") +
+                     "one device has no part that is not all; give two devices or more");
+  }
+}
+
+}  // namespace
+}  // namespace families
+
+std::size_t RandomDag::device_names(std::size_t device_count) const {
+  const bool times = std::any_of(devices.speeds.begin(), devices.speeds.end(),
+                                 [&](double speed) { return speed != devices.speeds.front(); });
+  const double lists = devices.allowed / 2;  // on average half of the devices
+  const double names = static_cast<double>(operators) * static_cast<double>(device_count);
+  return static_cast<std::size_t>(names * ((times ? 1 : 0) + lists));
+}
+
+RandomProblem random_problem(const RandomDag& parameters, const Platform& platform) {
+  const RandomDevices& devices = parameters.devices;
+  families::check_devices(devices, platform);
+  families::Parts parts = families::draw_parts(parameters);
+  std::vector<families::Unit> units = families::label(parts.operators, parameters);
+  if (devices.allowed > 0) {
+    families::restrict_devices(parts.operators, units, parameters, platform);
+  }
+  if (!devices.speeds.empty()) families::divide_times(parts.operators, devices.speeds, platform);
+  Platform own = platform;
+  if (devices.memory) {
+    families::draw_bytes(parts, parameters.seed);
+    const std::vector<Bytes> held =
+        families::deal_out(parts.operators, units, parameters.seed, platform.size());
+    own = families::limited(platform, held, *devices.memory);
+  }
+  return {families::assembled(std::move(parts)), std::move(own)};
+}
+
+}  // namespace hios

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hios/base/random.h"
+#include "hios/graph/random_dag.h"
+
+/// Inside hios/graph/random_dag.h: who reads whom in each family, what it costs, and the devices.
+namespace hios::families {
+
+constexpr std::size_t kMaxOperators = 1'000'000;
+constexpr std::size_t kMaxEdges = 10'000'000;
+constexpr std::size_t kMaxDevices = 65536;
+constexpr double kMaxRatio = 1e6;
+constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3;
+constexpr double kMinMemory = 1, kMaxMemory = 100;
+
+/// Who reads whom.
+struct Structure {
+  std::size_t operators = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> edges = {};  ///< producer, reader; in any order
+  std::vector<std::string> names = {};                          ///< empty: v0, v1, …
+};
+
+/// A row of the table of families.
+struct Row {
+  RandomDag::Family family;
+  std::string_view name;
+  /// Those that not every family has. A key that no row names belongs to all.
+  std::vector<std::string_view> keys;
+  /// Throws InputError where there is no such network whatever the seed.
+  void (*check)(const RandomDag&);
+  std::size_t (*edges_at_most)(const RandomDag&);
+  /// Operators are numbered so that edges lead upwards. Throws InputError where there is none for
+  /// this seed. REQUIRES: check().
+  Structure (*draw)(const RandomDag&, Random&);
+};
+
+std::span<const Row> table();
+const Row& row_of(RandomDag::Family family);
+
+// The families that have a file of their own.
+void check_layered(const RandomDag& parameters);
+std::size_t layered_edges_at_most(const RandomDag& parameters);
+Structure draw_layered(const RandomDag& parameters, Random& random);
+std::size_t cholesky_edges_at_most(const RandomDag& parameters);
+Structure draw_cholesky(const RandomDag& parameters, Random& random);
+
+/// Throws InputError where the parameters are out of range or the family's check() does.
+void check(const RandomDag& parameters);
+
+/// What a Graph is made of, with costs.
+struct Parts {
+  std::string name;
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+};
+Parts draw_parts(const RandomDag& parameters);
+Graph assembled(Parts parts);
+
+/// "random network, layers: ", before what is wrong with it.
+std::string key_words(std::string_view key);
+
+template <class Value>
+void shuffle(std::vector<Value>& values, Random& random) {
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[random.below(i)]);
+  }
+}
+
+}  // namespace hios::families

@@ -1,0 +1,141 @@
+// Part of hios/graph/random/families.h: the networks of the HIOS paper (Kundu and Shu, "HIOS",
+// section V-A).
+//
+// Operators are spread over the layers, at least one each, the rest at random. The edges that must
+// be come first: each operator behind the first layer reads one of the layer before it, so that
+// its layer is its depth, and no operator of the first layer stays unread. The remaining edges are
+// drawn uniformly among all pairs that lead to a later layer and are not there yet.
+//
+// Operators are numbered layer by layer, so the pairs that lead to operator v are as many as there
+// are operators in earlier layers; with running totals a drawn number becomes a pair by one binary
+// search. O(E log V) unless almost every possible edge is wanted.
+// tests/hios/graph/random_dag_test.cpp checks the rules and pins the numbers.
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+
+#include "hios/base/error.h"
+#include "hios/graph/random/families.h"
+
+namespace hios::families {
+namespace {
+
+/// Operators numbered layer by layer, and the numbering of the pairs (u, v) with u in an earlier
+/// layer than v: by v, then by u.
+class Layers {
+ public:
+  Layers(const RandomDag& parameters, Random& random) {
+    std::vector<std::size_t> size(parameters.layers, 1);
+    for (std::size_t i = parameters.layers; i < parameters.operators; ++i) {
+      ++size[random.below(parameters.layers)];
+    }
+    begin_.push_back(0);
+    for (const std::size_t operators : size) {
+      pairs_before_.insert(pairs_before_.end(), operators, begin_.back());
+      begin_.push_back(begin_.back() + operators);
+    }
+    std::exclusive_scan(pairs_before_.begin(), pairs_before_.end(), pairs_before_.begin(),
+                        std::uint64_t{0});
+    pairs_ = pairs_before_.back() + begin_[parameters.layers - 1];
+  }
+
+  std::size_t count() const { return begin_.size() - 1; }
+  std::size_t begin(std::size_t layer) const { return begin_[layer]; }
+  std::size_t end(std::size_t layer) const { return begin_[layer + 1]; }
+  std::size_t operators() const { return begin_.back(); }
+  std::uint64_t pairs() const { return pairs_; }
+
+  std::uint64_t pair(std::size_t u, std::size_t v) const { return pairs_before_[v] + u; }
+  std::pair<std::size_t, std::size_t> ends(std::uint64_t pair) const {
+    // The last operator whose pairs begin at or before this one; operators of the first layer have
+    // none and share their beginning with the first of the second.
+    const auto after = std::upper_bound(pairs_before_.begin(), pairs_before_.end(), pair);
+    const auto v = static_cast<std::size_t>(after - pairs_before_.begin()) - 1;
+    return {static_cast<std::size_t>(pair - pairs_before_[v]), v};
+  }
+
+ private:
+  std::vector<std::size_t> begin_;           // by layer, and the total
+  std::vector<std::uint64_t> pairs_before_;  // by operator
+  std::uint64_t pairs_ = 0;
+};
+
+/// One input from the layer before for every operator behind the first layer. The second layer
+/// takes the first one's operators in turn, shuffled; those left over get a reader of their own.
+std::unordered_set<std::uint64_t> needed_edges(const Layers& layers, Random& random) {
+  std::unordered_set<std::uint64_t> pairs;
+  if (layers.count() == 1) return pairs;
+  std::vector<std::size_t> unread(layers.end(0));
+  std::iota(unread.begin(), unread.end(), std::size_t{0});
+  shuffle(unread, random);
+
+  for (std::size_t layer = 1; layer < layers.count(); ++layer) {
+    const std::size_t first = layers.begin(layer - 1);
+    const std::size_t width = layers.end(layer - 1) - first;
+    for (std::size_t v = layers.begin(layer); v < layers.end(layer); ++v) {
+      std::size_t u = first + random.below(width);
+      if (layer == 1 && !unread.empty()) {
+        u = unread.back();
+        unread.pop_back();
+      }
+      pairs.insert(layers.pair(u, v));
+    }
+  }
+  for (const std::size_t u : unread) {
+    const std::size_t behind = layers.operators() - layers.end(0);
+    pairs.insert(layers.pair(u, layers.end(0) + random.below(behind)));
+  }
+  return pairs;
+}
+
+/// All edges as pairs, sorted by reader. Throws where the number wanted cannot be.
+std::vector<std::uint64_t> draw_pairs(const RandomDag& parameters, const Layers& layers,
+                                      Random& random) {
+  std::unordered_set<std::uint64_t> pairs = needed_edges(layers, random);
+  // No more than the layers have room for, where nobody asked for a number.
+  const std::uint64_t edges = parameters.edges.value_or(
+      std::min<std::uint64_t>(layered_edges_at_most(parameters), layers.pairs()));
+  if (edges < pairs.size() || edges > layers.pairs()) {
+    throw InputError(key_words("edges") + std::to_string(edges) +
+                     " cannot be: " + std::to_string(parameters.operators) + " operators in " +
+                     std::to_string(parameters.layers) + " layers (seed " +
+                     std::to_string(parameters.seed) + ") take " + std::to_string(pairs.size()) +
+                     " to " + std::to_string(layers.pairs()));
+  }
+  while (pairs.size() < edges) pairs.insert(random.below(layers.pairs()));
+  std::vector<std::uint64_t> sorted(pairs.begin(), pairs.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace
+
+std::size_t layered_edges_at_most(const RandomDag& parameters) {
+  return parameters.edges.value_or(2 * parameters.operators);
+}
+
+void check_layered(const RandomDag& parameters) {
+  if (parameters.layers < 1 || parameters.layers > parameters.operators) {
+    throw InputError(key_words("layers") + std::to_string(parameters.layers) +
+                     " cannot be; a layer holds at least one of the " +
+                     std::to_string(parameters.operators) + " operators");
+  }
+  if (parameters.layers == 1 && parameters.operators > 1) {
+    throw InputError(key_words("layers") + "1 leaves all " + std::to_string(parameters.operators) +
+                     " operators unconnected; give 2 or more");
+  }
+  if (layered_edges_at_most(parameters) > kMaxEdges) {
+    throw InputError(key_words("edges") + "must be at most " + std::to_string(kMaxEdges));
+  }
+}
+
+Structure draw_layered(const RandomDag& parameters, Random& random) {
+  const Layers layers(parameters, random);
+  Structure made{.operators = parameters.operators};
+  for (const std::uint64_t pair : draw_pairs(parameters, layers, random)) {
+    made.edges.push_back(layers.ends(pair));
+  }
+  return made;
+}
+
+}  // namespace hios::families

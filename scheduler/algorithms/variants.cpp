@@ -1,0 +1,87 @@
+#include "scheduler/algorithms/variants.h"
+
+#include <optional>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "scheduler/list/device_classes.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/structures/saturating_sum.h"
+
+// Tests: variants_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr std::size_t kMostSubsets = 4;  ///< each costs as much as the whole
+
+/// A look that is cheap beside the search for a placement.
+bool may_hold(const Graph& graph, const CostModel& costs, const std::vector<DeviceId>& devices) {
+  Bytes room = 0, needed = 0;
+  for (const DeviceId device : devices) {
+    const Bytes limit = costs.platform().device(device).memory_bytes;
+    if (limit == 0) return true;
+    room = saturating_sum(room, limit);
+  }
+  for (const Operator& op : graph.operators()) needed = saturating_sum(needed, held_bytes(op));
+  return needed <= room;
+}
+
+std::vector<CostModel> subsets(const Graph& graph, const CostModel& costs) {
+  std::vector<CostModel> result;
+  for (const auto& devices : fastest_devices(graph, costs, kMostSubsets)) {
+    if (!may_hold(graph, costs, devices)) continue;
+    try {
+      result.push_back(costs.only(devices));
+    } catch (const InputError&) {  // An operator cannot run on these.
+    }
+  }
+  return result;
+}
+
+class Shortest {
+ public:
+  Shortest(const Graph& graph, const CostModel& costs, TimedSchedule first)
+      : graph_(graph), costs_(costs), best_(std::move(first)) {}
+
+  void offer(const Variant& variant, const CostModel& by) {
+    try {
+      TimedSchedule other = variant(by);
+      if (!best_ms_) best_ms_ = simulate(graph_, best_.schedule, costs_).latency_ms;
+      const double ms = simulate(graph_, other.schedule, costs_).latency_ms;
+      if (ms >= *best_ms_) return;
+      best_ = std::move(other);
+      best_ms_ = ms;
+    } catch (const InputError&) {  // No placement on these devices alone.
+    }
+  }
+
+  TimedSchedule take() { return std::move(best_); }
+
+ private:
+  const Graph& graph_;
+  const CostModel& costs_;
+  TimedSchedule best_;
+  std::optional<double> best_ms_;
+};
+
+}  // namespace
+
+TimedSchedule shortest(const Graph& graph, const CostModel& costs,
+                       const std::vector<Variant>& variants, bool unlike,
+                       const std::function<bool()>& out_of_time) {
+  const auto late = [&] { return out_of_time && out_of_time(); };
+  Shortest best(graph, costs, variants.front()(costs));
+  for (std::size_t v = 1; v < variants.size() && !late(); ++v) best.offer(variants[v], costs);
+  if (!unlike || late()) return best.take();
+  for (const CostModel& some : subsets(graph, costs)) {
+    for (const Variant& variant : variants) {
+      if (late()) return best.take();
+      best.offer(variant, some);
+    }
+  }
+  return best.take();
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "hios/schedule/schedule.h"
+
+namespace hios::scheduler::best {
+
+/// Devices filled one after the other with operators in some order, so that what is read stands
+/// where it was made as far as memory allows: by priority, depth first, in the graph's order, by
+/// what the fastest device gains for a byte; each device as full as it will be or with its share of
+/// the work; the fastest first or the largest. The shortest by simulate(); those that were tried
+/// until out_of_time (may be empty), at least one. Throws InputError where any device could hold
+/// all operators, and where none of these fits.
+Schedule fill_in_order(const Graph& graph, const CostModel& costs,
+                       const std::function<bool()>& out_of_time);
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/timeline.h"
+
+namespace hios::scheduler {
+
+/// List scheduling that puts each operator where it ends first, gaps between others included: what
+/// HEFT and its kin have in common (Topcuoglu, Hariri and Wu, "Performance-Effective and
+/// Low-Complexity Task Scheduling for Heterogeneous Computing", section 4.1: the insertion-based
+/// policy). Keeps times by device, `allowed`, `colocate` and memory. Operators come in a
+/// topological order.
+class EarliestFinish {
+ public:
+  /// Both outlive it.
+  EarliestFinish(const Graph& graph, const CostModel& costs)
+      : graph_(&graph), costs_(&costs), timeline_(graph, costs, true), placement_(graph, costs) {}
+
+  /// Where its end plus what `rest_ms` says of the device is least, on the lowest device among
+  /// equals, which it returns. Nothing where labels and memory leave it no device.
+  template <class Rest>
+  std::optional<DeviceId> place(OpId op, const Rest& rest_ms) {
+    std::optional<DeviceId> best;
+    double best_ms = 0, best_start_ms = 0;
+    for (std::size_t d = 0; d < costs_->platform().size(); ++d) {
+      const DeviceId device(d);
+      if (!placement_.may_go(op, device)) continue;
+      const double start = timeline_.earliest_start_ms(op, device);
+      const double ms = start + costs_->operator_ms(op, device) + rest_ms(device);
+      if (best && ms >= best_ms) continue;
+      best = device;
+      best_ms = ms;
+      best_start_ms = start;
+    }
+    if (!best) return best;
+    placement_.place(op, *best);
+    timeline_.place_at(op, *best, best_start_ms);
+    return best;
+  }
+  std::optional<DeviceId> place(OpId op) {
+    return place(op, [](DeviceId) { return 0.0; });
+  }
+
+  /// On this device, as early as it can; false where labels and memory forbid it.
+  bool place_on(OpId op, DeviceId device) {
+    if (!placement_.may_go(op, device)) return false;
+    placement_.place(op, device);
+    timeline_.place(op, device);
+    return true;
+  }
+
+  double latency_ms() const { return timeline_.latency_ms(); }
+  /// One operator a stage. REQUIRES: all are placed.
+  Schedule schedule() const { return timeline_.schedule(); }
+  /// By operator; nothing where it is not placed.
+  std::vector<std::optional<DeviceId>> devices() const {
+    std::vector<std::optional<DeviceId>> devices;
+    for (std::size_t i = 0; i < graph_->size(); ++i) devices.push_back(timeline_.device(OpId(i)));
+    return devices;
+  }
+
+ private:
+  const Graph* graph_;
+  const CostModel* costs_;
+  ListTimeline timeline_;
+  Placement placement_;
+};
+
+}  // namespace hios::scheduler
