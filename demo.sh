@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 scripts/setup.sh
-cmake --preset release -DHIOS_TESTS=OFF -DHIOS_BENCH=OFF >/dev/null
-cmake --build --preset release
+cmake --preset release >/dev/null
+cmake --build --preset release --target hios-profile hios-schedule hios-run
 python3 scripts/compare --programs build/release/bin --output build/demo "$@"

@@ -11,6 +11,6 @@ for word in "$@"; do
 done
 
 scripts/setup.sh
-cmake --preset release -DHIOS_TESTS=OFF >/dev/null
-cmake --build --preset release
+cmake --preset release >/dev/null
+cmake --build --preset release --target hios-profile hios-schedule hios-run raw_onednn
 exec python3 bench/latency.py "$@"

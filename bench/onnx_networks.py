@@ -19,6 +19,7 @@ NETWORKS = ["squeezenet1_1", "resnet18", "resnet50", "resnext50_32x4d", "wide_re
             "mobilenet_v3_small", "googlenet", "inception_v3", "shufflenet_v2_x0_5", "mnasnet0_5", "densenet121",
             "efficientnet_b0", "regnet_y_400mf", "convnext_tiny", "vit_b_16", "swin_t", "fcn_resnet50",
             "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large"]
+SIZE = 64
 SIZES = {"inception_v3": 96, "vit_b_16": 224}
 SEGMENTERS = ("fcn_", "deeplab", "lraspp")
 
@@ -32,15 +33,8 @@ def arguments():
     return parser.parse_args()
 
 
-def build(torch, torchvision, name):
-    """The network, ready to infer, and an input."""
-    torch.manual_seed(0)
-    if name.startswith(SEGMENTERS):
-        network = getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None)
-    else:
-        more = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-        network = getattr(torchvision.models, name)(weights=None, **more)
-    network.eval()
+def settle(torch, network):
+    """Draws what training would have made; returns the generator, for the input."""
     random = torch.Generator().manual_seed(1)
     for module in network.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
@@ -50,7 +44,19 @@ def build(torch, torchvision, name):
             module.bias.data.copy_(torch.randn(module.bias.shape, generator=random) * 0.1)
         if isinstance(module, torch.nn.Linear) and not module.weight.any():  # ViT's head
             module.weight.data.copy_(torch.randn(module.weight.shape, generator=random) * 0.05)
-    size = SIZES.get(name, 64)
+    return random
+
+
+def build(torch, torchvision, name, size):
+    """The network, ready to infer, and an input."""
+    torch.manual_seed(0)
+    if name.startswith(SEGMENTERS):
+        network = getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None)
+    else:
+        more = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
+        network = getattr(torchvision.models, name)(weights=None, **more)
+    network.eval()
+    random = settle(torch, network)
 
     class Plain(torch.nn.Module):
         def __init__(self):
@@ -109,7 +115,7 @@ def main():
         for network in options.networks:
             model, image = folder / "network.onnx", folder / "image.npy"
             try:
-                module, x = build(torch, torchvision, network)
+                module, x = build(torch, torchvision, network, SIZES.get(network, SIZE))
                 torch.onnx.export(module, x, str(model), opset_version=options.opset)
                 numpy.save(image, x.numpy())
                 session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])

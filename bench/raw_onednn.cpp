@@ -20,6 +20,7 @@
 
 #include "engine/backend/arena.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/cpu/convolutions/post_operations.h"
 #include "engine/cpu/dnnl_handles.h"
 #include "hios/base/error.h"
 #include "hios/base/precision.h"
@@ -158,7 +159,7 @@ void Network::add_convolution(const Layer& layer, const hios::Conv& conv) {
   const TensorId output = relu != nullptr ? relu->output : layer.output;
   dnnl::primitive_attr attributes;
   if (relu != nullptr) {
-    attributes.set_post_ops(hios::cpu::relu_after());
+    attributes.set_post_ops(hios::cpu::post_operations(false, &relu->kind));
     done_[model_.consumers(layer.output)[0].index()] = true;
   }
   const memory::dims padding{conv.padding.begin.h, conv.padding.begin.w};

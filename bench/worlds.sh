@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 root=$PWD
 
 programs='hios-profile hios-schedule hios-run'
-with_mpi="$programs hios_mpi_tests hios_mpi_rank_tests hios_program_tests"
-with_engine="$with_mpi hios_engine_tests hios_network_tests"
+with_mpi="$programs hios_mpi_tests hios_mpi_rank_tests hios_message_limit_tests hios_program_tests"
+with_engine="$with_mpi hios_engine_tests hios_network_tests hios_steady_memory_tests hios_schedule_rank_tests"
 rows=()
 failed=no
 
@@ -35,7 +35,12 @@ build() {
 # tests NAME [COMMAND BEFORE…]: those that were built, one after the other; adds the row.
 tests() {
   local folder=build/world-$1 started=$SECONDS told
-  "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E '_NOT_BUILT|^(bench|slurm|network)' >>"$folder.log" 2>&1 || failed=yes
+  local without='_NOT_BUILT|^(bench|slurm|network)'
+  # Programs that this world does not build, because all its ranks are threads.
+  if [ "$1" = tsan ]; then without+='|[.]ranks_[0-9]'; fi
+  # oneDNN 3.2 itself crashes where it destroys a description whose making was refused memory.
+  if [ "$1" = onednn3 ]; then without+='|^OutOfMemory[.]EndsARun'; fi
+  "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E "$without" >>"$folder.log" 2>&1 || failed=yes
   told=$(grep -a 'tests passed' "$folder.log" | tail -1)
   rows+=("$(printf '%-9s  %s  %s s' "$1" "${told:-did not run: see $folder.log}" "$((SECONDS - started))")")
 }
@@ -57,7 +62,9 @@ world() {
         tests "$1" ;;
     no-cma) build "$1" release "$with_engine" && tests "$1" env OMPI_MCA_btl_vader_single_copy_mechanism=none ;;
     one-core) build "$1" release "$with_engine" && tests "$1" taskset --cpu-list 0 ;;
-    tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' && tests "$1" ;;
+    # Libraries that were built without it are trusted: it does not see how their threads wait for each other.
+    tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' &&
+      tests "$1" env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ;;
     *)
       printf 'bench/worlds.sh: there is no world "%s"\n' "$1" >&2
       exit 2 ;;

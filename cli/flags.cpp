@@ -54,6 +54,14 @@ void Flags::parse(int argc, const char* const* argv) {
   }
 }
 
+std::vector<std::string> Flags::written_beside(const std::set<std::string_view>& allowed) const {
+  std::vector<std::string> flags;
+  for (const auto& [flag, given_value] : values_) {
+    if (!given_value.defaulted() && !allowed.contains(flag)) flags.push_back(flag);
+  }
+  return flags;
+}
+
 std::string Flags::text(const std::string& flag) const {
   if (!given(flag)) throw InputError("--" + flag + " is needed (" + program_ + " --help)");
   return values_[flag].as<std::string>();
@@ -116,8 +124,9 @@ po::options_description common_flags() {
   group.add_options()("seed", value("N")->default_value("0"),
                       "of weights, input and random graphs");
   group.add_options()("force", "replace output files that exist");
-  group.add_options()("max-input", value("BYTES")->default_value("33554432"),
-                      "refuse larger input files, unread (32 MiB; ONNX files with their data 2 GiB)");
+  group.add_options()(
+      "max-input", value("BYTES")->default_value("33554432"),
+      "refuse larger input files, unread (32 MiB; ONNX files with their data 2 GiB)");
   return group;
 }
 
@@ -166,8 +175,9 @@ double parse_number(const std::string& flag, const std::string& word, double min
 
 void check_distinct_files(const Flags& flags) {
   std::map<std::filesystem::path, std::string> seen;
-  for (const char* flag : {"model", "graph", "platform", "profile", "schedule", "check", "output",
-                           "json", "csv", "trace", "timeline", "export-graph", "export-model"}) {
+  for (const char* flag :
+       {"model", "graph", "platform", "profile", "schedule", "check", "output", "json", "csv",
+        "trace", "timeline", "export-graph", "export-platform", "export-model", "export-onnx"}) {
     const auto name = flags.optional_text(flag);
     if (!name) continue;
     std::error_code error;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class Flags {
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }
   /// Whether the user wrote it, and it does not only have a value by default.
   bool written(const std::string& flag) const { return given(flag) && !values_[flag].defaulted(); }
+  /// All that the user wrote, but for those that are `allowed`; by name.
+  std::vector<std::string> written_beside(const std::set<std::string_view>& allowed) const;
   std::string text(const std::string& flag) const;
   std::optional<std::string> optional_text(const std::string& flag) const;
   /// A whole number written as one, within [min, max].

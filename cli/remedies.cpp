@@ -128,6 +128,8 @@ std::string build_with_onnx(const Given&) {
   return "; build it anew with -DHIOS_ONNX=ON, or give a built-in network or a hios-model file";
 }
 
+std::string build_to_write_onnx(const Given&) { return "; build it anew with -DHIOS_ONNX=ON"; }
+
 std::string open_dimensions(const Given&) { return "; give each of them with --dim NAME=N"; }
 
 std::string larger_input(const Given&) { return "; raise --max-input if it is really meant"; }
@@ -187,6 +189,7 @@ constexpr std::array kRemedies = {
     Remedy{"alike-hosts", alike_hosts},
     Remedy{"any-route", any_route},
     Remedy{"build-for-gpu", build_for_gpu},
+    Remedy{"build-to-write-onnx", build_to_write_onnx},
     Remedy{"build-with-onnx", build_with_onnx},
     Remedy{"check", check},
     Remedy{"core-quota", core_quota},

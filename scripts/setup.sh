@@ -3,8 +3,8 @@
 # With --bench also what the studies draw their plots with, with --fuzz the clang of preset fuzz, with
 # --package what cpack needs for a Debian package, with --slurm the Slurm that the tests of slurm/
 # start, with --worlds what bench/worlds.sh fetches other MPIs with, with --onnx-networks what
-# bench/onnx_networks makes networks with, with --openmpi-cuda what
-# scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
+# bench/onnx_networks makes networks with, with --peers what bench/peers.sh installs other runtimes
+# with, with --openmpi-cuda what scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
 set -euo pipefail
 
 packages=(
@@ -26,9 +26,10 @@ for argument in "$@"; do
     --package) packages+=(dpkg-dev file) ;;
     --worlds) packages+=(python3-venv) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;
+    --peers) packages+=(python3-venv) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;
     --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
-    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--worlds] [--onnx-networks] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
+    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--worlds] [--onnx-networks] [--peers] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

@@ -51,7 +51,7 @@ const std::map<std::string, Floor> kFloors = {
        {"backend"},
        {"reference", "cpu/kernels", "cuda/kernels"},
        {"cpu", "cuda/device"},
-       {"cuda/operators"},
+       {"cpu/convolutions", "cpu/single", "cuda/operators"},
        {"cuda"},
        {""},
        {"run"},

@@ -8,6 +8,7 @@
 #include "cli/rank_flags.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
+#include "cli/run/export_onnx.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/stop_request.h"
@@ -100,6 +101,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     });
     return 0;
   }
+  if (flags.given("export-onnx")) return export_onnx(flags, transport);
   if (flags.given("list-devices")) return list_devices(flags, transport);
   const Provenance provenance = gather_provenance(transport);
   const RunCommand command =

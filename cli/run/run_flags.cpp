@@ -16,7 +16,9 @@ po::options_description run_flags() {
                       "the input, float32 in the model's extents (from --seed)");
   group.add_options()("outputs", value("FOLDER"),
                       "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
-  group.add_options()("profile", value("FILE"), "predict by these costs, stage by stage");
+  group.add_options()("profile", value("FILE"),
+                      "predict by these costs, stage by stage, and compute by the algorithms that "
+                      "they were measured with");
   group.add_options()("percentiles", value("P[,P...]"),
                       "further percentiles of the latency: 50,90,99.9");
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
@@ -30,10 +32,16 @@ po::options_description run_flags() {
                       "fail (exit 1) where the prediction is further off");
   group.add_options()("trace", value("FILE"),
                       "write a Chrome trace (Perfetto): planned and measured");
+  group.add_options()(
+      "layers",
+      "print every operator: rank, stage, predicted and measured time, its share of "
+      "all operators' on all ranks, bytes");
   group.add_options()("blocking",
                       "GPUs: wait after every operator, to learn which one fails; times are not "
                       "comparable");
   group.add_options()("dry-run", "plan and print, run nothing");
+  group.add_options()("export-onnx", value("FILE"),
+                      "write the model with its weights (of --seed) as an ONNX file, run nothing");
   return group;
 }
 
@@ -100,7 +108,7 @@ void check_together(const Flags& flags, const RunCommand& command) {
   if (command.max_error && command.options.blocking) {
     throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
   }
-  for (const char* output : {"json", "csv", "trace", "outputs"}) {
+  for (const char* output : {"json", "csv", "trace", "outputs", "layers"}) {
     if (command.dry_run && flags.given(output)) {
       throw InputError(std::string("--dry-run measures nothing that --") + output + " could hold");
     }
@@ -128,10 +136,10 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
   const InputSize wanted = read_input_size(flags);
   const auto schedule = flags.optional_text("schedule");
   const auto profile = flags.optional_text("profile");
-  if (!schedule && profile) throw InputError("--profile predicts a schedule: give --schedule FILE");
-  job::RunInputs inputs = schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits)
-                                   : job::inputs_in_order(load_model(model, wanted, limits),
-                                                          lone_device(flags, ranks, size));
+  job::RunInputs inputs =
+      schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits)
+               : job::inputs_in_order(load_model(model, wanted, limits),
+                                      lone_device(flags, ranks, size), profile, limits);
   if (const auto input = flags.optional_text("input")) {
     inputs.input = job::read_input(*input, inputs.network.model, limits);
   }
@@ -166,6 +174,8 @@ RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport)
   if (flags.given("max-error")) command.max_error = flags.number("max-error", 0, 1e6);
   command.timeout_s = read_timeout(flags);
   command.dry_run = flags.given("dry-run");
+  command.layers = flags.given("layers");
+  command.options.time_operators = command.layers;
   check_together(flags, command);
   if (const auto outputs = flags.optional_text("outputs")) {
     command.outputs = *outputs;

@@ -24,6 +24,7 @@ struct RunCommand {
   double timeout_s = 60;
   std::optional<std::filesystem::path> trace;
   std::optional<std::filesystem::path> outputs;  ///< a folder
+  bool layers = false;
   bool dry_run = false;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/device_list.h"
+#include "cli/run/layers_table.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "hios/base/error.h"
@@ -140,6 +141,8 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
     show("executor outside kernels and waits: " + fixed(report.overhead_ms, 3) + " ms (" +
          fixed(100 * report.overhead_ms / latency.best_quarter, 2) + " %)\n");
   }
+  const std::string layers = layers_table(report, command.inputs.network.coarse.graph);
+  if (!layers.empty()) show("\n" + layers + "\n");
   for (const double p : report.percentiles) {
     show("p" + exact(p) + ": " + fixed(percentile(report.iterations_ms, p), 3) + " ms\n");
   }

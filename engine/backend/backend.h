@@ -74,6 +74,10 @@ class CacheFlush : public BoundOperator {
 /// A group: its operators in order.
 using BoundGroup = std::vector<BoundOperator*>;
 
+/// How Backend::algorithms chooses what it was not given: the fastest by timing; or by a rule that
+/// gives the same each time, where the backend has one (cpu; the others time then, too).
+enum class Choosing { kByTiming, kByRule };
+
 /// One device as this rank sees it. Made on the main thread, which makes all calls except
 /// BoundOperator::run.
 class Backend {
@@ -94,7 +98,7 @@ class Backend {
 
   /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
   /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
-  virtual Json algorithms(const Operation&) { return Json::object(); }
+  virtual Json algorithms(const Operation&, Choosing) { return Json::object(); }
   /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's
   /// algorithms() said, on all ranks that shall give its bits. Keys it knows already are replaced.
   /// REQUIRES: nothing is bound yet.

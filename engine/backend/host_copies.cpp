@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/backend/half.h"
+#include "hios/base/half.h"
 
 namespace hios {
 

@@ -63,7 +63,9 @@ class CpuBackend final : public Backend {
         environment_(options.environment),
         engine_(dnnl::engine::kind::cpu, 0),
         weights_(engine_),
-        streams_(options.threads, options.cores) {}
+        streams_(options.threads, options.cores) {
+    choices_.adopt(options.algorithms);
+  }
 
   std::string_view name() const override { return "cpu"; }
   std::string_view kind() const override { return "cpu"; }
@@ -73,6 +75,9 @@ class CpuBackend final : public Backend {
   /// The kinds of layers are a closed set; oneDNN or a kernel of ours runs each, whatever its
   /// extents, strides, padding and groups.
   std::optional<std::string> unsupported(const Operation&) const override { return {}; }
+
+  Json algorithms(const Operation& operation, Choosing how) override;
+  void adopt(const Json& algorithms) override { choices_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
     return std::make_unique<HostBuffer>(size_bytes, what);
@@ -95,11 +100,15 @@ class CpuBackend final : public Backend {
     Scratch scratch;
   };
 
+  Binding binding(const Operation& operation, std::span<const std::byte* const> inputs,
+                  std::byte* output, const CoreShare& share, TensorSource& source);
+
   int threads_;
   std::vector<int> cores_;
   Json environment_;
   dnnl::engine engine_;
   WeightsCache weights_;
+  Choices choices_;
   std::map<StreamIndex, StreamState> stream_states_;  // nodes stay where they are
   Streams streams_;
 };
@@ -116,27 +125,56 @@ Json CpuBackend::describe() const {
           {"environment", environment_}};
 }
 
+Binding CpuBackend::binding(const Operation& operation, std::span<const std::byte* const> inputs,
+                            std::byte* output, const CoreShare& share, TensorSource& source) {
+  StreamState& state = stream_states_.try_emplace(share.stream, engine_).first->second;
+  return {operation,
+          {operation, inputs},
+          reinterpret_cast<float*>(output),
+          share,
+          source,
+          engine_,
+          state.stream,
+          weights_,
+          state.scratch,
+          choices_};
+}
+
 std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,
                                                 std::span<const std::byte* const> inputs,
                                                 std::byte* output, const CoreShare& share,
                                                 TensorSource& source) {
-  StreamState& state = stream_states_.try_emplace(share.stream, engine_).first->second;
-  const Binding binding{operation,
-                        {operation, inputs},
-                        reinterpret_cast<float*>(output),
-                        share,
-                        source,
-                        engine_,
-                        state.stream,
-                        weights_,
-                        state.scratch};
   try {
-    auto bound = bind_operator(binding);
+    auto bound = bind_operator(binding(operation, inputs, output, share, source));
     streams_.prepare(share);
     return bound;
   } catch (const std::bad_alloc&) {
     throw RunError("no memory for the weights and scratch of " + operation.name);
   }
+}
+
+Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
+  const OperatorLayers& layers = *operation.layers;
+  if (how == Choosing::kByTiming && choices_.known(operation).empty() &&
+      std::holds_alternative<ConvolutionChain>(layers.form)) {
+    const std::vector<CoreShare> shares = core_shares(1, threads_);
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::vector<const std::byte*> inputs;
+    const auto buffer = [&](const Shape& shape) {
+      const Bytes size_bytes = shape.size_bytes(element_bytes());
+      return buffers.emplace_back(allocate(size_bytes, "timing " + operation.name))->data();
+    };
+    for (const Shape& shape : layers.input_shapes) inputs.push_back(buffer(shape));
+    std::byte* const output = buffer(operation.model->tensor(layers.output).shape);
+    SeededSource weights(0);  // any: they take the same time
+    const Binding all = binding(operation, inputs, output, shares.front(), weights);
+    streams_.prepare(shares.front());
+    choices_.time(all, [&](BoundOperator& op) {
+      const BoundGroup group{&op};
+      run_stage(std::span(&group, 1), shares, nullptr, nullptr);
+    });
+  }
+  return choices_.known(operation);
 }
 
 }  // namespace

@@ -43,15 +43,4 @@ typename Primitive::primitive_desc described(const dnnl::engine& engine,
 #endif
 }
 
-/// A relu in the same pass, behind what the primitive computes.
-inline dnnl::post_ops relu_after() {
-  dnnl::post_ops after;
-#if DNNL_VERSION_MAJOR >= 3
-  after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-#else
-  after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-#endif
-  return after;
-}
-
 }  // namespace hios::cpu

@@ -17,7 +17,7 @@ class PartsOnCores final : public LayeredOperator {
                                std::byte* output) {
       return bind_operator({part, inputs, reinterpret_cast<float*>(output), binding.share,
                             binding.source, binding.engine, binding.stream, binding.weights,
-                            binding.scratch});
+                            binding.scratch, binding.choices});
     };
     bind_parts(binding.operation, binding.inputs, reinterpret_cast<std::byte*>(binding.output),
                make_buffer, bind_part);
@@ -29,10 +29,41 @@ class PartsOnCores final : public LayeredOperator {
 
 }  // namespace
 
+namespace {
+
+/// Whether each window holds something of the image, along each axis. oneDNN 2.6 leaves the bias
+/// out where a window's rows all lie in the padding and it adds to what the output holds.
+bool reads_image_everywhere(const Binding& binding, const ConvolutionChain& chain) {
+  const Conv& conv = std::get<Conv>(binding.layer(chain.convolution).kind);
+  const Shape& input = binding.inputs[chain.terms.front()].shape;
+  const Shape output = binding.output_shape();
+  const auto along = [](std::int64_t outputs, std::int64_t inputs, std::int64_t stride,
+                        std::int64_t pad, std::int64_t kernel, std::int64_t dilation) {
+    for (std::int64_t at = 0; at < outputs; ++at) {
+      const std::int64_t first = at * stride - pad;
+      const std::int64_t above = first < 0 ? (-first + dilation - 1) / dilation : 0;
+      if (above >= kernel || first + above * dilation >= inputs) return false;
+    }
+    return true;
+  };
+  return along(output.h, input.h, conv.stride.h, conv.padding.begin.h, conv.kernel.h,
+               conv.dilation.h) &&
+         along(output.w, input.w, conv.stride.w, conv.padding.begin.w, conv.kernel.w,
+               conv.dilation.w);
+}
+
+}  // namespace
+
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain) {
-  const bool bare = chain.terms.size() == 1 && !chain.relu_before && !chain.depthwise;
-  if (bare) return bind_convolution(binding, chain);
+  const Method method = binding.choices.of(binding.operation);
+  if (method.winograd && !chain.has_front()) {
+    if (auto bound = bind_winograd(binding, chain, method.rows)) return bound;
+  }
+  if (!chain.has_front() && !chain.addend) return bind_convolution(binding, chain);
   if (is_pointwise(binding.layer(chain.convolution))) return bind_separable(binding, chain);
+  if (!chain.has_front() && reads_image_everywhere(binding, chain)) {
+    return bind_convolution(binding, chain);
+  }
   return bind_form(binding, LayeredForm{});
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/fusion.h"
+#include "engine/cpu/choices.h"
 #include "engine/cpu/memory.h"
 #include "engine/cpu/weights.h"
 
@@ -24,6 +25,7 @@ struct Binding {
   const dnnl::stream& stream;
   WeightsCache& weights;
   Scratch& scratch;
+  const Choices& choices;
 
   const Layer& layer(LayerId id) const { return operation.model->layer(id); }
   const Shape& output_shape() const {
@@ -43,10 +45,18 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleFor
 /// Part by part, through buffers of its own: any operation.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredForm& form);
 
-/// conv + bias + relu in one oneDNN primitive. REQUIRES: one term, no relu before, no depthwise.
+/// conv + bias + addend + activation in one oneDNN primitive. REQUIRES: one term, no relu before,
+/// no depthwise.
 std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,
                                                 const ConvolutionChain& chain);
-/// Everything in front of a pointwise convolution. REQUIRES: the convolution is pointwise.
+/// conv + bias + activation by Winograd's method, in blocks of about so many rows a thread (0: the
+/// whole image at once). Null where there is none: oneDNN takes 3×3 windows at stride 1, on
+/// processors with AVX-512, up to version 2; and blocks are for images of two or more, in channels
+/// of sixteens. REQUIRES: one term, no relu before, no depthwise.
+std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const ConvolutionChain& chain,
+                                             std::int64_t rows);
+/// Everything in front of a pointwise convolution, and an addend. REQUIRES: the convolution is
+/// pointwise.
 std::unique_ptr<BoundOperator> bind_separable(const Binding& binding,
                                               const ConvolutionChain& chain);
 

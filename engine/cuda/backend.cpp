@@ -44,7 +44,7 @@ class CudaBackend final : public Backend {
   std::optional<std::string> unsupported(const Operation& operation) const override {
     return refusal(operation);
   }
-  Json algorithms(const Operation& operation) override;
+  Json algorithms(const Operation& operation, Choosing) override;
   void adopt(const Json& algorithms) override { algorithms_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -119,9 +119,10 @@ Json CudaBackend::describe() const {
 std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLayers& op,
                                             Precision precision) {
   std::vector<ConvolutionProblem> problems;
-  if (const auto* chain = std::get_if<ConvolutionChain>(&op.form)) {
+  const auto* const chain = std::get_if<ConvolutionChain>(&op.form);
+  if (chain && !chain->addend) {
     if (auto problem = problem_of(model, *chain, precision)) problems.push_back(*problem);
-  } else if (std::holds_alternative<LayeredForm>(op.form)) {
+  } else if (chain || std::holds_alternative<LayeredForm>(op.form)) {
     for (const Part& part : parts_of(model, op)) {
       for (ConvolutionProblem& problem : problems_of(model, part.layers, precision)) {
         problems.push_back(std::move(problem));
@@ -131,7 +132,7 @@ std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLa
   return problems;
 }
 
-Json CudaBackend::algorithms(const Operation& operation) {
+Json CudaBackend::algorithms(const Operation& operation, Choosing) {
   Json result = Json::object();
   for (const ConvolutionProblem& problem :
        problems_of(*operation.model, *operation.layers, precision_)) {

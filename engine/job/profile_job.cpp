@@ -88,7 +88,8 @@ void ProfileJob::State::set_up() {
                                           source, options.protocol, teams.ranks);
   });
   algorithms = agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
-                                   into[teams.mine]->machine.value("algorithms", Json::object()));
+                                   {profile.algorithms(*into[teams.mine]), profile.file},
+                                   Choosing::kByTiming);
 }
 
 /// By team; asked on rank 0 for all.
@@ -159,7 +160,8 @@ void ProfileJob::State::add_provenance() {
   for (std::size_t team = 0; team < into.size(); ++team) {
     for (const auto& [what, words] : options.provenance.items()) into[team]->machine[what] = words;
     const Json& of_team = chosen[teams.ranks[team].front().index()];
-    if (!of_team.empty()) into[team]->machine["algorithms"] = of_team;
+    // Beside those of other models, which the profile knows already.
+    if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
     if (routes) into[team]->machine["transfer_paths"] = *routes;
   }
 }

@@ -95,6 +95,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.schedule = inputs.schedule.schedule;
   report.predicted = results.predicted;
   report.measured = results.measured;
+  report.operators = results.operators;
   return report;
 }
 

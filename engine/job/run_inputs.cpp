@@ -9,6 +9,18 @@
 #include "hios/profile/extrapolate.h"
 
 namespace hios::job {
+namespace {
+
+std::optional<Profile> read_profile(const std::optional<std::string>& file,
+                                    const ReadLimits& limits) {
+  if (!file) return {};
+  const Json costs = read_json(*file, limits);
+  Profile profile = profile_from_json(JsonView(costs, *file));
+  profile.file = *file;
+  return profile;
+}
+
+}  // namespace
 
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
@@ -26,15 +38,13 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);
   inputs.schedule_name = schedule_file;
   inputs.schedule_digest = Digest().add(json.dump()).hex();
-  if (profile_file) {
-    const Json costs = read_json(*profile_file, limits);
-    inputs.profile = profile_from_json(JsonView(costs, *profile_file));
-    inputs.profile->file = *profile_file;
-  }
+  inputs.profile = read_profile(profile_file, limits);
   return inputs;
 }
 
-RunInputs inputs_in_order(Model model, const Device& device) {
+RunInputs inputs_in_order(Model model, const Device& device,
+                          const std::optional<std::string>& profile_file,
+                          const ReadLimits& limits) {
   RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes()),
                    .schedule = {}};
   const Graph& graph = inputs.network.coarse.graph;
@@ -50,13 +60,14 @@ RunInputs inputs_in_order(Model model, const Device& device) {
   for (std::size_t i = 0; i < graph.size(); ++i) order.emplace_back(i);
   schedule.schedule.devices = {one_operator_stages(order)};
   schedule.has_prediction = false;
+  inputs.profile = read_profile(profile_file, limits);
   return inputs;
 }
 
 std::vector<float> read_input(const std::string& file, const Model& model,
                               const ReadLimits& limits) {
   NpyArray array = read_npy(file, limits);
-  const auto dims = model.input_dims();
+  const std::vector<std::int64_t>& dims = model.named_input().dims;
   if (!std::ranges::equal(array.dims, dims)) {
     const auto text = [](const auto& extents) {
       std::string result;

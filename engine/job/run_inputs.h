@@ -33,7 +33,9 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const ReadLimits& limits = {});
 
 /// A run of one rank on this device, one operator after the other, without a schedule's file.
-RunInputs inputs_in_order(Model model, const Device& device);
+RunInputs inputs_in_order(Model model, const Device& device,
+                          const std::optional<std::string>& profile_file = {},
+                          const ReadLimits& limits = {});
 
 /// Reads an input from a .npy file. Throws InputError where it is none for the model: other
 /// extents, or other than numbers.

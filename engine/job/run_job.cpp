@@ -6,6 +6,7 @@
 #include "engine/host/disturbance.h"
 #include "engine/job/algorithm_agreement.h"
 #include "engine/job/device_agreement.h"
+#include "engine/job/operator_times.h"
 #include "engine/job/report_data.h"
 #include "engine/job/tensor_transport.h"
 #include "engine/run/executor.h"
@@ -156,9 +157,9 @@ void RunJob::State::prepare() {
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(platform, DeviceId(rank().index())) : nullptr;
-  agree_on_algorithms(
-      transport(), *mine.backend, coarse, model,
-      measured ? measured->machine.value("algorithms", Json::object()) : Json::object());
+  const auto known =
+      measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};
+  agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
 }
 
@@ -181,6 +182,7 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   double best_ms = 0;
   RankTimeline mine_of_best;
   std::vector<double> overheads;
+  OperatorSamples operators;
   for (int i = 0; i < kRecordedRuns; ++i) {
     const Protocol once{.warmup = 0, .iterations = 1, .stop = options.protocol.stop};
     const Samples sample =
@@ -188,6 +190,7 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
     results.stopped = sample.stopped;
     const double latency_ms = sample.ms.front();
     overheads.push_back(executor.overhead_ms());
+    if (options.time_operators) operators.add(executor.operator_times());
     if (best_ms == 0 || latency_ms < best_ms) {
       best_ms = latency_ms;
       mine_of_best = executor.timeline();
@@ -198,6 +201,9 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   results.overhead_ms = summarize(overheads).median;
   transport().all_reduce_max({&results.overhead_ms, 1});
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
+  if (!options.time_operators) return;
+  results.operators = report_operators(
+      inputs, *results.measured, operators.gather_medians(transport()), costs ? &*costs : nullptr);
 }
 
 /// To rank 0, in the model's order. One after the other: only one travels at a time.
@@ -264,8 +270,9 @@ RunResults RunJob::run() {
   State& job = *state_;
   const Network& network = job.inputs.network;
   InputSource source(job.options.seed, job.inputs.input);
-  Executor executor(network.coarse, network.model, job.plan, *job.mine.backend, job.tensors->get(),
-                    source, {.blocking = job.options.blocking});
+  Executor executor(
+      network.coarse, network.model, job.plan, *job.mine.backend, job.tensors->get(), source,
+      {.blocking = job.options.blocking, .time_operators = job.options.time_operators});
   RunResults results;
   {
     const auto watching = job.watch.runs(executor);

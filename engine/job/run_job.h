@@ -51,6 +51,7 @@ struct RunOptions {
   std::optional<double> rtol = {};  ///< a share of the expected value; none: the same
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< wait after every operator (ExecutorOptions)
+  bool time_operators = false;      ///< RunResults::operators
 };
 
 /// What runs where, known before anything runs.
@@ -64,7 +65,7 @@ struct RunSetup {
   /// job's (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks;
   std::vector<Trouble> troubles;  ///< what of the surroundings spoils times
-  std::string unsettled;  ///< what of the profile had not settled (hios/profile/settling.h)
+  std::string unsettled;          ///< what of the profile had not settled (hios/profile/settling.h)
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
 };
@@ -78,6 +79,9 @@ struct RunResults {
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
   std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
+  /// In the order in which they started, each with its median over the recorded runs; only where it
+  /// was asked for, and not where stopped before.
+  std::vector<ReportOperator> operators;
   /// The graph's outputs that this rank computed, as the last measured run left them.
   std::vector<std::pair<OpId, std::vector<float>>> outputs;
   /// By Model::named_outputs(), row-major; on rank 0, and only where they were asked for.

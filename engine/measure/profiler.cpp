@@ -77,7 +77,7 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.kind = facts.kind;
   into.threads = facts.threads;
   into.ranks = transport.size();
-  into.machine = facts.machine;
+  into.machine.update(facts.machine);  // beside the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
   for (const char* const about_times : {"settling", "incomplete"}) {

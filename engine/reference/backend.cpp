@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "engine/backend/fusion.h"
-#include "engine/backend/half.h"
 #include "engine/reference/kernels.h"
 #include "hios/base/error.h"
+#include "hios/base/half.h"
 
 namespace hios::reference {
 namespace {

@@ -40,6 +40,7 @@ struct Executor::State {
         backend(the_backend),
         transport(the_transport),
         blocking(the_options.blocking),
+        time_operators(the_options.time_operators),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())},
@@ -71,8 +72,9 @@ struct Executor::State {
   const RankPlan& plan;
   Backend& backend;
   mpi::Transport& transport;
-  const bool blocking;
+  const bool blocking, time_operators;
 
+  OperatorClocks operator_clocks;  // operators refer to it
   // In the order in which they are made; operators and requests go before the memory they use.
   std::unique_ptr<Buffer> input, arena;
   std::vector<std::unique_ptr<BoundOperator>> operators;
@@ -125,8 +127,11 @@ BoundOperator* Executor::State::bind_one(OpId op, std::size_t stage, const CoreS
     inputs.push_back(producer ? place(*producer) : input->data());
   }
   auto bound = bind_operator(coarse, model, op, backend, inputs, place(op), share, source);
-  operators.push_back(backend.accelerator() ? std::move(bound)
-                                            : progress.noted(std::move(bound), op, stage));
+  if (!backend.accelerator()) {
+    if (time_operators) bound = operator_clocks.timed(std::move(bound), op);
+    bound = progress.noted(std::move(bound), op, stage);
+  }
+  operators.push_back(std::move(bound));
   return operators.back().get();
 }
 
@@ -343,6 +348,7 @@ void Executor::record_stages(bool on) {
   }
   state.watch = on && state.own_watch ? &*state.own_watch : nullptr;
   if (state.device) state.device->record_stages(on);
+  state.operator_clocks.record(on);
 }
 
 const RunClocks& Executor::clocks() const { return state_->clocks; }
@@ -365,6 +371,12 @@ RankTimeline Executor::timeline() const {
         {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes});
   }
   return timeline;
+}
+
+std::vector<OperatorTime> Executor::operator_times() const {
+  const State& state = *state_;
+  if (!state.device || !state.time_operators) return state.operator_clocks.times();
+  return lone_operators(state.plan.stages, state.clocks.stages);
 }
 
 double Executor::overhead_ms() const { return state_->overhead_ms; }

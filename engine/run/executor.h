@@ -8,6 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/run_clocks.h"
 #include "mpi/transport.h"
@@ -18,6 +19,8 @@ struct ExecutorOptions {
   /// On asynchronous devices, waits after every operator, so that a failure names the one that
   /// failed, and its stream; times mean nothing then.
   bool blocking = false;
+  /// Times each operator, too, while stages are recorded.
+  bool time_operators = false;
 };
 
 /// Runs one rank's plan. Built once (weights, primitives, requests), run many times. The timed loop
@@ -48,6 +51,10 @@ class Executor {
   const RunClocks& clocks() const;
   /// The same as this rank's part of a Timeline. Allocates.
   RankTimeline timeline() const;
+  /// With ExecutorOptions::time_operators, of the last recorded run. On an asynchronous device,
+  /// whose clock is read around stages, only of operators that are a stage by themselves.
+  /// Allocates.
+  std::vector<OperatorTime> operator_times() const;
   /// Of the last run: what the executor itself took, outside kernels (on an asynchronous device:
   /// giving it stages) and waits.
   double overhead_ms() const;

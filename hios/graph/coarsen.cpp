@@ -3,7 +3,8 @@
 /// The layers are walked in the model's order. Each layer that no operator has yet starts one and
 /// takes as many of the layers behind it as a pattern allows:
 ///
-///     [sum] conv [relu]
+///     conv [+ addend] [activation]
+///     sum conv [activation]
 ///     [sum] relu conv
 ///     [sum] relu depthwise pointwise [relu]
 ///     [sum …] concat
@@ -14,17 +15,21 @@
 /// output, and merging cannot make a cycle; ordered by their last layers, operators are in
 /// topological order.
 ///
-/// Two choices are not forced. A relu between two convolutions belongs to the first, as a
+/// Three choices are not forced. A relu between two convolutions belongs to the first, as a
 /// post-operation costs nothing, unless the first has a relu in front already: pre-activation
 /// networks (NASNet, RandWire) put it with the second. And a concat takes the sums that are written
 /// directly before it; a sum written earlier stays an operator, so that its inputs can be released
-/// and its work done early.
+/// and its work done early. A sum of two belongs to the convolution in front of it (a residual
+/// network's last of a block), which adds where it would write; of two convolutions, to the one
+/// that comes last, whose other operand is there by then. Where a relu is in front of a convolution
+/// the sum stays alone, as the paper counts.
 ///
 /// One pass, O(layers + inputs). tests/hios/graph/coarsen_test.cpp holds the patterns,
 /// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
 #include "hios/graph/coarsen.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace hios {
@@ -45,7 +50,7 @@ class Coarsener {
     for (std::size_t i = 0; i < taken_.size(); ++i) {
       if (taken_[i]) continue;
       all.push_back(starting_at(LayerId(i)));
-      for (const LayerId id : all.back()) taken_[id.index()] = true;
+      for (const LayerId id : all.back()) take(id);
     }
     std::sort(all.begin(), all.end(),
               [](const auto& a, const auto& b) { return a.back() < b.back(); });
@@ -54,6 +59,11 @@ class Coarsener {
 
  private:
   const Layer& layer(LayerId id) const { return model_.layer(id); }
+
+  void take(LayerId id) {
+    if (taken_[id.index()]) throw std::logic_error(layer(id).name + " would be in two operators");
+    taken_[id.index()] = true;
+  }
 
   /// The one reader of a layer's output, if it has just one, in the same block, that reads it in
   /// its own shape, and nobody outside wants it.
@@ -79,7 +89,7 @@ class Coarsener {
   }
 
   std::vector<LayerId> starting_at(LayerId id) const {
-    if (as<Conv>(layer(id))) return convolution(id);
+    if (as<Conv>(layer(id))) return convolution_and_addend(id);
     if (as<Relu>(layer(id))) return pre_activated(id);
     if (as<Sum>(layer(id))) return summed(id);
     return {id};
@@ -87,10 +97,36 @@ class Coarsener {
 
   bool on_channels(LayerId concat) const { return as<Concat>(layer(concat))->axis == Axis::kC; }
 
-  /// conv [relu]
+  /// The activation that alone reads it, if one does.
+  std::optional<LayerId> activation_behind(LayerId id) const {
+    const auto reader = only_reader(id);
+    if (!reader || !is_activation(layer(*reader).kind)) return {};
+    return reader;
+  }
+
+  /// The sum of two that alone reads a convolution whose other operand was made before it.
+  std::optional<LayerId> addition_behind(LayerId conv) const {
+    const auto sum = then<Sum>(conv);
+    if (!sum || layer(*sum).inputs.size() != 2) return {};
+    for (const TensorId input : layer(*sum).inputs) {
+      const auto producer = model_.tensor(input).producer;
+      if (input != layer(conv).output && (!producer || *producer < conv)) return sum;
+    }
+    return {};
+  }
+
+  /// conv [activation]
   std::vector<LayerId> convolution(LayerId conv) const {
-    if (const auto relu = then<Relu>(conv)) return {conv, *relu};
+    if (const auto activation = activation_behind(conv)) return {conv, *activation};
     return {conv};
+  }
+
+  /// conv [+ addend] [activation]
+  std::vector<LayerId> convolution_and_addend(LayerId conv) const {
+    const auto sum = addition_behind(conv);
+    if (!sum) return convolution(conv);
+    if (const auto activation = activation_behind(*sum)) return {conv, *sum, *activation};
+    return {conv, *sum};
   }
 
   /// relu conv · relu depthwise pointwise [relu] · relu
@@ -98,7 +134,7 @@ class Coarsener {
     const auto conv = then<Conv>(relu);
     if (!conv) return {relu};
     const auto pointwise = then<Conv>(*conv);
-    if (!pointwise || !is_separable(model_, layer(*conv), layer(*pointwise))) return {relu, *conv};
+    if (!pointwise || !is_separable(layer(*conv), layer(*pointwise))) return {relu, *conv};
     const auto last = then<Relu>(*pointwise);
     if (!last || then<Conv>(*last)) return {relu, *conv, *pointwise};
     return {relu, *conv, *pointwise, *last};
@@ -120,11 +156,12 @@ class Coarsener {
     return layers;
   }
 
-  /// The layers from `first` to the concat, if all before it are sums that it alone reads.
+  /// The layers from `first` to the concat, if all before it are sums that it alone reads and that
+  /// no convolution has taken.
   std::vector<LayerId> sums_up_to(LayerId first, LayerId concat) const {
     std::vector<LayerId> layers;
     for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
-      if (!as<Sum>(layer(id)) || only_reader(id) != concat) return {};
+      if (taken_[id.index()] || !as<Sum>(layer(id)) || only_reader(id) != concat) return {};
       layers.push_back(id);
     }
     layers.push_back(concat);

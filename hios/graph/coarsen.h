@@ -32,8 +32,8 @@ struct CoarseGraph {
 
 /// Makes operators from layers, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",
 /// section III-A):
-///  - conv [+ relu], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of its
-///    inputs in front where only it reads that sum;
+///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of
+///    its inputs in front where only it reads that sum; conv + addend [+ activation];
 ///  - a pool; a relu on its own; a sum, a concat, a concat of sums.
 /// The model's input is no operator, and its edge no dependency. An edge per input value, with
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in

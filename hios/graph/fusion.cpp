@@ -55,26 +55,64 @@ bool is_linear(std::span<const ReadLayer> layers) {
   return layers.front().reads_only_inputs();
 }
 
-/// sum? relu? (depthwise pointwise | conv) relu?
-std::optional<ConvolutionChain> convolution_chain(const Model& model,
-                                                  std::span<const ReadLayer> layers) {
-  if (!is_linear(layers)) return {};
-  ConvolutionChain chain{.terms = layers.front().inputs()};
-  std::size_t i = 0;
-  const auto here = [&] { return i < layers.size(); };
-  const auto take = [&](bool matches) {
-    if (matches) ++i;
-    return matches;
-  };
-  take(here() && layers[i].as<Sum>() != nullptr);
-  chain.relu_before = take(here() && layers[i].as<Relu>() != nullptr);
-  if (i + 1 < layers.size() && is_separable(model, *layers[i].layer, *layers[i + 1].layer)) {
-    chain.depthwise = layers[i++].id;
+/// What a chain is read with: a layer after the other, each of which reads the one before it.
+class Cursor {
+ public:
+  explicit Cursor(std::span<const ReadLayer> layers) : layers_(layers) {}
+
+  bool at_end() const { return next_ == layers_.size(); }
+  /// The next layer, if it reads the one before it (the first: inputs) and nothing else.
+  const ReadLayer* peek(std::size_t ahead = 0) const {
+    const std::size_t i = next_ + ahead;
+    if (i >= layers_.size()) return nullptr;
+    const ReadLayer& layer = layers_[i];
+    const bool follows =
+        i == 0 ? layer.reads_only_inputs() : layer.operands == std::vector{Operand{true, i - 1}};
+    return follows ? &layer : nullptr;
   }
-  if (!here() || layers[i].as<Conv>() == nullptr) return {};
-  chain.convolution = layers[i++].id;
-  chain.relu_after = take(here() && layers[i].as<Relu>() != nullptr);
-  if (here()) return {};
+  template <class Kind>
+  const ReadLayer* take() {
+    const ReadLayer* const layer = peek();
+    return layer && layer->as<Kind>() ? (++next_, layer) : nullptr;
+  }
+  const ReadLayer* take_activation() {
+    const ReadLayer* const layer = peek();
+    return layer && is_activation(layer->layer->kind) ? (++next_, layer) : nullptr;
+  }
+  /// The input that a sum of two adds to what the layer before made.
+  std::optional<InputIndex> take_addend() {
+    if (at_end() || next_ == 0 || !layers_[next_].as<Sum>()) return {};
+    const std::vector<Operand>& operands = layers_[next_].operands;
+    if (operands.size() != 2 || operands[0].made_inside == operands[1].made_inside) return {};
+    const auto& [made, other] = std::pair(operands[operands[0].made_inside ? 0 : 1],
+                                          operands[operands[0].made_inside ? 1 : 0]);
+    if (made.index != next_ - 1) return {};
+    ++next_;
+    return InputIndex(other.index);
+  }
+
+ private:
+  std::span<const ReadLayer> layers_;
+  std::size_t next_ = 0;
+};
+
+/// sum? relu? (depthwise pointwise | conv) (+ addend)? activation?
+std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
+  if (!layers.front().reads_only_inputs()) return {};
+  ConvolutionChain chain{.terms = layers.front().inputs()};
+  Cursor next(layers);
+  next.take<Sum>();
+  chain.relu_before = next.take<Relu>() != nullptr;
+  const ReadLayer *const first = next.peek(), *const second = next.peek(1);
+  if (first && second && is_separable(*first->layer, *second->layer)) {
+    chain.depthwise = next.take<Conv>()->id;
+  }
+  const ReadLayer* const convolution = next.take<Conv>();
+  if (!convolution) return {};
+  chain.convolution = convolution->id;
+  chain.addend = next.take_addend();
+  if (const ReadLayer* const activation = next.take_activation()) chain.activation = activation->id;
+  if (!next.at_end()) return {};
   return chain;
 }
 
@@ -102,8 +140,8 @@ std::optional<CombineForm> concat_of_sums(std::span<const ReadLayer> layers) {
   return form;
 }
 
-Form form_of(const Model& model, std::span<const ReadLayer> layers) {
-  if (auto chain = convolution_chain(model, layers)) return *std::move(chain);
+Form form_of(std::span<const ReadLayer> layers) {
+  if (auto chain = convolution_chain(layers)) return *std::move(chain);
   if (auto combine = combine_chain(layers)) return *std::move(combine);
   if (auto concat = concat_of_sums(layers)) return *std::move(concat);
   if (layers.size() == 1) {
@@ -156,13 +194,13 @@ OperatorLayers fuse(const Model& model, std::vector<LayerId> layers) {
       op.input_shapes.push_back(layer.layer->input_shapes[i]);
     }
   }
-  op.form = form_of(model, read);
+  op.form = form_of(read);
   return op;
 }
 
 std::vector<Part> parts_of(const Model& model, const OperatorLayers& op) {
   return cut(model, op, [&](const ReadLayer& layer, const ReadLayer& next) {
-    return layer.as<Conv>() && next.as<Relu>() &&
+    return (layer.as<Conv>() || layer.as<Sum>()) && next.as<Relu>() &&
            next.layer->inputs.front() == layer.layer->output &&
            model.consumers(layer.layer->output).size() == 1;
   });
@@ -172,7 +210,30 @@ std::vector<Part> single_layers(const Model& model, const OperatorLayers& op) {
   return cut(model, op, [](const ReadLayer&, const ReadLayer&) { return false; });
 }
 
-bool is_depthwise(const Model&, const Layer& layer) {
+bool is_activation(const LayerKind& kind) {
+  if (std::holds_alternative<Relu>(kind)) return true;
+  const Unary* unary = std::get_if<Unary>(&kind);
+  if (unary == nullptr) return false;
+  using enum Unary::Function;
+  switch (unary->function) {
+    case kClip:
+    case kElu:
+    case kGelu:
+    case kGeluTanh:
+    case kHardSigmoid:
+    case kHardSwish:
+    case kLeakyRelu:
+    case kMish:
+    case kSigmoid:
+    case kSilu:
+    case kTanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_depthwise(const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   if (conv == nullptr || conv->groups == 1) return false;
   const std::int64_t channels = layer.input_shapes.front().c;
@@ -185,8 +246,8 @@ bool is_pointwise(const Layer& layer) {
          conv->padding == Padding{0, 0};
 }
 
-bool is_separable(const Model& model, const Layer& depthwise, const Layer& pointwise) {
-  return is_depthwise(model, depthwise) && is_pointwise(pointwise) &&
+bool is_separable(const Layer& depthwise, const Layer& pointwise) {
+  return is_depthwise(depthwise) && is_pointwise(pointwise) &&
          std::get<Conv>(depthwise.kind).dilation == Extent{} &&
          std::get<Conv>(pointwise.kind).stride == Extent{1, 1};
 }

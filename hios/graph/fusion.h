@@ -15,15 +15,20 @@ namespace hios {
 /// One of an operator's inputs: an index into OperatorLayers::inputs.
 using InputIndex = Id<struct InputTag>;
 
-/// Sum of the terms, relu, depthwise convolution, convolution, relu: in this order, all but the
-/// convolution optional (one term: no sum). Behind a depthwise convolution here comes a pointwise
-/// one that reads every pixel; a depthwise convolution on its own is `convolution`.
+/// Sum of the terms, relu, depthwise convolution, convolution, sum with the addend, activation: in
+/// this order, all but the convolution optional (one term: no sum). Behind a depthwise convolution
+/// here comes a pointwise one that reads every pixel; a depthwise convolution on its own is
+/// `convolution`.
 struct ConvolutionChain {
   std::vector<InputIndex> terms;
   bool relu_before = false;
   std::optional<LayerId> depthwise = {};
   LayerId convolution = {};
-  bool relu_after = false;
+  std::optional<InputIndex> addend = {};   ///< of the output's shape
+  std::optional<LayerId> activation = {};  ///< is_activation
+
+  /// Whether anything stands in front of the convolution.
+  bool has_front() const { return terms.size() > 1 || relu_before || depthwise; }
   bool operator==(const ConvolutionChain&) const = default;
 };
 
@@ -67,7 +72,7 @@ struct OperatorLayers {
   /// As consumed, in order, with multiplicity; the model's input included.
   std::vector<TensorId> inputs;
   std::vector<Shape> input_shapes;  ///< in which each of them is read
-  TensorId output;  ///< the last layer's
+  TensorId output;                  ///< the last layer's
   Form form;
 };
 
@@ -91,17 +96,20 @@ struct Part {
 };
 
 /// The operator in pieces, for a backend that has nothing for the whole: a part is one layer, or a
-/// convolution and the relu behind it where nothing else reads what is between them.
+/// convolution or a sum and the relu behind it where nothing else reads what is between them.
 std::vector<Part> parts_of(const Model& model, const OperatorLayers& op);
 /// One layer a part.
 std::vector<Part> single_layers(const Model& model, const OperatorLayers& op);
 
+/// A relu, or another function that libraries apply in the pass that makes a convolution's output.
+bool is_activation(const LayerKind& kind);
+
 /// One filter a channel, no more, and more than one channel.
-bool is_depthwise(const Model& model, const Layer& layer);
+bool is_depthwise(const Layer& layer);
 /// A 1×1 convolution without padding or groups, of any stride.
 bool is_pointwise(const Layer& layer);
 /// A depthwise convolution, and a pointwise one that reads every pixel: what one operator fuses.
 /// That the second reads the first is the caller's to know.
-bool is_separable(const Model& model, const Layer& depthwise, const Layer& pointwise);
+bool is_separable(const Layer& depthwise, const Layer& pointwise);
 
 }  // namespace hios

@@ -136,12 +136,12 @@ Model ModelBuilder::build(const std::vector<TensorId>& outputs) && {
   for (std::size_t t = 0; outputs.empty() && t < model_.tensors_.size(); ++t) {
     if (model_.consumers_[t].empty()) add(TensorId(t));
   }
-  const Shape& in = model_.tensors_.front().shape;
-  return std::move(*this).build(std::move(named), {in.n, in.c, in.h, in.w});
+  const Tensor& input = model_.tensors_.front();
+  const Shape& in = input.shape;
+  return std::move(*this).build(std::move(named), {input.name, {in.n, in.c, in.h, in.w}});
 }
 
-Model ModelBuilder::build(std::vector<NamedOutput> outputs,
-                          std::vector<std::int64_t> input_dims) && {
+Model ModelBuilder::build(std::vector<NamedOutput> outputs, NamedInput input) && {
   if (model_.layers_.empty()) {
     throw InputError("model '" + printable(model_.name_) + "' has no layers; add one");
   }
@@ -151,7 +151,7 @@ Model ModelBuilder::build(std::vector<NamedOutput> outputs,
     model_.is_output_[output.tensor.index()] = true;
   }
   model_.named_outputs_ = std::move(outputs);
-  model_.input_dims_ = std::move(input_dims);
+  model_.named_input_ = std::move(input);
   return std::move(model_);
 }
 

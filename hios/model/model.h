@@ -37,6 +37,12 @@ struct Tensor {
   std::optional<LayerId> producer;  ///< empty: the model's input
 };
 
+/// The input as whoever made the model calls it.
+struct NamedInput {
+  std::string name;
+  std::vector<std::int64_t> dims;  ///< as NamedOutput::dims
+};
+
 /// An output as whoever made the model calls it.
 struct NamedOutput {
   std::string name;
@@ -73,8 +79,7 @@ class Model {
   bool is_output(TensorId id) const { return is_output_[id.index()]; }
   /// The outputs in their own order, which may name a tensor twice.
   std::span<const NamedOutput> named_outputs() const { return named_outputs_; }
-  /// Of the input, as NamedOutput::dims.
-  std::span<const std::int64_t> input_dims() const { return input_dims_; }
+  const NamedInput& named_input() const { return named_input_; }
   /// The weights that came with it; null: they are drawn from a seed.
   const ModelWeights* weights() const { return weights_.get(); }
   /// True if operators are called as their layers are; else by kind and number ("conv_3").
@@ -93,7 +98,7 @@ class Model {
   std::vector<TensorId> outputs_;
   std::vector<bool> is_output_;  ///< by TensorId
   std::vector<NamedOutput> named_outputs_;
-  std::vector<std::int64_t> input_dims_;
+  NamedInput named_input_;
   std::shared_ptr<const ModelWeights> weights_;
   bool keeps_layer_names_ = false;
   std::vector<std::vector<LayerId>> consumers_;
@@ -140,7 +145,7 @@ class ModelBuilder {
   }
   /// `outputs`: see Model::outputs; empty: what no layer consumes.
   Model build(const std::vector<TensorId>& outputs = {}) &&;
-  Model build(std::vector<NamedOutput> outputs, std::vector<std::int64_t> input_dims) &&;
+  Model build(std::vector<NamedOutput> outputs, NamedInput input) &&;
 
  private:
   Model model_;
@@ -148,7 +153,8 @@ class ModelBuilder {
   std::unordered_set<std::string> names_;
 };
 
-/// `hios-model`, in the lowest version that can say it: the Model written out. Reading it back gives an equal Model.
+/// `hios-model`, in the lowest version that can say it: the Model written out. Reading it back
+/// gives an equal Model.
 Json to_json(const Model& model);
 /// `batch`, `height`, `width` replace those of the file's input where given.
 Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch = {},

@@ -228,7 +228,10 @@ Views batch_normalization(Writer& writer, const Node& node) {
   if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
   const std::int64_t channels = x.dims[1];
   std::vector<float> of[4];
-  for (std::size_t i = 0; i < 4; ++i) of[i] = bias_of(node, i + 1, channels);
+  for (std::size_t i = 0; i < 4; ++i) {
+    node.input(i + 1);  // must be there, though it reads like a bias, which need not
+    of[i] = bias_of(node, i + 1, channels);
+  }
   const double epsilon = node.number("epsilon", 1e-5f);
   ModelWeights::Values parameters;
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {

@@ -11,17 +11,7 @@ namespace {
 
 using F = Unary::Function;
 
-/// A function, and the names and defaults of its attributes.
-struct UnaryRow {
-  std::string_view type;
-  F function;
-  const char* alpha = nullptr;
-  float alpha_default = 0;
-  const char* beta = nullptr;
-  float beta_default = 0;
-};
-
-constexpr UnaryRow kUnary[] = {
+constexpr UnarySpelling kUnary[] = {
     {"Abs", F::kAbs},
     {"Acos", F::kAcos},
     {"Acosh", F::kAcosh},
@@ -38,10 +28,10 @@ constexpr UnaryRow kUnary[] = {
     {"Exp", F::kExp},
     {"Floor", F::kFloor},
     {"HardSigmoid", F::kHardSigmoid, "alpha", 0.2f, "beta", 0.5f},
-    {"HardSwish", F::kHardSwish},
+    {.type = "HardSwish", .function = F::kHardSwish, .since = 14},
     {"LeakyRelu", F::kLeakyRelu, "alpha", 0.01f},
     {"Log", F::kLog},
-    {"Mish", F::kMish},
+    {.type = "Mish", .function = F::kMish, .since = 18},
     {"Neg", F::kNeg},
     {"Reciprocal", F::kReciprocal},
     {"Round", F::kRound},
@@ -53,14 +43,14 @@ constexpr UnaryRow kUnary[] = {
     {"Softplus", F::kSoftplus},
     {"Softsign", F::kSoftsign},
     {"Sqrt", F::kSqrt},
-    {"Swish", F::kSilu},
+    {.type = "Swish", .function = F::kSilu, .since = 24},
     {"Tan", F::kTan},
     {"Tanh", F::kTanh},
     {"ThresholdedRelu", F::kThresholdedRelu, "alpha", 1},
 };
 
 Views unary(Writer& writer, const Node& node) {
-  const auto* row = std::ranges::find(kUnary, std::string_view(node.type()), &UnaryRow::type);
+  const auto* row = std::ranges::find(kUnary, std::string_view(node.type()), &UnarySpelling::type);
   Unary layer{row->function, 0, 0};
   if (row->alpha) layer.alpha = node.number(row->alpha, row->alpha_default);
   if (row->beta) layer.beta = node.number(row->beta, row->beta_default);
@@ -190,15 +180,18 @@ std::optional<std::pair<Dims, Dims>> joined(const View& a, const View& b,
 std::vector<std::size_t> common_order(const View& a, const View& b) {
   for (const View* each : {&a, &b}) {
     const View& other = each == &a ? b : a;
-    if (each->is_constant() || elements(each->dims) < elements(other.dims)) continue;
-    if (const auto order = dense_order(*each, elements(each->dims))) {
-      if (each->offset == 0) return *order;
-    }
+    if (elements(each->dims) < elements(other.dims)) continue;
+    if (const auto order = order_in_memory(*each)) return *order;
   }
   return memory_order(a.rank());
 }
 
 }  // namespace
+
+const UnarySpelling* unary_spelling(Unary::Function function, std::int64_t opset) {
+  const auto* row = std::ranges::find(kUnary, function, &UnarySpelling::function);
+  return row == std::end(kUnary) || row->since > opset ? nullptr : row;
+}
 
 View apply(Writer& writer, const Unary& layer, const View& x) {
   View as;
@@ -243,7 +236,7 @@ View combine(Writer& writer, Binary::Function function, const View& left, const 
 }
 
 void add_elementwise(Handlers& handlers) {
-  for (const UnaryRow& row : kUnary) handlers[row.type] = unary;
+  for (const UnarySpelling& row : kUnary) handlers[row.type] = unary;
   handlers["Relu"] = relu;
   handlers["Gelu"] = gelu;
   handlers["Clip"] = clip;

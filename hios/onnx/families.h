@@ -19,6 +19,19 @@ void add_moves(Handlers& handlers);
 void add_joins(Handlers& handlers);
 void add_resizes(Handlers& handlers);
 
+/// How ONNX writes a function: the operator, and the names and defaults of its attributes.
+struct UnarySpelling {
+  std::string_view type;
+  Unary::Function function;
+  const char* alpha = nullptr;
+  float alpha_default = 0;
+  const char* beta = nullptr;
+  float beta_default = 0;
+  std::int64_t since = 7;  ///< the opset that it came with
+};
+/// Null: in this opset no single operator without further inputs is the function.
+const UnarySpelling* unary_spelling(Unary::Function function, std::int64_t opset);
+
 /// a ∘ b with ONNX's broadcast; either may be a constant.
 View combine(Writer& writer, Binary::Function function, const View& a, const View& b);
 /// A function of each value.

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "hios/base/error.h"
+#include "hios/base/half.h"
 
 namespace hios::onnx {
 namespace {
@@ -50,20 +51,6 @@ bool read_at(int file, std::size_t offset, std::span<char> to) {
   return true;
 }
 
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
-  std::uint32_t exponent = (half >> 10) & 31, fraction = half & 1023;
-  float value;
-  if (exponent == 0) {
-    value = static_cast<float>(fraction) * 0x1.0p-24f;
-    return sign != 0 ? -value : value;
-  }
-  const std::uint32_t bits =
-      sign | (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | (fraction << 13);
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 template <class From>
 From load(const char* from) {
   From value;
@@ -101,7 +88,7 @@ void from_bytes(const std::string& bytes, int type, Constant& to) {
       return widen<double>(bytes, to.floats);
     case proto::TensorProto::FLOAT16:
       for (std::size_t i = 0; i < to.floats.size(); ++i) {
-        to.floats[i] = half_to_float(load<std::uint16_t>(bytes.data() + 2 * i));
+        to.floats[i] = to_float(Half{load<std::uint16_t>(bytes.data() + 2 * i)});
       }
       return;
     case proto::TensorProto::BFLOAT16:
@@ -146,7 +133,7 @@ bool from_lists(const proto::TensorProto& tensor, Constant& to) {
       return take(tensor.double_data(), to.floats, as_float);
     case proto::TensorProto::FLOAT16:
       return take(tensor.int32_data(), to.floats,
-                  [](auto value) { return half_to_float(static_cast<std::uint16_t>(value)); });
+                  [](auto value) { return to_float(Half{static_cast<std::uint16_t>(value)}); });
     case proto::TensorProto::BFLOAT16:
       return take(tensor.int32_data(), to.floats, [](auto value) {
         const std::uint32_t bits = static_cast<std::uint32_t>(value) << 16;
@@ -162,6 +149,14 @@ bool from_lists(const proto::TensorProto& tensor, Constant& to) {
     default:
       return take(tensor.int32_data(), to.integers, as_integer);
   }
+}
+
+/// Gives the memory of the tensor's values back: cleared fields would keep it.
+void release(proto::TensorProto& tensor) {
+  const std::unique_ptr<std::string> raw(tensor.release_raw_data());
+  google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
+  google::protobuf::RepeatedField<double>().Swap(tensor.mutable_double_data());
+  google::protobuf::RepeatedField<std::int32_t>().Swap(tensor.mutable_int32_data());
 }
 
 /// A name below the folder: no "..", not from the root.
@@ -318,8 +313,7 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
   } else if (!from_lists(tensor, *constant)) {
     fail(what + "has values of another type than it says");
   }
-  tensor.clear_raw_data();
-  tensor.clear_float_data();
+  release(tensor);
   return constant;
 }
 

@@ -38,7 +38,11 @@ class GraphReader {
     draft_.name = graph_.name().empty() ? "onnx" : printable(graph_.name());
     read_initializers();
     read_input();
-    for (auto& node : *graph_.mutable_node()) read_node(node);
+    count_uses();
+    for (auto& node : *graph_.mutable_node()) {
+      read_node(node);
+      for (const std::string& name : node.input()) forget_after_last_use(name);
+    }
     read_outputs();
     return std::move(draft_);
   }
@@ -88,9 +92,22 @@ class GraphReader {
 
   void define(const std::string& name, View view) {
     if (name.empty()) return;
-    if (!values_.emplace(name, std::move(view)).second) {
+    if (!made_.insert(name).second) {
       file_.fail("the value '" + printable(name) + "' is made twice");
     }
+    values_.emplace(name, std::move(view));
+  }
+
+  void count_uses() {
+    for (const auto& node : graph_.node()) {
+      for (const std::string& name : node.input()) ++uses_left_[name];
+    }
+    for (const auto& output : graph_.output()) ++uses_left_[output.name()];
+  }
+
+  /// Weights are large, and layers have copies: a file should not be in memory twice for long.
+  void forget_after_last_use(const std::string& name) {
+    if (--uses_left_[name] == 0) values_.erase(name);
   }
 
   void read_initializers() {
@@ -265,8 +282,10 @@ class GraphReader {
   const ImportOptions& options_;
   proto::GraphProto& graph_;
   std::int64_t opset_ = 0;
-  std::int64_t folded_ = 0;  ///< values of constants that follow from others
-  std::unordered_map<std::string, View> values_;
+  std::int64_t folded_ = 0;                       ///< values of constants that follow from others
+  std::unordered_map<std::string, View> values_;  ///< those that are still to be used
+  std::unordered_map<std::string, std::size_t> uses_left_;
+  std::set<std::string> made_;      ///< names of all values, forgotten ones included
   std::set<std::string> left_out_;  ///< values that no handler computes
   Draft draft_;
 };

@@ -144,7 +144,6 @@ Views pad(Writer& writer, const Node& node) {
     if (added < -kMaxExtent || added > kMaxExtent) node.fail("has pads that cannot be");
   }
   Dims before, after, dims = x.dims;
-  const std::vector<std::size_t> order = memory_order(x.rank());
   for (std::size_t i = 0; i < x.rank(); ++i) {  // what is negative is cut off
     std::int64_t &begin = pads[i], &end = pads[x.rank() + i];
     const std::int64_t cut = std::min<std::int64_t>(begin, 0) + std::min<std::int64_t>(end, 0);
@@ -156,6 +155,7 @@ Views pad(Writer& writer, const Node& node) {
     dims[i] = x.dims[i] + begin + end;
   }
   if (std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; })) return {x};
+  const std::vector<std::size_t> order = reading_order(x);
   for (const std::size_t axis : order) {
     before.push_back(pads[axis]);
     after.push_back(pads[x.rank() + axis]);

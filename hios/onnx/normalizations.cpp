@@ -81,21 +81,24 @@ Views layer_normalization(Writer& writer, const Node& node) {
   const View& x = node.input(0);
   const std::size_t first = node.axis(node.integer("axis", -1), x.rank());
   if (x.rank() > 4) node.fail("takes at most four dimensions");
-  // In its own order of axes, unless it lies in another.
-  std::vector<std::size_t> order(x.rank());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const std::vector<std::size_t> order = reading_order(x);
   Normalization layer;
-  for (std::size_t i = first; i < x.rank(); ++i) set(layer.axes, axis_of(i, x.rank()));
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (order[k] >= first) set(layer.axes, axis_of(k, order.size()));
+  }
   layer.epsilon = node.number("epsilon", 1e-5f);
   ModelWeights::Values parameters;
   const auto parameter = [&](std::size_t input, std::vector<float>& values) {
     std::optional<Shape> shape;
     if (!node.has(input)) return shape;
     View view = node.input(input);
+    if (!view.is_constant()) node.fail("its scale and bias must be constants");
     if (view.rank() > x.rank()) node.fail("its scale or bias has more dimensions than its input");
-    values = node.floats(input);
     while (view.rank() < x.rank()) view = insert_axis(view, 0);
-    shape = shape_of(view.dims);
+    Dims extents;
+    for (const std::size_t axis : order) extents.push_back(view.dims[axis]);
+    values = floats_of(view, order);
+    shape = shape_of(extents);
     return shape;
   };
   layer.scale = parameter(1, parameters.weights);
@@ -122,7 +125,7 @@ Views softmax(Writer& writer, const Node& node) {
   const bool all = node.opset() < 13;
   if (x.rank() == 0 || x.rank() > 4) node.fail("takes one to four dimensions");
   const std::size_t axis = node.axis(node.integer("axis", all ? 1 : -1), x.rank());
-  const std::vector<std::size_t> order = memory_order(x.rank());
+  const std::vector<std::size_t> order = reading_order(x);
   Softmax layer;
   layer.log = node.type() == "LogSoftmax";
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -159,7 +162,7 @@ Views reduce(Writer& writer, const Node& node) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (reduced[i]) dims[i] = 1;
   }
-  const std::vector<std::size_t> order = memory_order(x.rank());
+  const std::vector<std::size_t> order = reading_order(x);
   Reduce layer{reduction_named(node), {}};
   Placed placed = writer.place(x, order);
   if (x.rank() > 4) {  // neighbours that are reduced, or kept, together are one

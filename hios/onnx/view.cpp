@@ -131,6 +131,15 @@ std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64
   return {};
 }
 
+std::optional<std::vector<std::size_t>> order_in_memory(const View& view) {
+  if (view.is_constant() || view.offset != 0) return {};
+  return dense_order(view, elements(view.dims));
+}
+
+std::vector<std::size_t> reading_order(const View& view) {
+  return order_in_memory(view).value_or(memory_order(view.rank()));
+}
+
 View transpose(const View& view, std::span<const std::size_t> axes) {
   View result{view.base, {}, {}, view.offset};
   for (const std::size_t axis : axes) {

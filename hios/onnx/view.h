@@ -71,6 +71,11 @@ bool lies_dense(const View& view, std::span<const std::size_t> order, std::int64
 /// In which order it lies densely, if it does in any; axes of one value stand where memory_order
 /// has them, as far as that can be told.
 std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64_t size);
+/// In which order a tensor's axes can be read without moving its values, if there is one, though
+/// more may lie behind them.
+std::optional<std::vector<std::size_t>> order_in_memory(const View& view);
+/// The same, or where there is none, as values of this rank usually lie.
+std::vector<std::size_t> reading_order(const View& view);
 
 View transpose(const View& view, std::span<const std::size_t> axes);
 /// `count` elements of an axis, from `start`, every `step`-th; `step` may be negative.

@@ -25,8 +25,10 @@ Json bring_in(const Json& before, const Json& mine, const Json& now) {
   if (mine == before) return now;
   if (!mine.is_object() || !now.is_object()) return mine;
   Json result = now;
-  for (const auto& [key, value] : mine.items())
+  for (const auto& [key, value] : mine.items()) {
+    if (value == member(before, key) && !now.contains(key)) continue;  // others took it away
     result[key] = bring_in(member(before, key), value, member(now, key));
+  }
   if (!before.is_object()) return result;
   for (const auto& [key, value] : before.items()) {
     if (!mine.contains(key)) result.erase(key);

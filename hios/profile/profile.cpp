@@ -121,6 +121,24 @@ Configuration* Profile::find(const ConfigurationKey& key) {
   return const_cast<Configuration*>(first_of(configurations, fits));
 }
 
+Json Profile::algorithms(const Configuration& like) const {
+  const auto of = [](const Configuration& known) {
+    return known.machine.value("algorithms", Json::object());
+  };
+  Json result = of(like);
+  for (const Configuration& known : configurations) {
+    const bool alike = known.backend == like.backend && known.kind == like.kind &&
+                       known.threads == like.threads && known.precision == like.precision &&
+                       known.identity() == like.identity();
+    if (!alike) continue;
+    const Json theirs = of(known);
+    for (const auto& [key, name] : theirs.items()) {
+      if (!result.contains(key)) result[key] = name;
+    }
+  }
+  return result;
+}
+
 void Profile::merge(const Profile& other) {
   for (const Configuration& configuration : other.configurations) {
     const auto known =

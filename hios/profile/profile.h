@@ -84,6 +84,11 @@ struct Profile {
   /// The one of this key, chosen among backends as above; nullptr: there is none.
   Configuration* find(const ConfigurationKey& key);
 
+  /// By what algorithms a device computes as which `like` was measured (Backend::algorithms): its
+  /// own, and those of configurations that differ from it in their ranks only, so that any number
+  /// of ranks gives the same bits. Its own come first.
+  Json algorithms(const Configuration& like) const;
+
   /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
   /// seconds that both took add up.
   void merge(const Profile& other);

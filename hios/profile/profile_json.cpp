@@ -99,6 +99,14 @@ void read_devices(const JsonView& view, Configuration& into) {
   }
 }
 
+/// The part of `machine` that is not only for readers: {KEY: ALGORITHM}, texts.
+void check_algorithms(const JsonView& machine) {
+  for (const auto& [fact, value] : machine.members()) {
+    if (fact != "algorithms") continue;
+    for (const auto& [key, algorithm] : value.members()) algorithm.string();
+  }
+}
+
 Configuration read_configuration(const JsonView& view) {
   ObjectReader reader(view);
   Configuration configuration;
@@ -108,7 +116,10 @@ Configuration read_configuration(const JsonView& view) {
   configuration.precision = read_precision(reader.required("math"));
   configuration.ranks = static_cast<std::size_t>(reader.required("ranks").integer(1, kMaxRanks));
   if (const auto devices = reader.optional("devices")) read_devices(*devices, configuration);
-  if (const auto machine = reader.optional("machine")) configuration.machine = read_facts(*machine);
+  if (const auto machine = reader.optional("machine")) {
+    configuration.machine = read_facts(*machine);
+    check_algorithms(*machine);
+  }
   if (const auto protocol = reader.optional("protocol")) {
     configuration.protocol = read_facts(*protocol);
   }

@@ -139,6 +139,20 @@ Json transfers_json(const Report& report, const Graph& graph) {
   return transfers;
 }
 
+Json operators_json(const Report& report, const Graph& graph) {
+  Json operators = Json::array();
+  for (const ReportOperator& row : report.operators) {
+    operators.push_back({{"operator", graph.op(row.op).name},
+                         {"rank", row.rank},
+                         {"stage", row.stage},
+                         {"predicted_ms", value_or_null(row.predicted_ms)},
+                         {"measured_ms", value_or_null(row.measured_ms)},
+                         {"output_bytes", row.output_bytes},
+                         {"sent_bytes", row.sent_bytes}});
+  }
+  return operators;
+}
+
 }  // namespace
 
 double prediction_error(double measured_ms, double predicted_ms) {
@@ -177,6 +191,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
   if (!report.date.empty()) json["date"] = report.date;
   if (!report.environment.empty()) json["environment"] = report.environment;
   if (!report.incomplete.empty()) json["incomplete"] = report.incomplete;

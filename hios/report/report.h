@@ -44,6 +44,17 @@ struct ReportVerification {
   bool passed = true;
 };
 
+/// One operator of the schedule, where and how long it ran.
+struct ReportOperator {
+  OpId op;
+  std::size_t rank = 0;
+  std::size_t stage = 0;               ///< of its rank
+  std::optional<double> predicted_ms;  ///< alone, by the profile
+  std::optional<double> measured_ms;   ///< empty: not known
+  Bytes output_bytes = 0;
+  Bytes sent_bytes = 0;  ///< to all other ranks together
+};
+
 struct Report {
   std::vector<std::string> arguments;  ///< of the command line, the program's name first
   Json versions = Json::object();
@@ -66,9 +77,10 @@ struct Report {
   std::optional<double> predicted_ms;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; known with `measured`
   std::optional<ReportVerification> verified;
-  Schedule schedule;                  ///< what ran
-  std::optional<Timeline> predicted;  ///< with a profile
-  std::optional<Timeline> measured;   ///< of one iteration, after those of iterations_ms
+  Schedule schedule;                      ///< what ran
+  std::optional<Timeline> predicted;      ///< with a profile
+  std::optional<Timeline> measured;       ///< of one iteration, after those of iterations_ms
+  std::vector<ReportOperator> operators;  ///< as they started; empty: not asked for
   std::string incomplete;  ///< why it does not hold all that was asked for; empty: it does
 };
 

@@ -140,6 +140,9 @@ TEST_F(BadInput, LeavesNoExportedGraphBehind) {
       {random + Words{"--option", "window=4"}, "--option needs --algorithm"},
       {random + Words{"--output", place_.file("s.json")}, "--output needs --algorithm"},
       {random + Words{"--check", place_.file("s.json")}, "--check and --export-graph"},
+      {random + Words{"--check", place_.file("s.json"), "--export-platform", place_.file("p.json")},
+       "--check and --export-graph"},
+      {random + Words{"--export-platform", place_.file("g.json")}, "g.json"},
       {random + Words{"--export-model", place_.file("m.json")}, "--export-model writes a --model"},
       {{"--graph", place_.file("nowhere.json"), "--algorithm", "inter-lp"}, "v0"},
   };
@@ -165,6 +168,9 @@ TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
                  "take fewer islands");
   expect_refused(within("500000", {"--random", "n=20000,edges=9999999", "--algorithm", "ios"}),
                  "take a smaller graph");
+  expect_refused(within("500000", {"--random", "n=20000,family=chain,speeds=1x500:0.5x500",
+                                   "--export-graph", file}),
+                 "planning 20000 operators and 19999 edges on 1000 devices takes about 6.");
   EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"});
   const auto done = within("500000", {"--random", "n=1000", "--algorithm", "best", "--time-limit",
                                       "0.5", "--output", file});

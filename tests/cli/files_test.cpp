@@ -187,6 +187,20 @@ wait)",
   }
 }
 
+TEST_F(Files, AnUpdateKeepsTheAlgorithmsOfOtherModels) {
+  const auto algorithms = [&] {
+    return read(place_.file("p.json"))["configurations"][0]["machine"].value("algorithms",
+                                                                             Json::object());
+  };
+  ASSERT_EQ(run_process(profile("64", "p.json")).exit_status, 0);
+  const Json first = algorithms();  // none where no operator can be computed in several ways
+  ASSERT_EQ(run_process(profile("96", "p.json")).exit_status, 0);
+  const Json both = algorithms();
+  for (const auto& [signature, name] : first.items())
+    EXPECT_EQ(both.value(signature, Json()), name);
+  EXPECT_EQ(both.size() > first.size(), !first.empty());
+}
+
 TEST_F(Files, WhatWasMeasuredIsKeptAsideWhereItsNameWasTaken) {
   const std::string file = place_.file("p.json");
   Words command = profile("48", "p.json");

@@ -2,8 +2,12 @@
 // and on two, with an input of the user's, the outputs written; and what is refused.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 
 #include "hios/base/npy.h"
@@ -109,11 +113,25 @@ TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
   bool gate = false;
   for (const Json& op : list["operators"]) {
     EXPECT_FALSE(op["signature"].get<std::string>().empty());
-    gate = gate || op["name"] == "Sigmoid_of_gate";
+    const Json& nodes = op["layers"];
+    if (std::ranges::find(nodes, "Sigmoid_of_gate") == nodes.end()) continue;
+    EXPECT_EQ(op["name"], "Conv_of_excited") << "which it is part of";
+    gate = true;
   }
   EXPECT_TRUE(gate) << list.dump();
   const auto without = hios_schedule({"--list-operators"});
   EXPECT_EQ(without.exit_status, 2) << without.err;
+}
+
+TEST_F(OnnxPrograms, RunInOrderByAProfilesCosts) {
+  const std::string profile = place_.file("profile.json");
+  ASSERT_EQ(hios_profile(1, model() + quick() + Words{"--stages", "none", "--output", profile})
+                .exit_status,
+            0);
+  const auto done =
+      hios_run(1, model() + quick() + Words{"--profile", profile, "--json", place_.file("r.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_GT(read(place_.file("r.json"))["predicted_ms"], 0.0) << done.out;
 }
 
 TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
@@ -132,6 +150,37 @@ TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
   EXPECT_EQ(hios_run(1, again + Words{"--force"}).exit_status, 0);
 }
 
+TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
+  const Words network{"--model", "squeezenet", "--height", "48"};
+  const std::string file = place_.file("squeezenet.onnx");
+  const Words seed{"--seed", "5"};
+  const auto written = hios_run(1, network + seed + Words{"--export-onnx", file});
+  ASSERT_EQ(written.exit_status, 0) << written.err;
+  for (const auto& [model, folder] : {std::pair(network, "own"), {{"--model", file}, "read"}}) {
+    const auto done = hios_run(1, model + quick() + seed + Words{"--outputs", place_.file(folder)});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+  }
+  EXPECT_EQ(output("read", "0.npy").values, output("own", "0.npy").values);
+  EXPECT_EQ(read(place_.file("read/outputs.json"))["outputs"],
+            read(place_.file("own/outputs.json"))["outputs"]);
+
+  const auto refused = [&](const Words& flags, const std::string& complaint) {
+    const auto done = hios_run(1, flags);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    EXPECT_EQ(lines_with(done.err, complaint).size(), 1u) << complaint << " in " << done.err;
+  };
+  const Words again = network + Words{"--export-onnx", file};
+  refused(again, "squeezenet.onnx: exists");
+  EXPECT_EQ(hios_run(1, again + Words{"--force"}).exit_status, 0);
+  refused(Words{"--model", file, "--force", "--export-onnx", file}, "name the same file");
+  refused(again + Words{"--force", "--verify"}, "leave out --verify");
+  refused(again + Words{"--force", "--layers"}, "leave out --layers");
+  refused(again + Words{"--force", "--iterations", "3"}, "leave out --iterations");
+  refused(again + Words{"--force", "--list-devices"}, "leave out --list-devices");
+  refused(model() + Words{"--export-onnx", place_.file("moved.onnx")},
+          "Move (layer 'Reshape_of_shuffled.move')");
+}
+
 TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
   const auto refused = [&](const Words& flags, const std::string& complaint) {
     const auto done = hios_run(1, model() + flags);
@@ -146,11 +195,58 @@ TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
   refused({"--input", place_.file("nowhere.npy")}, "nowhere.npy");
   refused({"--dim", "x"}, "--dim takes NAME=N");
   refused({"--dim", "x=0"}, "--dim takes NAME=N");
-  refused({"--profile", place_.file("p.json")}, "give --schedule FILE");
+  refused({"--profile", place_.file("p.json")}, "p.json");
   refused({"--max-input", "1000"}, "raise --max-input");
   refused({"--outputs", input_}, "is no folder");
   refused({"--dry-run", "--outputs", place_.file("none")}, "--dry-run measures nothing");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // these need memory of their own
+/// Of a program that is run to its end.
+std::size_t peak_bytes(const Words& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(126);
+    execv(arguments.front(), arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  struct rusage usage {};
+  EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+// Each tensor is in the file's message, a constant or its layer, and only on its way in two of
+// them.
+TEST(OnnxMemory, IsLessThanTwiceTheFile) {
+  OnnxBuilder b;
+  b.input("x", {1, 2048});
+  std::string before = "x";
+  for (int i = 0; i < 5; ++i) {
+    auto& matrix = *b.graph().add_initializer();
+    matrix.set_name("m" + std::to_string(i));
+    matrix.set_data_type(proto::TensorProto::FLOAT);
+    matrix.add_dims(2048);
+    matrix.add_dims(2048);
+    matrix.set_raw_data(std::string(std::size_t{4} * 2048 * 2048, '\0'));
+    const std::string after = "y" + std::to_string(i);
+    b.node("MatMul", {before, matrix.name()}, after);
+    before = after;
+  }
+  b.output(before);
+  const std::string file = b.write();
+  const double size = static_cast<double>(std::filesystem::file_size(file));
+  const auto peak = static_cast<double>(
+      peak_bytes({HIOS_BIN_DIR "/hios-schedule", "--model", file, "--list-operators"}));
+  std::printf("  %.1f MB to read %.1f MB\n", peak / 1e6, size / 1e6);
+  EXPECT_LT(peak, 2 * size);
+}
+#endif
 
 }  // namespace
 }  // namespace hios::test

@@ -9,8 +9,8 @@ namespace hios::test {
 namespace {
 
 // Starts the words after it, waits until all $RANKS ranks heed requests to stop (a thread of that
-// name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as that ends. A rank that
-// outlives it is told of.
+// name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as
+// that ends. A rank that outlives it is told of.
 constexpr const char* kSignal = R"(set -m
 "$@" &
 pid=$!
@@ -152,9 +152,9 @@ TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
 
 TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
   const Signalled how{"TERM", 1, "0"};
-  // So many pixels that the first warm-up is still under way.
+  // So many warm-ups that they are still under way.
   const ProcessResult done = signal(
-      how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "2048", "--warmup",
+      how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "512", "--warmup",
             "1000000", "--oversubscribe", "--output", place_.file("profile.json")});
   expect_gone(done, how);
   EXPECT_EQ(place_.files(), Words{});

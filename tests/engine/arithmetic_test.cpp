@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/backend/half.h"
 #include "engine/backend/host_copies.h"
 #include "engine/backends.h"
 #include "engine/job/verification.h"
 #include "engine/measure/stage_batch.h"
 #include "engine/run/executor.h"
 #include "engine/run/memory_estimate.h"
+#include "hios/base/half.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
 #include "support/fake_backend.h"

@@ -12,9 +12,13 @@ namespace {
 
 void check_random_network(std::string_view words) {
   const RandomDag parameters = parse_random_dag(words);
-  if (parameters.operators > 200 || parameters.edges_at_most() > 2000) return;
-  const Graph graph = random_dag(parameters);
-  promise(graph.size() == parameters.operators, "another number of operators");
+  const std::size_t speeds = parameters.devices.speeds.size();
+  if (parameters.operators > 200 || parameters.edges_at_most() > 2000 || speeds > 20) return;
+  const Platform devices = Platform::homogeneous(speeds == 0 ? 3 : speeds, "cpu", 1, 8);
+  const Graph graph = random_problem(parameters, devices).graph;
+  const bool exact = parameters.family != RandomDag::Family::kCholesky;
+  promise(exact ? graph.size() == parameters.operators : graph.size() <= parameters.operators,
+          "another number of operators");
   promise(graph.edge_count() <= parameters.edges_at_most(), "more edges than asked for");
   const auto back = parse_json(to_text(to_json(graph)), "written.json");
   promise(graph_from_json(JsonView(back, "written.json")).digest() == graph.digest(),
@@ -44,7 +48,15 @@ std::string letter_of(std::size_t algorithm) {
 std::vector<std::string> word_seeds() {
   std::vector<std::string> seeds = {"rn=20",
                                     "rn=50,edges=100,layers=5,p=0.5,seed=7,transfer=consumer",
-                                    "n1,2.5,-3e2,1e-9", "pfp32", "pfp16"};
+                                    "rn=30,family=chain,width=3,speeds=1x2:0.25,memory=1.02",
+                                    "rfamily=tree,direction=in,allowed=0.5,colocate=0.3,n=20",
+                                    "rfamily=forkjoin,n=40",
+                                    "rfamily=cholesky,n=40",
+                                    "rfamily=independent,n=9",
+                                    "rfamily=dense,n=20,density=0.1",
+                                    "n1,2.5,-3e2,1e-9",
+                                    "pfp32",
+                                    "pfp16"};
   const auto algorithms = scheduler::built_in().all();
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     for (const OptionSpec& option : algorithms[i].options)

@@ -74,7 +74,8 @@ class Links(OnHosts):
 
     def test_a_slow_link_is_measured_and_the_plan_sends_less_over_it(self):
         megabits = 50
-        _, sent_fast = self.plan(rate=None)
+        # Where the machine does something else just then, a fast link looks slow, too, and nothing is sent.
+        sent_fast = next(filter(None, (self.plan(rate=None)[1] for _ in range(3))), 0)
         slow, sent_slow = self.plan(rate=f"{megabits}mbit")
         # No message is faster than its link (which lets 32 KB through at once), and none within the host is slowed.
         for origin in (0, 1):

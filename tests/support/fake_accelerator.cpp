@@ -96,7 +96,9 @@ FakeAccelerator::FakeAccelerator(std::shared_ptr<FakeMachine> machine, const Fak
   for (int queue = 0; queue < 3; ++queue) machine_->add_stream(*engine_);
 }
 
-FakeAccelerator::~FakeAccelerator() {
+FakeAccelerator::~FakeAccelerator() { abandon(); }
+
+void FakeAccelerator::abandon() {
   const auto lock = machine_->lock();
   machine_->discard(*engine_);
 }

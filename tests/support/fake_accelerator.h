@@ -51,6 +51,10 @@ class FakeAccelerator final : public mpi::Accelerator {
   FakeAccelerator(std::shared_ptr<FakeMachine> machine, const FakeOptions& options);
   ~FakeAccelerator() override;
 
+  /// Ends all that is queued without doing it, as the end of a process does: before what the work
+  /// reads goes away.
+  void abandon();
+
   // For backends: streams beside the three queues, and work of any kind.
   using Stream = std::size_t;
   static Stream stream(mpi::Queue queue) { return static_cast<Stream>(queue); }

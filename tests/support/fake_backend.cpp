@@ -4,10 +4,10 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "engine/backend/half.h"
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "hios/base/digest.h"
+#include "hios/base/half.h"
 
 namespace hios::test {
 namespace {

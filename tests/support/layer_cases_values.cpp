@@ -1,6 +1,7 @@
 // Part of tests/support/layer_operations.h: functions of one value and of two.
 #include <limits>
 
+#include "hios/graph/fusion.h"
 #include "hios/model/layer_fields.h"
 #include "support/layer_case_lists.h"
 
@@ -78,6 +79,33 @@ void add_unaries(Cases& cases) {
   add_layer(cases, "unary_Clip_relu6", {{1, 7, 3, 5}}, Unary{Function::kClip, 0, 6}, {-4, 10});
 }
 
+/// What libraries apply in a convolution's own pass.
+void add_activations(Cases& cases) {
+  const Conv dense{19, {3, 3}, {1, 1}, {1, 1}}, pointwise{19, {1, 1}, {1, 1}, {0, 0}},
+      depthwise{19, {3, 3}, {2, 2}, {1, 1}, 19};
+  const auto& names = Names<Unary::Function>::kAll;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Unary unary = tried(static_cast<Unary::Function>(i)).unary;
+    if (!is_activation(unary)) continue;
+    const std::string name = "convolution_" + std::string(names[i]);
+    const auto behind = [&](const char* what, const Conv& conv) {
+      cases.push_back(make_operation(
+          name + what, std::vector<Shape>{{1, 19, 7, 6}},
+          [&](ModelBuilder& b, Inputs x) { b.add("layer", unary, {b.conv("conv", x[0], conv)}); }));
+    };
+    behind("", dense);
+    behind("_pointwise", pointwise);
+    behind("_depthwise", depthwise);
+    for (const Conv& conv : {dense, pointwise}) {
+      cases.push_back(make_operation(
+          name + (conv.kernel.h == 1 ? "_pointwise_add" : "_add"),
+          std::vector<Shape>{{2, 19, 7, 6}, {2, 19, 7, 6}}, [&](ModelBuilder& b, Inputs x) {
+            b.add("layer", unary, {b.sum("sum", {b.conv("conv", x[0], conv), x[1]})});
+          }));
+    }
+  }
+}
+
 InputRange domain(Binary::Function function) {
   if (function == Binary::Function::kDiv) return {0.4, 2.4};
   if (function == Binary::Function::kPow) return {0.2, 2.2};
@@ -143,6 +171,7 @@ void add_binaries(Cases& cases) {
 
 void add_value_cases(Cases& cases) {
   add_unaries(cases);
+  add_activations(cases);
   add_binaries(cases);
 }
 

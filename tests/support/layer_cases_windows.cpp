@@ -20,6 +20,9 @@ std::vector<ConvCase> conv_cases() {
       {"dilated_3x1_s2", {2, 5, 11, 7}, {9, {3, 2}, {2, 1}, {1, 0}, 1, false, {3, 1}}},
       {"dilated_over_image", {1, 4, 5, 6}, {6, {3, 3}, {1, 1}, {4, 4}, 1, true, {4, 4}}},
       {"dilated_groups", {1, 12, 8, 7}, {18, {3, 3}, {1, 1}, {2, 2}, 3, true, {2, 2}}},
+      {"rows_in_padding", {1, 16, 1, 6}, {16, {2, 2}, {1, 1}, {1, 1}, 1, true, {2, 2}}},
+      {"columns_in_padding", {2, 16, 6, 1}, {24, {2, 2}, {1, 1}, {1, 1}, 1, true, {2, 2}}},
+      {"between_rows", {1, 9, 2, 5}, {8, {2, 2}, {3, 1}, {3, 1}, 1, true, {6, 1}}},
       {"depthwise_dilated", {2, 19, 9, 7}, {19, {3, 3}, {1, 1}, {2, 2}, 19, true, {2, 2}}},
       {"depthwise_dilated_s2", {1, 16, 11, 9}, {16, {5, 3}, {2, 2}, {4, 1}, 16, false, {2, 1}}},
       {"uneven", {1, 6, 7, 8}, {10, {3, 3}, {1, 1}, uneven({0, 1}, {2, 0})}},
@@ -45,6 +48,11 @@ void add_convs(Cases& cases) {
         make_operation("sum_relu_" + name, {c.input, c.input}, [&](ModelBuilder& b, Inputs x) {
           const TensorId sum = b.sum("sum", {x[0], x[1]});
           b.conv("conv", b.relu("before", sum), c.conv);
+        }));
+    const Shape output = infer_shape(c.conv, std::span(&c.input, 1));
+    cases.push_back(
+        make_operation(name + "_add_relu", {c.input, output}, [&](ModelBuilder& b, Inputs x) {
+          b.relu("relu", b.sum("sum", {x[1], b.conv("conv", x[0], c.conv)}));
         }));
   }
 }

@@ -48,6 +48,8 @@ std::vector<ConvCase> conv_cases() {
       {"1x1_odd_channels", {1, 13, 5, 11}, {17, {1, 1}, {1, 1}, {0, 0}}},
       {"1x1_s2", {1, 24, 9, 8}, {20, {1, 1}, {2, 2}, {0, 0}}},
       {"1x1_one_pixel", {1, 40, 1, 1}, {33, {1, 1}, {1, 1}, {0, 0}}},
+      {"1x1_tokens", {9, 24, 1, 1}, {20, {1, 1}, {1, 1}, {0, 0}}},
+      {"1x1_rows_of_tokens", {2, 24, 9, 1}, {20, {1, 1}, {1, 1}, {0, 0}}},
       {"1x1_no_bias", {2, 10, 6, 5}, {12, {1, 1}, {1, 1}, {0, 0}, 1, false}},
       {"3x3_rgb_s2", {1, 3, 17, 19}, {32, {3, 3}, {2, 2}, {0, 0}}},
       {"3x3_p1", {1, 8, 9, 7}, {16, {3, 3}, {1, 1}, {1, 1}}},
@@ -85,6 +87,43 @@ void add_convs(CaseList& list) {
   });
   list.add("sum2_relu_conv", {2, 5, 7, 6}, {16, 16}, [&](ModelBuilder& b, Inputs x) {
     b.conv("conv", b.relu("relu", b.sum("sum", {x.begin(), x.end()})), conv);
+  });
+}
+
+/// A convolution that adds what an input holds, with and without a relu behind: whole images,
+/// blocks of rows, behind a stride, and behind a relu in front, which no fast form covers.
+void add_addends(CaseList& list) {
+  struct AddendCase {
+    const char* name;
+    Shape input;  ///< of both
+    Conv conv;
+  };
+  const AddendCase cases[] = {
+      {"1x1", {1, 16, 7, 9}, {16, {1, 1}, {1, 1}, {0, 0}}},
+      {"1x1_batch2_odd", {2, 13, 5, 6}, {13, {1, 1}, {1, 1}, {0, 0}, 1, false}},
+      {"1x1_tokens", {9, 24, 1, 1}, {24, {1, 1}, {1, 1}, {0, 0}}},
+      {"1x1_blocks", {1, 64, 70, 41}, {64, {1, 1}, {1, 1}, {0, 0}}},
+      {"3x3", {2, 20, 6, 5}, {20, {3, 3}, {1, 1}, {1, 1}}},
+      {"depthwise", {1, 19, 8, 7}, {19, {3, 3}, {1, 1}, {1, 1}, 19}},
+      {"groups", {1, 24, 7, 7}, {24, {3, 3}, {1, 1}, {1, 1}, 4}},
+  };
+  for (const AddendCase& c : cases) {
+    for (const bool relu : {false, true}) {
+      list.add(std::string("conv_add_") + (relu ? "relu_" : "") + c.name, c.input,
+               {c.conv.out_channels, c.conv.out_channels}, [&](ModelBuilder& b, Inputs x) {
+                 const TensorId sum = b.sum("sum", {x[1], b.conv("conv", x[0], c.conv)});
+                 if (relu) b.relu("relu", sum);
+               });
+    }
+    list.add(std::string("relu_conv_add_") + c.name, c.input,
+             {c.conv.out_channels, c.conv.out_channels}, [&](ModelBuilder& b, Inputs x) {
+               b.sum("sum", {b.conv("conv", b.relu("relu", x[0]), c.conv), x[1]});
+             });
+  }
+  const Conv separable{17, {3, 3}, {1, 1}, {1, 1}, 17}, pointwise{17, {1, 1}, {1, 1}, {0, 0}};
+  list.add("separable_add", {1, 5, 9, 8}, {17, 17}, [&](ModelBuilder& b, Inputs x) {
+    const TensorId middle = b.conv("depthwise", b.relu("relu", x[0]), separable);
+    b.sum("sum", {x[1], b.conv("pointwise", middle, pointwise)});
   });
 }
 
@@ -186,6 +225,7 @@ void add_elementwise(CaseList& list) {
 std::vector<OperationCase> all_cases() {
   CaseList list;
   add_convs(list);
+  add_addends(list);
   add_separables(list);
   add_pools(list);
   add_elementwise(list);

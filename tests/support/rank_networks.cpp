@@ -127,7 +127,7 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, algorithms);
     algorithms = job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
-                                          algorithms);
+                                          {algorithms}, Choosing::kByTiming);
     if (expected.empty()) {
       expected = outputs_of_one_rank(problem, *backend);
       expect_right(problem, expected, *job.make_reference());
@@ -162,8 +162,8 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
       random_schedule(problem.coarse.graph, job.transport.size(), kStreams, kSeed);
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, Json::object());
-    job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
-                             Json::object());
+    job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, {},
+                             Choosing::kByTiming);
     const auto transport = tensor_transport(job, *backend);
     Run run(problem, schedule, job.transport.rank(), *backend, *transport, /*keep_all=*/false);
     const auto repeat = [&](int times) {

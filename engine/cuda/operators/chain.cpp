@@ -66,9 +66,9 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
     add_depthwise(binding, chain, first, middle, false);
     middle_at_ = take(middle.size_bytes(element_bytes));
     add_dense(binding, chain);
-  } else if (is_depthwise(model, binding.layer(chain.convolution))) {
+  } else if (is_depthwise(binding.layer(chain.convolution))) {
     add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape(),
-                  chain.relu_after);
+                  chain.activation.has_value());
     depthwise_is_last_ = true;
   } else {
     add_dense(binding, chain);
@@ -127,7 +127,7 @@ void ChainOperator::run() {
 std::optional<ConvolutionProblem> problem_of(const Model& model, const ConvolutionChain& chain,
                                              Precision precision) {
   const Layer& layer = model.layer(chain.convolution);
-  if (!chain.depthwise && is_depthwise(model, layer)) return {};
+  if (!chain.depthwise && is_depthwise(layer)) return {};
   const Conv& conv = std::get<Conv>(layer.kind);
   const Shape& input = model.tensor(layer.inputs.front()).shape;
   const Shape& output = model.tensor(layer.output).shape;
@@ -136,12 +136,13 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
-  problem.relu_after = chain.relu_after;
+  problem.relu_after = chain.activation.has_value();  // refusal() lets no other activation pass
   problem.precision = precision;
   return problem;
 }
 
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain) {
+  if (chain.addend) return bind_form(binding, LayeredForm{});
   return std::make_unique<ChainOperator>(binding, chain);
 }
 

@@ -1,6 +1,6 @@
 #include "engine/cuda/operators/weights.h"
 
-#include "engine/backend/half.h"
+#include "hios/base/half.h"
 #include "hios/graph/fusion.h"
 
 namespace hios::cuda {
@@ -48,7 +48,7 @@ std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, con
   auto uploaded = std::make_shared<UploadedWeights>();
   std::vector<float> values(outputs * inputs * taps);
   source.weights(model, layer, values);
-  values = reordered(values, outputs, inputs, taps, is_depthwise(model, layer));
+  values = reordered(values, outputs, inputs, taps, is_depthwise(layer));
   uploaded->weights = upload(values, "the weights of " + layer.name);
   if (conv.bias) {
     values.resize(outputs);

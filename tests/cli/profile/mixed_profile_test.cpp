@@ -78,7 +78,7 @@ Schedule schedule_by(const char* name, const Graph& graph, const CostModel& cost
 }
 
 TEST(MixedProfile, HasTheStagesThatSchedulersAskFor) {
-  const Network network = fake_network(14, 11);
+  const Network network = fake_network(40, 11);
   const std::vector<std::string> algorithms = {"ios", "hios-lp", "hios-mr"};
   const Profile profile = profile_of(network, algorithms);
   ASSERT_EQ(profile.configurations.size(), 2u);

@@ -49,7 +49,8 @@ class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Precis
     for (std::size_t i = 0; i < coarse.operators.size(); ++i) {
       const Operator& described = coarse.graph.op(OpId(i));
       all.update(
-          backend.algorithms({&model, &coarse.operators[i], described.name, described.signature}));
+          backend.algorithms({&model, &coarse.operators[i], described.name, described.signature},
+                             Choosing::kByTiming));
     }
     return all;
   }

@@ -54,10 +54,10 @@ TEST_P(GpuOperator, GivesTheSameBitsAgain) {
   const auto values = run(*first);
   EXPECT_TRUE(job::compare(run(*first), values, {}).bitwise);
   BackendOptions same = options();
-  same.algorithms = first->algorithms(operation_case.operation());
+  same.algorithms = first->algorithms(operation_case.operation(), Choosing::kByTiming);
   const auto second = cuda::make_backend(same);
   EXPECT_TRUE(job::compare(run(*second), values, {}).bitwise);
-  EXPECT_EQ(second->algorithms(operation_case.operation()), same.algorithms);
+  EXPECT_EQ(second->algorithms(operation_case.operation(), Choosing::kByTiming), same.algorithms);
 }
 
 std::vector<Operator> all_operators() {

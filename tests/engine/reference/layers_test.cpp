@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/backend/half.h"
 #include "engine/reference/by_hand.h"
+#include "hios/base/half.h"
 
 namespace hios {
 namespace {

@@ -1,6 +1,8 @@
 // What is said, and that the job ends, when a device that runs behind the host's back fails.
 #include <gtest/gtest.h>
 
+#include <exception>
+
 #include "engine/run/executor.h"
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
@@ -104,6 +106,19 @@ TEST(OneDeviceFailures, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
                                {"a transfer before operator op_", "a copy went astray"});
 }
 
+/// A rank that fails leaves nothing queued that would run when its operators are gone. In a process
+/// of its own the device's work ends with it; here other ranks' threads would find it.
+class AbandonedOnFailure {
+ public:
+  explicit AbandonedOnFailure(FakeAccelerator* device) : device_(device) {}
+  ~AbandonedOnFailure() {
+    if (device_ != nullptr && std::uncaught_exceptions() > 0) device_->abandon();
+  }
+
+ private:
+  FakeAccelerator* device_;
+};
+
 class DeviceFailures : public testing::TestWithParam<RouteCase> {};
 
 // The job ends, whoever fails and however tensors travel.
@@ -127,6 +142,7 @@ TEST_P(DeviceFailures, AFailureOnOneRankEndsTheJobAndSaysWhere) {
         FakeSource source;
         Executor executor(network.coarse, network.model, mine, *backend, transport, source,
                           {.blocking = blocking});
+        const AbandonedOnFailure at_the_end(device);
         transport.barrier();
         executor.run_once();
         executor.close();

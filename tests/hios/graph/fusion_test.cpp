@@ -45,9 +45,36 @@ TEST(Fusion, AChainNamesItsTermsAndConvolutions) {
                                   .relu_before = true,
                                   .depthwise = LayerId(2),
                                   .convolution = LayerId(3),
-                                  .relu_after = true};
+                                  .activation = LayerId(4)};
   EXPECT_EQ(std::get<ConvolutionChain>(whole(model).form), expected);
   EXPECT_EQ(whole(model).inputs, (std::vector{x, x, x}));
+}
+
+TEST(Fusion, AChainNamesItsAddendAndActivation) {
+  for (const bool first : {false, true}) {
+    ModelBuilder net = network();
+    const TensorId x = net.input();
+    const TensorId y = net.conv("conv", x, pointwise());
+    const TensorId sum = first ? net.sum("sum", {y, x}) : net.sum("sum", {x, y});
+    net.add("after", Unary{Unary::Function::kSilu}, {sum});
+    const Model model = std::move(net).build();
+    const ConvolutionChain expected{.terms = inputs({0}),
+                                    .convolution = LayerId(0),
+                                    .addend = InputIndex(1),
+                                    .activation = LayerId(2)};
+    EXPECT_EQ(std::get<ConvolutionChain>(whole(model).form), expected);
+    EXPECT_EQ(whole(model).inputs, (std::vector{x, x}));
+    const std::vector<Part> parts = parts_of(model, whole(model));
+    ASSERT_EQ(parts.size(), 3u);
+    EXPECT_EQ(parts[1].operands.at(first ? 0 : 1), (Operand{true, 0}));
+  }
+}
+
+TEST(Fusion, ASumOfWhatWasMadeTwiceIsNoAddend) {
+  ModelBuilder net = network();
+  const TensorId y = net.conv("conv", net.input(), pointwise());
+  net.sum("sum", {y, y});
+  EXPECT_EQ(whole(std::move(net).build()).form, Form(LayeredForm{}));
 }
 
 TEST(Fusion, ADepthwiseConvolutionAloneIsTheConvolution) {
@@ -64,7 +91,7 @@ TEST(Fusion, APointwiseConvolutionThatSkipsPixelsFusesWithNothing) {
   const Model model = std::move(net).build();
   const Layer& second = model.layer(LayerId(2));
   EXPECT_TRUE(is_pointwise(second));
-  EXPECT_FALSE(is_separable(model, model.layer(LayerId(1)), second));
+  EXPECT_FALSE(is_separable(model.layer(LayerId(1)), second));
   EXPECT_EQ(whole(model).form, Form(LayeredForm{}));
   EXPECT_EQ(coarsen(model).graph.size(), 2u) << "coarsen fuses what is_separable says";
 }
@@ -83,7 +110,7 @@ TEST(Fusion, PointwiseAndDepthwiseAreDecidedByAttributes) {
   std::vector<std::string> pointwise, depthwise;
   for (const Layer& layer : model.layers()) {
     if (is_pointwise(layer)) pointwise.push_back(layer.name);
-    if (is_depthwise(model, layer)) depthwise.push_back(layer.name);
+    if (is_depthwise(layer)) depthwise.push_back(layer.name);
   }
   EXPECT_EQ(pointwise, std::vector<std::string>{"pointwise"});
   EXPECT_EQ(depthwise, std::vector<std::string>{"depthwise"});
@@ -135,7 +162,7 @@ TEST(Fusion, PartsReadInputsOfTheWholeOrEarlierParts) {
   EXPECT_EQ(parts[0].operands, (std::vector{Operand{false, 0}, Operand{false, 1}}));
   EXPECT_EQ(parts[1].operands, (std::vector{Operand{true, 0}}));
   EXPECT_EQ(parts[2].operands, (std::vector{Operand{false, 2}, Operand{true, 1}}));
-  EXPECT_TRUE(std::get<ConvolutionChain>(parts[1].layers.form).relu_after);
+  EXPECT_TRUE(std::get<ConvolutionChain>(parts[1].layers.form).activation.has_value());
   EXPECT_EQ(parts[1].layers.output, model.layer(LayerId(2)).output);
 
   const std::vector<Part> layers = single_layers(model, op);

@@ -90,6 +90,13 @@ const std::vector<BadFile>& bad_files() {
        "reads 'q', which nothing before it makes"},
       {"MadeTwice", [](auto& b) { small_net(b), b.node("Relu", {"x"}, "y"); },
        "the value 'y' is made twice"},
+      {"MadeAgainAfterItsLastUse",
+       [](auto& b) {
+         small_net(b);
+         b.node("Relu", {"y"}, "z");
+         b.node("Relu", {"z"}, "w");
+       },
+       "the value 'w' is made twice"},
       {"NoOutput", [](auto& b) { small_net(b), b.graph().clear_output(); }, "has no output"},
       {"OutputOfNothing", [](auto& b) { small_net(b), b.output("z"); },
        "the output 'z' is made by nothing"},
@@ -219,6 +226,13 @@ const std::vector<BadFile>& bad_files() {
          b.node("BatchNormalization", {"y", "one", "one", "one", "one"}, "n").add_output("m");
        },
        "is in training mode"},
+      {"BatchNormalizationWithoutVariance",
+       [](auto& b) {
+         small_net(b);
+         b.floats("one", {4}, {1, 1, 1, 1});
+         b.node("BatchNormalization", {"y", "one", "one", "one", ""}, "n");
+       },
+       "lacks its input 5"},
       {"DataMissing", [](auto& b) { external(b, "nowhere.bin"); }, "cannot be opened"},
       {"DataByLink",
        [](auto& b) {

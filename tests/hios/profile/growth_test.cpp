@@ -96,6 +96,13 @@ TEST_F(Growth, MachineAndProtocolAreChangedWhereTheyWereChanged) {
   EXPECT_EQ(now().protocol.dump(), R"({"warmup":7,"statistic":"x"})");
 }
 
+TEST_F(Growth, WhatOthersTookAwayMeanwhileStaysAway) {
+  mine().machine["algorithms"]["mine"] = 3;
+  now().machine["algorithms"].erase("a");
+  bring();
+  EXPECT_EQ(now().machine["algorithms"].dump(), R"({"mine":3})");
+}
+
 TEST_F(Growth, TimesOfTwoMachinesAreNotMixed) {
   now().machine["processor"] = "Q";
   test::expect_error([&] { bring(); },

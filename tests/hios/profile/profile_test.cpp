@@ -210,6 +210,32 @@ TEST(Profile, MergeAddsAndReplaces) {
   EXPECT_EQ(merged.seconds, 3.5);
 }
 
+TEST(Profile, AnyNumberOfRanksComputesByTheSameAlgorithms) {
+  const auto configuration = [](std::size_t ranks, int threads, const Json& algorithms) {
+    Configuration made;
+    made.backend = made.kind = "cpu";
+    made.threads = threads;
+    made.ranks = ranks;
+    made.machine = {{"algorithms", algorithms}};
+    return made;
+  };
+  Profile profile;
+  profile.configurations = {configuration(1, 1, {{"a", "direct"}, {"b", "winograd"}}),
+                            configuration(1, 2, {{"c", "winograd"}}),
+                            configuration(2, 1, {{"a", "winograd"}}), configuration(3, 1, Json())};
+  EXPECT_EQ(profile.algorithms(profile.configurations[0]),
+            (Json{{"a", "direct"}, {"b", "winograd"}}));
+  EXPECT_EQ(profile.algorithms(profile.configurations[2]),
+            (Json{{"a", "winograd"}, {"b", "winograd"}}))
+      << "its own come first";
+  EXPECT_EQ(profile.algorithms(profile.configurations[3]),
+            (Json{{"a", "direct"}, {"b", "winograd"}}));
+  EXPECT_EQ(profile.algorithms(profile.configurations[1]), (Json{{"c", "winograd"}}))
+      << "other threads may want other algorithms";
+  profile.configurations[1].backend = "reference";
+  EXPECT_EQ(profile.algorithms(configuration(4, 2, Json::object())), Json::object());
+}
+
 TEST(Profile, RefusesWhatCannotBe) {
   const auto refused = [](const char* pointer, const Json& value,
                           std::initializer_list<std::string_view> parts) {
@@ -234,6 +260,8 @@ TEST(Profile, RefusesWhatCannotBe) {
   refused((first + "/transfers/0/points/1").c_str(), {1}, {"points[1]: a point is [bytes, ms]"});
   refused((first + "/transfers/0/points").c_str(), Json::array(), {"points: one point at least"});
   refused((first + "/machine").c_str(), "x", {"machine: must be an object"});
+  refused((first + "/machine/algorithms").c_str(), 3, {"machine.algorithms: must be an object"});
+  refused((first + "/machine/algorithms/x").c_str(), 3, {"machine.algorithms.x: must be a"});
   refused((first + "/colour").c_str(), "x", {"$.configurations[0]: unknown key \"colour\""});
 
   Json twice = to_json(sample());

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/backend/half.h"
+#include "hios/base/half.h"
 
 /// CUDA's halves, by our own conversions (cuda_runtime_api.h beside it says what this is for).
 struct __half {

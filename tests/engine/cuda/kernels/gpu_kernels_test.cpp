@@ -38,7 +38,7 @@ void expect_as_reference(Backend& backend, const test::OperationCase& operation_
 void expect_every_candidate_right(const test::OperationCase& operation_case, Precision precision) {
   const Operation operation = operation_case.operation();
   const auto chooser = cuda::make_backend(options_in(precision));
-  const Json chosen = chooser->algorithms(operation);
+  const Json chosen = chooser->algorithms(operation, Choosing::kByTiming);
   ASSERT_EQ(chosen.size(), 1u);
   const std::string key = chosen.begin().key();
 
@@ -55,7 +55,7 @@ void expect_every_candidate_right(const test::OperationCase& operation_case, Pre
     options.algorithms = {{key, name}};
     const auto backend = cuda::make_backend(options);
     try {
-      backend->algorithms(operation);
+      backend->algorithms(operation, Choosing::kByTiming);
     } catch (const RunError&) {
       EXPECT_NE(name.substr(0, 4), "own ") << "our kernel takes everything";
       continue;  // a library may list what it then refuses

@@ -2,10 +2,10 @@
 // what that can show and what not), in fp32 and fp16, against the reference in the same arithmetic.
 #include <gtest/gtest.h>
 
-#include "engine/backend/half.h"
 #include "engine/cuda/bound_network.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
+#include "hios/base/half.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
 #include "support/operations.h"

@@ -1,0 +1,37 @@
+"""Which networks bench/peers.sh measures, and how each becomes an ONNX file."""
+
+from pathlib import Path
+
+BUILT_IN = ("inception_v3", "squeezenet", "nasnet_large", "randwire_large")
+OF_TORCH = ("resnet50", "mobilenet_v2", "efficientnet_b0", "unet")  # at 224x224, unet at 256x256
+
+
+def complaint(name):
+    """Empty, or why nothing can be measured by this name."""
+    if name in BUILT_IN + OF_TORCH:
+        return ""
+    if not name.endswith(".onnx"):
+        return f"{name}: neither a network ({', '.join(BUILT_IN + OF_TORCH)}) nor an ONNX file"
+    return "" if Path(name).is_file() else f"{name}: no such file"
+
+
+def chosen(asked, torch):
+    """The networks to measure, and those left out. `torch`: its version, or None."""
+    if asked:
+        missing = [name for name in asked if name in OF_TORCH and not torch]
+        if missing:
+            raise SystemExit(f"{', '.join(missing)}: PyTorch is needed; scripts/setup.sh --onnx-networks installs it")
+        return list(asked), []
+    return [*BUILT_IN, *(OF_TORCH if torch else ())], [] if torch else list(OF_TORCH)
+
+
+def write(name, folder, programs, worker):
+    """The network's file."""
+    if name.endswith(".onnx"):
+        return Path(name).resolve()
+    file = folder / f"{name}.onnx"
+    if name in BUILT_IN:
+        programs.run("hios-run", "--model", name, "--export-onnx", file, "-q")
+    else:
+        worker.ask({"do": "export", "network": name, "file": str(file)})
+    return file

@@ -1,0 +1,149 @@
+"""Answers one request (JSON, the first argument) of bench/peers/peers.py in the Python that has the peers. Peers compute in
+fp32, on as many threads as there are cores, one run after the other, with all the optimisations that they have.
+"""
+
+import json
+import math
+import statistics
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+SIZE, UNET_SIZE = 224, 256
+OPSET = 13
+
+
+def versions(_):
+    import numpy
+    import onnxruntime
+    import openvino
+    try:
+        import torch
+        import torchvision  # noqa: F401
+        of_torch = torch.__version__
+    except ImportError:
+        of_torch = None
+    return {"python": sys.version.split()[0], "numpy": numpy.__version__, "onnxruntime": onnxruntime.__version__,
+            "openvino": openvino.__version__, "torch": of_torch}
+
+
+def export(request):
+    """One of torchvision, or a U-Net, with seeded weights."""
+    warnings.filterwarnings("ignore")
+    import onnx_networks
+    import torch
+    import torchvision
+    name = request["network"]
+    if name == "unet":
+        import unet
+        network, image = unet.build(torch, onnx_networks.settle, UNET_SIZE)
+    else:
+        network, image = onnx_networks.build(torch, torchvision, name, SIZE)
+    with open("/dev/null", "w") as nowhere:
+        printed, sys.stdout = sys.stdout, nowhere
+        try:
+            torch.onnx.export(network, image, request["file"], opset_version=OPSET)
+        finally:
+            sys.stdout = printed
+    return {}
+
+
+def make_input(request):
+    """An input for the file, drawn from a seed."""
+    import numpy
+    import onnxruntime
+    session = onnxruntime.InferenceSession(request["model"], providers=["CPUExecutionProvider"])
+    inputs = session.get_inputs()
+    dims = [1 if place == 0 and not isinstance(extent, int) else extent for place, extent in enumerate(inputs[0].shape)]
+    if len(inputs) != 1 or inputs[0].type != "tensor(float)":
+        raise SystemExit("takes other than one input of fp32: give a file that does")
+    if not all(isinstance(extent, int) for extent in dims):
+        raise SystemExit(f"leaves extents open ({dims}): give a file that says all but the batch")
+    numpy.save(request["input"], numpy.random.default_rng(0).standard_normal(dims).astype(numpy.float32))
+    return {"dims": dims}
+
+
+def measured(run, request):
+    """Runs again and again; the outputs of the last go to a folder."""
+    import numpy
+    samples = []
+    for i in range(request["warmup"] + request["iterations"]):
+        begin = time.perf_counter()
+        outputs = run()
+        samples.append((time.perf_counter() - begin) * 1e3)
+    samples = samples[request["warmup"]:]
+    folder = Path(request["outputs"])
+    folder.mkdir(exist_ok=True)
+    for place, values in enumerate(outputs):
+        numpy.save(folder / f"{place}.npy", values)
+    return {"median_ms": statistics.median(samples), "min_ms": min(samples), "samples": len(samples)}
+
+
+def onnx_runtime(request):
+    import numpy
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = request["threads"]
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    begin = time.perf_counter()
+    session = onnxruntime.InferenceSession(request["model"], options, providers=["CPUExecutionProvider"])
+    load_s = time.perf_counter() - begin
+    feed = {session.get_inputs()[0].name: numpy.load(request["input"])}
+    return {**measured(lambda: session.run(None, feed), request), "load_s": load_s}
+
+
+def open_vino(request):
+    import numpy
+    import openvino
+    import openvino.properties as properties
+    import openvino.properties.hint as hint
+    x = numpy.load(request["input"])
+    begin = time.perf_counter()
+    core = openvino.Core()
+    model = core.read_model(request["model"])
+    model.reshape(list(x.shape))
+    compiled = core.compile_model(model, "CPU", {
+        hint.performance_mode: hint.PerformanceMode.LATENCY, properties.inference_num_threads: request["threads"],
+        hint.inference_precision: openvino.Type.f32, hint.enable_cpu_pinning: True})
+    load_s = time.perf_counter() - begin
+    infer = compiled.create_infer_request()
+
+    def run():
+        results = infer.infer({0: x}, share_inputs=True, share_outputs=True)
+        return [results[place] for place in range(len(compiled.outputs))]
+    return {**measured(run, request), "load_s": load_s,
+            "precision": compiled.get_property(hint.inference_precision).get_type_name()}
+
+
+def worst(differences):
+    """Of all outputs; None where one is no number, wherever it stands: max() would keep what comes before it."""
+    differences = list(differences)
+    return None if any(map(math.isnan, differences)) else max(differences)
+
+
+def compare(request):
+    """max |a - b| / max |b| for pairs of folders, over all outputs."""
+    import numpy
+
+    def values(folder):
+        return [numpy.load(Path(folder) / f"{place}.npy") for place in range(len(list(Path(folder).glob("*.npy"))))]
+
+    def difference(a, b):
+        left, right = values(a), values(b)
+        if [each.shape for each in left] != [each.shape for each in right]:
+            raise SystemExit(f"outputs of other extents in {Path(a).name} and {Path(b).name}")
+        return worst(float(numpy.abs(x - y).max() / max(numpy.abs(y).max(), 1e-30)) for x, y in zip(left, right))
+    return {name: difference(a, b) for name, (a, b) in request["pairs"].items()}
+
+
+REQUESTS = {"versions": versions, "export": export, "input": make_input, "onnxruntime": onnx_runtime,
+            "openvino": open_vino, "compare": compare}
+
+if __name__ == "__main__":
+    asked = json.loads(sys.argv[1])
+    print(json.dumps(REQUESTS[asked["do"]](asked)))

@@ -1,0 +1,56 @@
+#include "cli/run/export_onnx.h"
+
+#include "cli/model_flags.h"
+#include "engine/backend/tensor_source.h"
+#include "hios/onnx/export.h"
+#include "mpi/session/agreement.h"
+
+namespace hios::cli {
+namespace {
+
+ModelWeights::Values drawn(const Model& model, const Layer& layer, TensorSource& source) {
+  const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
+  ModelWeights::Values values;
+  values.weights.resize(static_cast<std::size_t>(counts.weights));
+  values.bias.resize(static_cast<std::size_t>(counts.bias));
+  if (counts.weights > 0) source.weights(model, layer, values.weights);
+  if (counts.bias > 0) source.bias(model, layer, values.bias);
+  return values;
+}
+
+/// Nothing runs: whatever says how would be ignored.
+void refuse_flags_of_runs(const Flags& flags) {
+  const std::vector<std::string> others = flags.written_beside(
+      {"export-onnx", "model", "batch", "height", "width", "dim", "seed", "force", "max-input",
+       "quiet", "verbose", "flight-record", "oversubscribe"});
+  if (others.empty()) return;
+  throw InputError("--export-onnx writes the model and runs nothing: leave out --" +
+                   others.front());
+}
+
+}  // namespace
+
+int export_onnx(const Flags& flags, mpi::Transport& transport) {
+  const bool first = transport.rank() == Rank(0);
+  const std::string file = flags.text("export-onnx");
+  Common common;
+  const Model model = mpi::agreed(transport, [&] {
+    refuse_flags_of_runs(flags);
+    check_distinct_files(flags);
+    common = read_common(flags, !first);
+    Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
+    onnx::check_exportable(read);
+    if (first) check_writable(file, common.existing);
+    return read;
+  });
+  if (!first) return 0;
+  SeededSource source(common.seed);
+  write_after_work([&] {
+    onnx::export_model(
+        model, [&](const Layer& layer) { return drawn(model, layer, source); }, file,
+        common.existing);
+  });
+  return 0;
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,121 @@
+#include "engine/cpu/choices.h"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "engine/cpu/operators.h"
+#include "engine/host/clock.h"
+#include "hios/base/error.h"
+#include "hios/base/statistics.h"
+
+namespace hios::cpu {
+namespace {
+
+constexpr std::int64_t kMostRows = 1 << 20;  ///< far above any image
+constexpr std::string_view kDirect = "direct", kWinograd = "winograd";
+
+/// The whole image is fastest where it stays in cache, 8 or 12 rows where it does not.
+constexpr Method kTimed[] = {{true, 0}, {true, 8}, {true, 12}};
+
+struct Candidate {
+  Method method;
+  std::unique_ptr<BoundOperator> op;
+  std::vector<double> ratios = {};  ///< of its time to the direct one's, run beside it
+};
+
+/// Runs the candidates in turns. The first is what the others are compared with. What takes long
+/// varies less, and runs less often.
+void take_times(std::vector<Candidate>& candidates,
+                const std::function<void(BoundOperator&)>& run) {
+  constexpr int kWarmUps = 2, kFewest = 9, kFewestOfLong = 3, kMost = 41;
+  constexpr double kEnoughMs = 80, kLongMs = 400;
+  Stopwatch all;
+  for (int i = 0; i < kWarmUps && (i == 0 || all.ms() < kLongMs); ++i) {
+    for (Candidate& each : candidates) run(*each.op);
+  }
+  all = Stopwatch();
+  const auto enough = [&](int rounds) {
+    const double ms = all.ms();
+    return ms >= kEnoughMs && rounds >= (ms >= kLongMs ? kFewestOfLong : kFewest);
+  };
+  for (int i = 0; i < kMost && !enough(i); ++i) {
+    double first = 0;
+    for (Candidate& each : candidates) {
+      const Stopwatch watch;
+      run(*each.op);
+      if (&each == &candidates.front()) first = watch.ms();
+      each.ratios.push_back(watch.ms() / first);
+    }
+  }
+}
+
+}  // namespace
+
+std::string Method::text() const {
+  if (!winograd) return std::string(kDirect);
+  return std::string(kWinograd) + (rows > 0 ? ' ' + std::to_string(rows) : "");
+}
+
+std::optional<Method> Method::from(std::string_view text) {
+  if (text == kDirect) return Method{};
+  if (text == kWinograd) return Method{true, 0};
+  if (!text.starts_with(kWinograd) || text[kWinograd.size()] != ' ') return {};
+  Method method{true, 0};
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + kWinograd.size() + 1, end, method.rows);
+  if (read.ec != std::errc() || read.ptr != end || method.rows < 1 || method.rows > kMostRows) {
+    return {};
+  }
+  return method;
+}
+
+void Choices::adopt(const Json& methods) {
+  if (!methods.is_object()) {
+    throw InputError("the algorithms of backend cpu are no object of texts; measure them again");
+  }
+  for (const auto& [signature, name] : methods.items()) {
+    const auto method = name.is_string() ? Method::from(name.get<std::string>()) : std::nullopt;
+    if (!method) {
+      throw InputError("backend cpu knows no algorithm " + printable(name.dump()) + " for " +
+                       printable(signature, 200) + "; measure it again");
+    }
+    methods_[signature] = *method;
+  }
+}
+
+Method Choices::of(const Operation& operation) const {
+  const auto found = methods_.find(operation.signature);
+  return found == methods_.end() ? Method{} : found->second;
+}
+
+Json Choices::known(const Operation& operation) const {
+  Json result = Json::object();
+  const auto found = methods_.find(operation.signature);
+  if (found != methods_.end()) result[operation.signature] = found->second.text();
+  return result;
+}
+
+void Choices::time(const Binding& binding, const std::function<void(BoundOperator&)>& run) {
+  const auto* chain = std::get_if<ConvolutionChain>(&binding.operation.layers->form);
+  if (!chain || chain->has_front()) return;
+  std::vector<Candidate> candidates;
+  candidates.push_back({Method{}, nullptr});
+  for (const Method& method : kTimed) {
+    if (auto op = bind_winograd(binding, *chain, method.rows)) {
+      candidates.push_back({method, std::move(op)});
+    }
+  }
+  if (candidates.size() == 1) return;
+  candidates.front().op = bind_convolution(binding, *chain);
+  take_times(candidates, run);
+  Method best;
+  double least = 0.95;
+  for (const Candidate& each : candidates) {
+    const double ratio = summarize(each.ratios).median;
+    if (ratio < least) std::tie(best, least) = std::pair(each.method, ratio);
+  }
+  methods_[binding.operation.signature] = best;
+}
+
+}  // namespace hios::cpu

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/job/run_inputs.h"
+#include "engine/run/operator_clocks.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/timeline.h"
+#include "hios/report/report.h"
+#include "mpi/transport.h"
+
+/// Where the time of an iteration goes, operator by operator.
+namespace hios::job {
+
+/// Collects one rank's operators over several iterations.
+class OperatorSamples {
+ public:
+  void add(const std::vector<OperatorTime>& iteration);
+  /// Each operator's median, of all ranks, on every rank. Collective.
+  std::vector<OperatorTime> gather_medians(mpi::Transport& transport) const;
+
+ private:
+  std::vector<OpId> ops_;
+  std::vector<std::vector<double>> ms_;  // by place in ops_
+};
+
+/// All operators of the schedule in the order in which they started. `measured`: of this schedule;
+/// `times`: of the operators whose time is known; `costs` may be null.
+std::vector<ReportOperator> report_operators(const RunInputs& inputs, const Timeline& measured,
+                                             const std::vector<OperatorTime>& times,
+                                             const CostModel* costs);
+
+}  // namespace hios::job

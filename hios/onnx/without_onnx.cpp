@@ -1,0 +1,24 @@
+// Part of hios/onnx/import.h and hios/onnx/export.h: a build that reads and writes no ONNX files.
+#include "hios/base/error.h"
+#include "hios/onnx/export.h"
+#include "hios/onnx/import.h"
+
+namespace hios::onnx {
+
+Model import_model(const std::filesystem::path& file, const ImportOptions&) {
+  throw InputError(printable(file.string(), 200) + ": this build reads no ONNX files",
+                   Need{"build-with-onnx"});
+}
+
+bool can_import() { return false; }
+
+void check_exportable(const Model& model) {
+  throw InputError("model '" + printable(model.name()) + "': this build writes no ONNX files",
+                   Need{"build-to-write-onnx"});
+}
+
+void export_model(const Model& model, const LayerValues&, const std::filesystem::path&, Existing) {
+  check_exportable(model);
+}
+
+}  // namespace hios::onnx

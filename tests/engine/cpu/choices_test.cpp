@@ -1,0 +1,146 @@
+// By which method the CPU backend computes a convolution, where it has two.
+#include "engine/cpu/choices.h"
+
+#include <gtest/gtest.h>
+
+#include <dnnl.hpp>
+
+#include "engine/cpu/backend.h"
+#include "engine/job/verification.h"
+#include "engine/reference/backend.h"
+#include "support/expect_error.h"
+#include "support/operations.h"
+
+namespace hios {
+namespace {
+
+using test::make_operation;
+using test::OperationCase;
+using Inputs = std::span<const TensorId>;
+
+constexpr std::uint64_t kSeed = 13;
+constexpr const char* kSignature = "conv";  // as test cases have it: their name
+
+std::unique_ptr<Backend> cpu_backend(int threads, const Json& algorithms = Json::object()) {
+  return cpu::make_backend({.threads = threads, .cores = {}, .algorithms = algorithms});
+}
+
+OperationCase convolution(const Shape& input, const Conv& conv, bool relu = false) {
+  OperationCase one = make_operation(kSignature, input, {}, [&](ModelBuilder& b, Inputs x) {
+    const TensorId y = b.conv("conv", x[0], conv);
+    if (relu) b.relu("relu", y);
+  });
+  return one;
+}
+
+const Conv kThree{48, {3, 3}, {1, 1}, {1, 1}};
+
+/// oneDNN has Winograd's method for fp32 up to version 2, on AVX-512.
+bool has_winograd() {
+  return dnnl::version()->major == 2 &&
+         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core &&
+         std::string(cpu_backend(1)->describe().at("isa")).starts_with("avx512");
+}
+
+TEST(CpuChoices, AConvolutionIsTimedWhereThereAreTwoMethods) {
+  const auto backend = cpu_backend(2);
+  const Json timed =
+      backend->algorithms(convolution({1, 32, 20, 20}, kThree).operation(), Choosing::kByTiming);
+  ASSERT_EQ(timed.size(), has_winograd() ? 1u : 0u);
+  if (has_winograd()) {
+    EXPECT_TRUE(cpu::Method::from(timed[kSignature].get<std::string>())) << timed;
+  }
+  Conv strided = kThree, grouped = kThree, dilated = kThree;
+  strided.stride = {2, 2};
+  grouped.groups = 2;
+  dilated.dilation = {2, 2};
+  for (const Conv& conv : {strided, grouped, dilated, Conv{48, {1, 1}, {1, 1}, {0, 0}}}) {
+    const auto another = cpu_backend(1);
+    EXPECT_EQ(
+        another->algorithms(convolution({1, 32, 20, 20}, conv).operation(), Choosing::kByTiming),
+        Json::object())
+        << attributes_text(conv);
+  }
+}
+
+TEST(CpuChoices, WithoutTimingNothingIsChosenAndWhatIsGivenStays) {
+  const OperationCase one = convolution({1, 32, 20, 20}, kThree);
+  const auto backend = cpu_backend(1);
+  EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByRule), Json::object());
+  const Json given{{kSignature, "winograd"}};
+  backend->adopt(given);
+  EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByRule), given);
+  EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByTiming), given);
+  const Json other{{kSignature, "direct"}};
+  EXPECT_EQ(cpu_backend(1, other)->algorithms(one.operation(), Choosing::kByTiming), other);
+}
+
+TEST(CpuChoices, AMethodIsWrittenAndRead) {
+  using cpu::Method;
+  for (const Method& method : {Method{}, Method{true, 0}, Method{true, 12}}) {
+    EXPECT_EQ(Method::from(method.text()), method) << method.text();
+  }
+  for (const char* text : {"", "fft", "winograd ", "winograd 0", "winograd -1", "winograd 8 ",
+                           "winograd8", "winograd 1048577", "winograd 9223372036854775807",
+                           "winograd 99999999999999999999", "direct 8"}) {
+    EXPECT_EQ(Method::from(text), std::nullopt) << text;
+  }
+}
+
+TEST(CpuChoices, WhatIsNoMethodIsRefused) {
+  const auto backend = cpu_backend(1);
+  test::expect_error<InputError>(
+      [&] {
+        backend->adopt({{kSignature, "fft"}});
+      },
+      {"knows no algorithm \"fft\" for conv"});
+  test::expect_error<InputError>(
+      [&] {
+        backend->adopt({{kSignature, 3}});
+      },
+      {"knows no algorithm 3"});
+  test::expect_error<InputError>([&] { backend->adopt(Json::array()); }, {"no object of texts"});
+}
+
+// Where oneDNN has no such convolution, the direct one runs in its place and is right, too.
+TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
+  const Conv few{7, {3, 3}, {1, 1}, {1, 1}}, valid{64, {3, 3}, {1, 1}, {0, 0}},
+      wide{40, {3, 3}, {1, 1}, {2, 2}, 1, false}, around{32, {3, 3}, {1, 1}, {2, 2}},
+      strided{16, {3, 3}, {2, 2}, {1, 1}};
+  const std::vector<OperationCase> cases = {
+      convolution({1, 32, 20, 20}, kThree), convolution({2, 32, 20, 20}, kThree, true),
+      convolution({1, 3, 9, 11}, few),      convolution({1, 64, 13, 15}, valid, true),
+      convolution({1, 19, 8, 5}, wide),     convolution({1, 16, 9, 9}, strided),
+      convolution({2, 32, 21, 20}, around), convolution({1, 16, 30, 6}, valid)};
+  const auto reference = reference::make_backend({});
+  for (const OperationCase& one : cases) {
+    const auto expected = test::run_operation(*reference, one, 1, kSeed);
+    for (const char* method :
+         {"winograd", "winograd 3", "winograd 4", "winograd 12", "winograd 1048576"}) {
+      for (const int threads : {1, 2, 3}) {
+        SCOPED_TRACE(attributes_text(one.model.layer(LayerId(0)).kind) + " by " + method + " on " +
+                     std::to_string(threads));
+        const auto backend = cpu_backend(threads, {{kSignature, method}});
+        const auto values = test::run_operation(*backend, one, threads, kSeed);
+        EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
+        const auto again = test::run_operation(*backend, one, threads, kSeed);
+        EXPECT_TRUE(job::compare(again, values, {}).bitwise);
+      }
+    }
+  }
+}
+
+TEST(CpuChoices, WinogradsMethodIsTheOneThatRuns) {
+  if (!has_winograd()) {
+    std::puts("  oneDNN has no Winograd here: nothing to tell apart");
+    return;
+  }
+  const OperationCase one = convolution({1, 32, 20, 20}, kThree);
+  const auto direct = test::run_operation(*cpu_backend(1), one, 1, kSeed);
+  const auto winograd =
+      test::run_operation(*cpu_backend(1, {{kSignature, "winograd"}}), one, 1, kSeed);
+  EXPECT_FALSE(job::compare(winograd, direct, {}).bitwise) << "other sums, other last bits";
+}
+
+}  // namespace
+}  // namespace hios
