@@ -1,6 +1,9 @@
 #include "scheduler/best/annealing.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "scheduler/best/windows.h"
 
 // Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'
 // work: many moves leave the latency as it is, and those that save work make room for the ones that
@@ -10,6 +13,13 @@
 // A move is accepted where its energy exceeds the present one by no more than temperature · x, x
 // drawn from the exponential distribution beforehand: that is Metropolis' rule, and as a limit it
 // lets Timing::update() give a bad move up early.
+//
+// In a large graph most moves far from each other have nothing to do with each other, and one that
+// is kept would time all that follows it anew. So a cycle that has few moves for each operator goes
+// through the sequence, put into an order of time, window by window: between ends that stand still
+// before it and tails that stand still behind, a window is a small problem of its own (timing.h),
+// whose longest path is what counts. A window never leaves the schedule longer: no path through it
+// is longer than the longest one was.
 //
 // The sequence of an arrangement says more than the schedule does: stages of different devices that
 // could stand in either order limit each other's ranges. So it is put into another order now and
@@ -28,10 +38,14 @@ constexpr double kHottest = 1;        ///< at most
 constexpr double kHotOperators = 20;  ///< divided by the number of operators, within these two
 constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle, for that temperature
 constexpr double kCold = 0.003;
-constexpr double kWork = 0.3;       ///< share of the work in the energy
-constexpr double kMemory = 0.3;     ///< mean operators' time for their bytes, at first
-constexpr double kMostMemory = 30;  ///< at last
-constexpr double kOverfull = 0.6;   ///< a device's, beside its bytes
+constexpr double kWork = 0.3;                 ///< share of the work in the energy
+constexpr double kMemory = 0.3;               ///< mean operators' time for their bytes, at first
+constexpr double kMostMemory = 30;            ///< at last
+constexpr double kOverfull = 0.6;             ///< a device's, beside its bytes
+constexpr double kMostMovesOfSweep = 400;     ///< moves an operator in a cycle
+constexpr std::size_t kLeastOfSweep = 2000;   ///< operators
+constexpr std::size_t kWindow = 500;          ///< positions, at least
+constexpr std::size_t kWindowOnADevice = 32;  ///< positions a device, at least
 constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
 constexpr std::int64_t kWorkToStop =
@@ -66,14 +80,65 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
 }
 
 void Annealing::begin_cycle(std::int64_t length) {
-  cycle_length_ = length;
-  in_cycle_ = 0;
+  cycle_length_ = cooling_ = length;
+  in_cooling_ = 0;
   const double moves = static_cast<double>(length) / static_cast<double>(problem_.operators());
   hot_ms_ = cold_ms_ + (hottest_ms_ - cold_ms_) * std::min(1.0, moves / kMovesForHot);
   now_ = best_;
   timing_.recompute();
+  least_ms_ = best_ms_;
+  if (problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep) begin_sweep();
   weigh_memory();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
+}
+
+void Annealing::end_cycle() {
+  if (!windows_.empty()) end_sweep();
+}
+
+void Annealing::begin_sweep() {
+  reorder();
+  best_ = now_;
+  const std::size_t size = std::max(kWindow, kWindowOnADevice * problem_.devices());
+  windows_ = windows_of(now_, size, random_);
+  next_window_ = 0;
+  enter_window(windows_[next_window_++]);
+}
+
+void Annealing::end_sweep() {
+  leave_window();
+  confine({0, now_.slots()});
+  windows_.clear();
+  timing_.recompute();
+  best_ms_ = least_ms_ = timing_.latency_ms();
+}
+
+void Annealing::enter_window(Window window) {
+  confine(window);
+  timing_.enter_window();
+  least_ms_ = timing_.latency_ms();
+  now_energy_ms_ = energy_ms(timing_.latency_ms());
+  const double share =
+      static_cast<double>(window.end - window.first) / static_cast<double>(now_.slots());
+  cooling_ = std::max<std::int64_t>(std::llround(static_cast<double>(cycle_length_) * share), 1);
+  in_cooling_ = 0;
+}
+
+/// With what was best in it.
+void Annealing::leave_window() {
+  save_best();
+  now_.take_window(best_);
+  timing_.leave_window();
+}
+
+void Annealing::confine(Window window) {
+  now_.confine(window);
+  best_.confine(window);
+  proposals_.confine();
+}
+
+double Annealing::left_of_cooling() const {
+  return std::max(0.0, 1 - static_cast<double>(in_cooling_) / static_cast<double>(cooling_));
 }
 
 double Annealing::energy_ms(double latency_ms) const {
@@ -87,7 +152,7 @@ double Annealing::energy_ms(double latency_ms) const {
 /// What memory beyond the limits costs grows through the cycle, from little to more than any
 /// schedule gains by it.
 void Annealing::weigh_memory() {
-  const double gone = static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
+  const double gone = 1 - left_of_cooling();
   const double weight = kMemory + (kMostMemory - kMemory) * gone * gone;
   const double operator_ms =
       problem_.total_operator_ms() / static_cast<double>(problem_.operators());
@@ -96,7 +161,7 @@ void Annealing::weigh_memory() {
 }
 
 void Annealing::cool() {
-  const double left = 1 - static_cast<double>(in_cycle_) / static_cast<double>(cycle_length_);
+  const double left = left_of_cooling();
   temperature_ms_ = cold_ms_ + (hot_ms_ - cold_ms_) * left * left * left;
   if (!problem_.memory_binds()) return;
   weigh_memory();
@@ -125,7 +190,7 @@ void Annealing::step() {
     now_.undo();
     return;
   }
-  if (now_is_best_ && (timing_.latency_ms() > best_ms_ || now_.excess_bytes() > 0)) {
+  if (now_is_best_ && (timing_.latency_ms() > least_ms_ || now_.excess_bytes() > 0)) {
     timing_.undo();  // the best is saved when it is about to be left, not at every step to it
     now_.undo();
     save_best();
@@ -134,24 +199,30 @@ void Annealing::step() {
   timing_.keep();
   now_.keep();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
-  if (timing_.latency_ms() < best_ms_ && now_.excess_bytes() == 0) {
-    best_ms_ = timing_.latency_ms();
+  if (timing_.latency_ms() < least_ms_ && now_.excess_bytes() == 0) {
+    least_ms_ = timing_.latency_ms();
+    if (windows_.empty()) best_ms_ = least_ms_;
     now_is_best_ = true;
   }
 }
 
 void Annealing::save_best() {
-  if (now_is_best_) best_ = now_;
+  if (now_is_best_ && windows_.empty()) best_ = now_;
+  if (now_is_best_ && !windows_.empty()) best_.take_window(now_);
   now_is_best_ = false;
 }
 
 void Annealing::run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop) {
   const auto operators = static_cast<std::int64_t>(problem_.operators());
   const std::int64_t look = std::clamp<std::int64_t>(kWorkToStop / operators, 1, 256);
-  for (std::int64_t i = 0; i < moves; ++i, ++in_cycle_) {
+  for (std::int64_t i = 0; i < moves; ++i, ++in_cooling_) {
     if (i % look == 0 && (best_ms_ <= good_enough_ms || (stop && stop()))) break;
-    if (i % kMovesToCool == 0) cool();
-    if (in_cycle_ % kMovesToReorder == 0) reorder();
+    if (in_cooling_ >= cooling_ && next_window_ < windows_.size()) {
+      leave_window();
+      enter_window(windows_[next_window_++]);
+    }
+    if (in_cooling_ % kMovesToCool == 0) cool();
+    if (in_cooling_ % kMovesToReorder == 0) reorder();
     step();
   }
   save_best();

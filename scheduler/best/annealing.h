@@ -11,19 +11,23 @@
 namespace hios::scheduler::best {
 
 /// One island of the search: simulated annealing in cycles of cooling, each from the best so far.
-/// One thread at a time.
+/// In a large graph a cycle of few moves an operator is a sweep: it goes from window to window of
+/// the sequence, and cools in each. One thread at a time.
 class Annealing {
  public:
   /// `problem` outlives the island. REQUIRES: `start` is valid.
   Annealing(const SearchProblem& problem, const Schedule& start, std::uint64_t seed);
 
-  /// From hot to cold over the next `length` moves of run().
+  /// From hot to cold over the next `length` moves of run(). end_cycle() follows, also where they
+  /// were fewer.
   void begin_cycle(std::int64_t length);
+  void end_cycle();
   /// Makes `moves` moves; fewer where `stop` (may be empty; asked every few moves) says so or the
   /// best is at most `good_enough_ms`.
   void run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop);
 
-  /// The least latency of a valid schedule so far, as simulate() gives it up to rounding.
+  /// The least latency of a valid schedule so far, as simulate() gives it up to rounding. Of what
+  /// a sweep has found, not before the cycle ends.
   double best_ms() const { return best_ms_; }
   Schedule best() const { return best_.schedule(); }
 
@@ -34,6 +38,12 @@ class Annealing {
 
  private:
   double energy_ms(double latency_ms) const;
+  void begin_sweep();
+  void end_sweep();
+  void enter_window(Window window);
+  void leave_window();
+  void confine(Window window);
+  double left_of_cooling() const;
   void step();
   void cool();
   void weigh_memory();
@@ -52,10 +62,13 @@ class Annealing {
   double now_energy_ms_ = 0;
   double ms_per_excess_byte_ = 0, ms_per_overfull_device_ = 0;  ///< in the energy
   double best_ms_ = 0;
+  double least_ms_ = 0;       ///< best_'s; in a sweep that of the longest path through the window
   bool now_is_best_ = false;  ///< and best_ is not yet up to date
   double temperature_ms_ = 0;
   std::int64_t cycle_length_ = 1;
-  std::int64_t in_cycle_ = 0;
+  std::int64_t cooling_ = 1, in_cooling_ = 0;  ///< moves: of the cycle, or of the window's share
+  std::vector<Window> windows_;                ///< of the sweep; none in other cycles
+  std::size_t next_window_ = 0;
 };
 
 }  // namespace hios::scheduler::best

@@ -85,11 +85,12 @@ void Arrangement::fill_from(const Schedule& schedule) {
     });
   }
   for (std::uint32_t p = 0; p < sequence_.size(); ++p) position_[sequence_[p]] = p;
+  confine({0, sequence_.size()});
   keep();
 }
 
 PositionRange Arrangement::range(OpId op) const {
-  PositionRange range{-1, static_cast<std::int64_t>(slots())};
+  PositionRange range = whole_window();
   for (const SearchProblem::Link& input : problem_->inputs(op)) {
     range.first = std::max<std::int64_t>(range.first, position_[slot_of(input.op)]);
   }
@@ -100,7 +101,7 @@ PositionRange Arrangement::range(OpId op) const {
 }
 
 PositionRange Arrangement::range_of_stage(Slot slot) const {
-  PositionRange range{-1, static_cast<std::int64_t>(slots())};
+  PositionRange range = whole_window();
   for (OpId op : operators_[slot]) {
     for (const SearchProblem::Link& input : problem_->inputs(op)) {
       const Slot from = slot_of(input.op);
@@ -277,13 +278,14 @@ void Arrangement::set_cost(Slot slot, double ms) {
 }
 
 Slot Arrangement::empty_slot_near(std::int64_t gap) const {
-  const auto end = static_cast<std::int64_t>(slots());
+  const auto first = static_cast<std::int64_t>(window_.first);
+  const auto end = static_cast<std::int64_t>(window_.end);
   for (std::int64_t distance = 0;; ++distance) {
     const std::int64_t right = gap + 1 + distance, left = gap - distance;
     if (right < end && empty(sequence_[static_cast<std::size_t>(right)])) {
       return sequence_[static_cast<std::size_t>(right)];
     }
-    if (left >= 0 && left < end && empty(sequence_[static_cast<std::size_t>(left)])) {
+    if (left >= first && left < end && empty(sequence_[static_cast<std::size_t>(left)])) {
       return sequence_[static_cast<std::size_t>(left)];
     }
   }
@@ -346,17 +348,55 @@ void Arrangement::take_back(const Note& note) {
 void Arrangement::reorder(const std::vector<double>& key) {
   std::vector<Slot> stages;
   std::vector<Slot> unused;
-  for (Slot slot : sequence_) (empty(slot) ? unused : stages).push_back(slot);
+  for (std::size_t p = window_.first; p < window_.end; ++p) {
+    (empty(sequence_[p]) ? unused : stages).push_back(sequence_[p]);
+  }
   std::stable_sort(stages.begin(), stages.end(), [&](Slot a, Slot b) { return key[a] < key[b]; });
-  sequence_.clear();
+  auto place = static_cast<std::uint32_t>(window_.first);
+  const auto stand_next = [&](Slot slot) {
+    sequence_[place] = slot;
+    position_[slot] = place++;
+  };
   for (Slot slot : stages) {
-    sequence_.push_back(slot);
+    stand_next(slot);
     for (std::size_t i = 1; i < operators_[slot].size(); ++i) {
-      sequence_.push_back(unused.back());
+      stand_next(unused.back());
       unused.pop_back();
     }
   }
-  for (std::uint32_t p = 0; p < sequence_.size(); ++p) position_[sequence_[p]] = p;
+}
+
+/// Of the stages beside it on its device, where they stand outside the window.
+void Arrangement::copy_links(const Arrangement& other, Slot slot) {
+  for (Slot near : {before_[slot], after_[slot]}) {
+    if (near == kNoSlot || window_.holds(position_[near])) continue;
+    before_[near] = other.before_[near];
+    after_[near] = other.after_[near];
+  }
+}
+
+void Arrangement::take_window(const Arrangement& other) {
+  for (std::size_t p = window_.first; p < window_.end; ++p) {
+    if (!empty(sequence_[p])) copy_links(other, sequence_[p]);
+  }
+  for (std::size_t p = window_.first; p < window_.end; ++p) {
+    const Slot slot = other.sequence_[p];
+    sequence_[p] = slot;
+    position_[slot] = static_cast<std::uint32_t>(p);
+    operators_[slot] = other.operators_[slot];
+    for (OpId op : operators_[slot]) slot_of_[op.index()] = slot;
+    device_[slot] = other.device_[slot];
+    cost_ms_[slot] = other.cost_ms_[slot];
+    before_[slot] = other.before_[slot];
+    after_[slot] = other.after_[slot];
+    if (!empty(slot)) copy_links(other, slot);
+  }
+  first_ = other.first_;
+  last_ = other.last_;
+  held_bytes_ = other.held_bytes_;
+  excess_bytes_ = other.excess_bytes_;
+  overfull_devices_ = other.overfull_devices_;
+  work_ms_ = noted_work_ms_ = other.work_ms_;
 }
 
 Schedule Arrangement::schedule() const {

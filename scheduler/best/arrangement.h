@@ -22,6 +22,12 @@ struct PositionRange {
   std::int64_t last = 0;
 };
 
+/// Positions `first` … `end` − 1 of the sequence.
+struct Window {
+  std::size_t first = 0, end = 0;
+  bool holds(std::size_t position) const { return position >= first && position < end; }
+};
+
 /// A schedule in the making, valid but for memory: devices may be overfull. All stages of all
 /// devices stand in one sequence, which is a topological order of the stages: no edge leads
 /// backwards. The order of stages on a device is theirs in the sequence, so a cyclic wait cannot
@@ -55,6 +61,13 @@ class Arrangement {
   /// The sum of all stages' costs.
   double work_ms() const { return work_ms_; }
 
+  /// From now on operators and stages stay within these positions: ranges end there, and only what
+  /// stands there may be changed. At first it is the whole sequence. REQUIRES: the window begins
+  /// and ends at stages, with their empty slots behind them, as after reorder().
+  void confine(Window window) { window_ = window; }
+  const Window& window() const { return window_; }
+  bool confined() const { return window_.end - window_.first < slots(); }
+
   PositionRange range(OpId op) const;
   /// Where a whole stage may stand alone.
   PositionRange range_of_stage(Slot slot) const;
@@ -84,10 +97,14 @@ class Arrangement {
   void keep();
   void undo();
 
-  /// Puts the stages into the order of `key` (by slot), empty slots after the stage before them.
-  /// Changes no stage and no order on a device. REQUIRES: `key` does not fall along edges and
+  /// Puts the window's stages into the order of `key` (by slot), empty slots after the stage before
+  /// them. Changes no stage and no order on a device. REQUIRES: `key` does not fall along edges and
   /// devices; no changes are noted.
   void reorder(const std::vector<double>& key);
+
+  /// What stands in the window is what stands there in `other`. REQUIRES: the two have the same
+  /// window and differ nowhere else; no changes are noted.
+  void take_window(const Arrangement& other);
 
   Schedule schedule() const;
 
@@ -104,6 +121,9 @@ class Arrangement {
   };
 
   void fill_from(const Schedule& schedule);
+  PositionRange whole_window() const {
+    return {static_cast<std::int64_t>(window_.first) - 1, static_cast<std::int64_t>(window_.end)};
+  }
   void detach(OpId op);
   void attach(OpId op, Slot slot);
   void link(Slot slot, DeviceId device);
@@ -119,6 +139,8 @@ class Arrangement {
   Slot empty_slot_near(std::int64_t gap) const;
   void take_back(const Note& note);
 
+  void copy_links(const Arrangement& other, Slot slot);
+
   const SearchProblem* problem_;
   StagePricer* pricer_;
   std::vector<Slot> slot_of_;                 // by operator
@@ -129,7 +151,8 @@ class Arrangement {
   std::vector<Slot> first_, last_;            // by device
   std::vector<Slot> sequence_;                // by position
   std::vector<std::uint32_t> position_;       // by slot
-  std::vector<Bytes> held_bytes_;             // by device
+  Window window_;
+  std::vector<Bytes> held_bytes_;  // by device
   Bytes excess_bytes_ = 0;
   std::size_t overfull_devices_ = 0;
   double work_ms_ = 0;

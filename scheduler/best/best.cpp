@@ -32,12 +32,15 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr double kRounding = 1e-10;              // sums of the same times in another order
-constexpr std::int64_t kFirstCycle = 20'000;     // moves
-constexpr std::int64_t kGrowth = 2;              // of the next cycle
-constexpr std::int64_t kUnlimitedBudget = 2000;  // moves an operator where nothing else ends it
+constexpr double kRounding = 1e-10;           // sums of the same times in another order
+constexpr std::int64_t kFirstCycle = 20'000;  // moves, at least
+constexpr std::int64_t kFirstMoves = 20;      // of the first cycle, an operator where that is more
+constexpr std::int64_t kLongFirstCycle = 400'000;  // moves, at most
+constexpr std::int64_t kGrowth = 2;                // of the next cycle
+constexpr std::int64_t kUnlimitedBudget = 2000;    // moves an operator where nothing else ends it
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: a second or so
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
+constexpr std::int64_t kMostOperatorsOfMove = 1000;   // in larger graphs a move stays in a window
 
 class Search {
  public:
@@ -86,7 +89,9 @@ class Search {
       islands_.push_back(std::make_unique<Annealing>(*problem_, best_.schedule, seeds.next()));
     }
     const std::int64_t moves_before_ios = kWorkBeforeIos / static_cast<std::int64_t>(graph_.size());
-    for (std::int64_t length = kFirstCycle; !finished(); length *= kGrowth) {
+    const auto operators = static_cast<std::int64_t>(graph_.size());
+    const std::int64_t first = std::clamp(kFirstMoves * operators, kFirstCycle, kLongFirstCycle);
+    for (std::int64_t length = first; !finished(); length *= kGrowth) {
       if (moves_ + length > moves_before_ios) try_ios();
       if (finished()) return;
       run_cycle(cycle_length(length));
@@ -102,7 +107,7 @@ class Search {
 
   void run_cycle(std::int64_t length) {
     const auto operators = static_cast<std::int64_t>(graph_.size());
-    const std::int64_t round = std::max<std::int64_t>(kRoundWork / operators, 256);
+    const std::int64_t round = kRoundWork / std::min(operators, kMostOperatorsOfMove);
     for (auto& island : islands_) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
@@ -115,6 +120,7 @@ class Search {
       at_bound_ = leader.best_ms() <= good_enough_ms_;
       if (at_bound_ || late()) break;
     }
+    run_all(islands_.size(), threads_, [&](std::size_t i) { islands_[i]->end_cycle(); });
     offer(islands_[leading()]->best());
   }
 

@@ -48,23 +48,39 @@ Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
   }
 }
 
+void Moves::confine() {
+  confined_.clear();
+  if (!arrangement_.confined()) return;
+  const Window window = arrangement_.window();
+  for (std::size_t p = window.first; p < window.end; ++p) {
+    const auto members = arrangement_.operators(arrangement_.at(p));
+    confined_.insert(confined_.end(), members.begin(), members.end());
+  }
+}
+
 bool Moves::propose() {
   const OpId op = pick();
-  if (trade_share_ > 0 && below(trade_share_)) return trades_.propose(op);
+  if (!arrangement_.confined() && trade_share_ > 0 && below(trade_share_))
+    return trades_.propose(op);
   const double kind = random_.uniform();
   if (kind < kExchange) return exchange(op);
   if (kind < kExchange + kMoveStage) return move_stage(op);
-  if (any_labels_ && !arrangement_.problem().companions(op).empty() && below(0.2)) {
+  if (any_labels_ && !arrangement_.confined() && !arrangement_.problem().companions(op).empty() &&
+      below(0.2)) {
     return move_companions(op);
   }
   return relocate(op);
 }
 
+OpId Moves::any_operator() {
+  if (!confined_.empty()) return confined_[random_.below(confined_.size())];
+  return OpId(random_.below(arrangement_.problem().operators()));
+}
+
 OpId Moves::pick() {
-  const std::uint64_t operators = arrangement_.problem().operators();
-  const OpId one(random_.below(operators));
+  const OpId one = any_operator();
   if (!below(kCritical)) return one;
-  const OpId other(random_.below(operators));
+  const OpId other = any_operator();
   const double through = timing_.through_ms(arrangement_.slot_of(one));
   return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
 }
@@ -80,8 +96,9 @@ bool Moves::may_change_device(OpId op, DeviceId device) const {
 /// A stage in the range other than `except`; kNoSlot where chance met none.
 Slot Moves::pick_stage(const PositionRange& range, Slot except) {
   const std::int64_t here = arrangement_.position(except);
-  const std::int64_t end = static_cast<std::int64_t>(arrangement_.slots()) - 1;
-  const std::int64_t low = std::max({range.first, std::int64_t{0}, here - kReach});
+  const auto first = static_cast<std::int64_t>(arrangement_.window().first);
+  const auto end = static_cast<std::int64_t>(arrangement_.window().end) - 1;
+  const std::int64_t low = std::max({range.first, first, here - kReach});
   const std::int64_t high = std::min({range.last, end, here + kReach});
   const auto width = static_cast<std::uint64_t>(high - low + 1);
   std::int64_t position = low + static_cast<std::int64_t>(random_.below(width));

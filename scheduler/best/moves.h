@@ -18,7 +18,12 @@ class Moves {
   /// changes, which must be undone.
   bool propose();
 
+  /// Follows Arrangement::confine(): only what stands in the window is moved, and nothing that
+  /// would move others with it.
+  void confine();
+
  private:
+  OpId any_operator();
   OpId pick();
   DeviceId pick_device();
   bool relocate(OpId op);
@@ -38,6 +43,7 @@ class Moves {
   bool any_sharing_ = false;  ///< stages of several operators pay on some device
   bool any_labels_ = false;
   double trade_share_ = 0;
+  std::vector<OpId> confined_;  ///< the operators in the window; empty where it is the whole
   Trades trades_;
 };
 

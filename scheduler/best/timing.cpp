@@ -12,7 +12,11 @@
 // through the new schedule, and above the limit a proof. At low temperatures that settles nearly
 // all moves after a few stages.
 //
-// Tails are brought up to date only when a move is kept, by the same visit backwards.
+// Tails are brought up to date only where the latency is within the limit, by the same visit
+// backwards.
+//
+// A window: everything before it ends when it ended, and what follows it is what followed, so ends
+// and tails within it are exact, as is the longest path through any of its stages.
 //
 // Cost: the edges of the stages visited. Tests: timing_test (equal to simulate() and to
 // recompute() after thousands of random moves, kept and undone).
@@ -27,13 +31,23 @@ Timing::Timing(const Arrangement& arrangement)
   recompute();
 }
 
-void Timing::recompute() {
-  const std::size_t slots = arrangement_->slots();
-  for (std::size_t p = 0; p < slots; ++p) {
+/// In the window.
+void Timing::recompute_ends() {
+  const Window window = arrangement_->window();
+  for (std::size_t p = window.first; p < window.end; ++p) {
     const Slot slot = arrangement_->at(p);
     if (!arrangement_->empty(slot)) end_ms_[slot] = ready_ms(slot) + arrangement_->cost_ms(slot);
   }
-  for (std::size_t p = slots; p-- > 0;) {
+}
+
+void Timing::enter_window() {
+  recompute_ends();
+  latency_ms_ = kept_latency_ms_ = arrangement_->confined() ? greatest_through() : greatest_end();
+}
+
+void Timing::recompute() {
+  recompute_ends();
+  for (std::size_t p = arrangement_->slots(); p-- > 0;) {
     const Slot slot = arrangement_->at(p);
     if (!arrangement_->empty(slot)) tail_ms_[slot] = rest_ms(slot);
   }
@@ -73,48 +87,53 @@ double Timing::rest_ms(Slot slot) const {
   return rest;
 }
 
-/// Returns the last position of a changed stage.
-std::size_t Timing::mark_changes() {
+/// The last position of a changed stage; that of the window where one behind it changed, which has
+/// another stage before it on its device now.
+std::size_t Timing::last_change() const {
   const Arrangement& a = *arrangement_;
   std::size_t last = 0;
   for (Slot slot : a.changed_slots()) {
-    if (a.empty(slot)) continue;
-    waiting_.insert(a.position(slot));
-    last = std::max<std::size_t>(last, a.position(slot));
+    if (!a.empty(slot)) last = std::max<std::size_t>(last, a.position(slot));
+  }
+  return std::min(last, a.window().end - 1);
+}
+
+void Timing::mark_changes() {
+  const Arrangement& a = *arrangement_;
+  for (Slot slot : a.changed_slots()) {
+    if (!a.empty(slot)) mark(slot);
   }
   for (OpId op : a.moved_operators()) {
-    for (const SearchProblem::Link& output : a.problem().outputs(op)) {
-      waiting_.insert(a.position(a.slot_of(output.op)));
-    }
+    for (const SearchProblem::Link& output : a.problem().outputs(op)) mark(a.slot_of(output.op));
   }
-  return last;
 }
 
 void Timing::mark_followers(Slot slot) {
   const Arrangement& a = *arrangement_;
-  if (a.after(slot) != kNoSlot) waiting_.insert(a.position(a.after(slot)));
+  if (a.after(slot) != kNoSlot) mark(a.after(slot));
   for (OpId op : a.operators(slot)) {
     for (const SearchProblem::Link& output : a.problem().outputs(op)) {
       const Slot to = a.slot_of(output.op);
-      if (to != slot) waiting_.insert(a.position(to));
+      if (to != slot) mark(to);
     }
   }
 }
 
 void Timing::mark_origins(Slot slot) {
   const Arrangement& a = *arrangement_;
-  if (a.before(slot) != kNoSlot) waiting_.insert(a.position(a.before(slot)));
+  if (a.before(slot) != kNoSlot) mark(a.before(slot));
   for (OpId op : a.operators(slot)) {
     for (const SearchProblem::Link& input : a.problem().inputs(op)) {
       const Slot from = a.slot_of(input.op);
-      if (from != slot) waiting_.insert(a.position(from));
+      if (from != slot) mark(from);
     }
   }
 }
 
 bool Timing::update(double limit_ms) {
   const Arrangement& a = *arrangement_;
-  const std::size_t last = mark_changes();
+  const std::size_t last = last_change();
+  mark_changes();
   for (auto next = waiting_.take_next(0); next; next = waiting_.take_next(*next + 1)) {
     const std::size_t p = *next;
     const Slot slot = a.at(p);
@@ -130,28 +149,33 @@ bool Timing::update(double limit_ms) {
     end_ms_[slot] = end;
     mark_followers(slot);
   }
-  latency_ms_ = greatest_end();
+  if (!a.confined()) latency_ms_ = greatest_end();
+  if (a.confined() || latency_ms_ <= limit_ms) follow_tails();
+  if (a.confined()) latency_ms_ = greatest_through();
   if (latency_ms_ <= limit_ms) return true;
   undo();
   return false;
 }
 
 void Timing::keep() {
-  const Arrangement& a = *arrangement_;
   old_ends_.clear();
+  old_tails_.clear();
   kept_latency_ms_ = latency_ms_;
-  std::size_t last = 0;
+}
+
+void Timing::follow_tails() {
+  const Arrangement& a = *arrangement_;
   for (Slot slot : a.changed_slots()) {
     if (a.empty(slot)) continue;
-    waiting_.insert(a.position(slot));
+    mark(slot);
     mark_origins(slot);
-    last = std::max<std::size_t>(last, a.position(slot));
   }
-  for (auto next = waiting_.take_last_before(last + 1); next;
+  for (auto next = waiting_.take_last_before(last_change() + 1); next;
        next = waiting_.take_last_before(*next)) {
     const Slot slot = a.at(*next);
     const double rest = rest_ms(slot);
     if (rest == tail_ms_[slot]) continue;
+    old_tails_.push_back({slot, tail_ms_[slot]});
     tail_ms_[slot] = rest;
     mark_origins(slot);
   }
@@ -159,8 +183,12 @@ void Timing::keep() {
 
 void Timing::undo() {
   while (!old_ends_.empty()) {
-    end_ms_[old_ends_.back().slot] = old_ends_.back().end_ms;
+    end_ms_[old_ends_.back().slot] = old_ends_.back().ms;
     old_ends_.pop_back();
+  }
+  while (!old_tails_.empty()) {
+    tail_ms_[old_tails_.back().slot] = old_tails_.back().ms;
+    old_tails_.pop_back();
   }
   latency_ms_ = kept_latency_ms_;
 }
@@ -170,6 +198,17 @@ double Timing::greatest_end() const {
   for (std::size_t d = 0; d < arrangement_->problem().devices(); ++d) {
     const Slot last = arrangement_->last(DeviceId(d));
     if (last != kNoSlot) greatest = std::max(greatest, end_ms_[last]);
+  }
+  return greatest;
+}
+
+/// Within the window.
+double Timing::greatest_through() const {
+  const Window window = arrangement_->window();
+  double greatest = 0;
+  for (std::size_t p = window.first; p < window.end; ++p) {
+    const Slot slot = arrangement_->at(p);
+    if (!arrangement_->empty(slot)) greatest = std::max(greatest, through_ms(slot));
   }
   return greatest;
 }
