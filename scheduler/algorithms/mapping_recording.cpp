@@ -23,8 +23,9 @@
 // histories are (history_tree). O(n·M² + M·E·log n) with the same sums, so the same decisions;
 // fast_forms_test holds it to the plain form.
 //
-// On devices that price all operators alike, v_i is tried on the first i devices only (the paper's
-// min(M, i)): the others would be equal by symmetry.
+// Of devices that price all operators alike, v_i is tried on the first i only (the paper's
+// min(M, i), where all are alike): the others would be equal by symmetry. So what other devices
+// there are beside them does not show.
 //
 // Where the paper takes the history with the earliest finish of v_n, this one takes the least
 // latency, then the earliest finish: the same in a graph with one output, and right in others,
@@ -59,7 +60,7 @@ class MappingTable {
         tree_(graph.size(), devices_),
         ends_(devices_),
         next_ends_(devices_),
-        alike_(devices_alike()) {
+        twins_before_(count_twins()) {
     first_of_unit_.assign(empty_.units().size(), graph.size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (const auto unit = empty_.unit(order_[i])) {
@@ -115,27 +116,30 @@ class MappingTable {
   }
 
  private:
-  bool devices_alike() const {
+  bool are_twins(DeviceId a, DeviceId b) const {
     const Platform& platform = costs_.platform();
-    for (std::size_t d = 1; d < devices_; ++d) {
-      if (platform.device(DeviceId(d)).memory_bytes != platform.device(DeviceId(0)).memory_bytes) {
-        return false;
-      }
-      for (std::size_t i = 0; i < graph_.size(); ++i) {
-        if (costs_.operator_ms(OpId(i), DeviceId(d)) != costs_.operator_ms(OpId(i), DeviceId(0))) {
-          return false;
-        }
-      }
+    if (platform.device(a).memory_bytes != platform.device(b).memory_bytes) return false;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      if (costs_.operator_ms(OpId(i), a) != costs_.operator_ms(OpId(i), b)) return false;
     }
     return true;
   }
 
-  std::size_t tried(std::size_t row) const {
-    return alike_ ? std::min(devices_, row + 1) : devices_;
+  std::vector<std::size_t> count_twins() const {
+    std::vector<std::size_t> before(devices_, 0);
+    for (std::size_t d = 1; d < devices_; ++d) {
+      for (std::size_t e = d; e-- > 0 && before[d] == 0;) {
+        if (are_twins(DeviceId(d), DeviceId(e))) before[d] = before[e] + 1;
+      }
+    }
+    return before;
   }
 
+  bool tried(std::size_t row, std::size_t device) const { return twins_before_[device] <= row; }
+
   void fill_first_row() {
-    for (std::size_t j = 0; j < tried(0); ++j) {
+    for (std::size_t j = 0; j < devices_; ++j) {
+      if (!tried(0, j)) continue;
       if (!empty_.may_go(order_[0], DeviceId(j))) continue;
       tree_.set(0, DeviceId(j), costs_.operator_ms(order_[0], DeviceId(j)), {});
     }
@@ -153,7 +157,8 @@ class MappingTable {
       inputs_.push_back({e, device, tree_.entry(row, device).finish_ms});
     }
     const auto unit_goes = device_of_unit(i, k);
-    for (std::size_t j = 0; j < tried(i); ++j) {
+    for (std::size_t j = 0; j < devices_; ++j) {
+      if (!tried(i, j)) continue;
       const DeviceId device(j);
       if (unit_goes ? *unit_goes != device : !fits(op, device, history)) continue;
       double start = history.free_ms[j];
@@ -215,7 +220,7 @@ class MappingTable {
   HistoryTree tree_;
   std::vector<History> ends_, next_ends_;  // of the last row and the one being filled, by device
   std::vector<Input> inputs_;              // of the row's operator in one history
-  bool alike_;
+  std::vector<std::size_t> twins_before_;  // by device: how many before it are just like it
 };
 
 }  // namespace

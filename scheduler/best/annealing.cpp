@@ -99,7 +99,7 @@ void Annealing::end_cycle() {
 void Annealing::begin_sweep() {
   reorder();
   best_ = now_;
-  const std::size_t size = std::max(kWindow, kWindowOnADevice * problem_.devices());
+  const std::size_t size = std::max(kWindow, kWindowOnADevice * problem_.usable().size());
   windows_ = windows_of(now_, size, random_);
   next_window_ = 0;
   enter_window(windows_[next_window_++]);
@@ -143,7 +143,7 @@ double Annealing::left_of_cooling() const {
 
 double Annealing::energy_ms(double latency_ms) const {
   const double energy =
-      latency_ms + kWork * now_.work_ms() / static_cast<double>(problem_.devices());
+      latency_ms + kWork * now_.work_ms() / static_cast<double>(problem_.usable().size());
   if (now_.excess_bytes() == 0) return energy;
   return energy + ms_per_excess_byte_ * static_cast<double>(now_.excess_bytes()) +
          ms_per_overfull_device_ * static_cast<double>(now_.overfull_devices());

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 
 #include "hios/evaluate/simulate.h"
-#include "scheduler/best/annealing.h"
-#include "scheduler/best/search_problem.h"
+#include "scheduler/best/islands.h"
+#include "scheduler/best/nests.h"
 #include "scheduler/best/starts.h"
 #include "scheduler/structures/run_all.h"
 
@@ -17,6 +17,14 @@
 // all, each cycle longer than the one before: whenever time runs out, most of it went into few long
 // coolings, which is what annealing needs. Between two cycles islands exchange their bests, in the
 // order of their numbers.
+//
+// Where devices differ, the fastest of them are searched for themselves, too, by as many islands
+// (nests.h): annealing that may also place operators on a slow device comes to a good schedule of
+// the fast ones later than annealing that may not. So the islands of a nest do just what they would
+// without the other devices, and with one slow device more the same budget of moves never ends at a
+// longer schedule. Each nest tells the next its best after each cycle. It ends once no schedule on
+// its devices can be shorter than the best of all; by the clock, which promises no such thing, once
+// it is far behind.
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and everything that islands tell each other waits for the round's end, so neither
@@ -40,7 +48,8 @@ constexpr std::int64_t kGrowth = 2;                // of the next cycle
 constexpr std::int64_t kUnlimitedBudget = 2000;    // moves an operator where nothing else ends it
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: a second or so
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
-constexpr std::int64_t kMostOperatorsOfMove = 1000;   // in larger graphs a move stays in a window
+constexpr double kFarBehind = 1.02;  // a nest beside the best of all, where time is what is short
+constexpr std::int64_t kMostOperatorsOfMove = 1000;  // in larger graphs a move stays in a window
 
 class Search {
  public:
@@ -83,13 +92,14 @@ class Search {
   }
 
   void anneal() {
-    problem_.emplace(costs_);
-    for (std::size_t i = 0; i < options_.islands; ++i) {
-      Random seeds(context_.seed + i, "best");
-      islands_.push_back(std::make_unique<Annealing>(*problem_, best_.schedule, seeds.next()));
+    nests_ = nests(graph_, costs_, threads_, context_.out_of_time);
+    for (const Nest& nest : nests_) {
+      offer(nest.start.schedule);
+      add_group(nest.costs, nest.start.schedule);
     }
-    const std::int64_t moves_before_ios = kWorkBeforeIos / static_cast<std::int64_t>(graph_.size());
+    add_group(costs_, best_.schedule);
     const auto operators = static_cast<std::int64_t>(graph_.size());
+    const std::int64_t moves_before_ios = kWorkBeforeIos / operators;
     const std::int64_t first = std::clamp(kFirstMoves * operators, kFirstCycle, kLongFirstCycle);
     for (std::int64_t length = first; !finished(); length *= kGrowth) {
       if (moves_ + length > moves_before_ios) try_ios();
@@ -99,6 +109,10 @@ class Search {
     }
   }
 
+  void add_group(const CostModel& costs, const Schedule& start) {
+    groups_.push_back(std::make_unique<Islands>(costs, start, options_.islands, context_.seed));
+  }
+
   /// What would leave less than half a cycle of the budget is made as long as the budget.
   std::int64_t cycle_length(std::int64_t length) const {
     const std::int64_t left = budget_ - moves_;
@@ -106,37 +120,58 @@ class Search {
   }
 
   void run_cycle(std::int64_t length) {
+    drop_hopeless_nests();
+    std::vector<Annealing*> islands;
+    for (const auto& group : groups_) {
+      for (std::size_t i = 0; i < group->size(); ++i) islands.push_back(&(*group)[i]);
+    }
     const auto operators = static_cast<std::int64_t>(graph_.size());
     const std::int64_t round = kRoundWork / std::min(operators, kMostOperatorsOfMove);
-    for (auto& island : islands_) island->begin_cycle(length);
+    for (Annealing* island : islands) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
-      run_all(islands_.size(), threads_, [&](std::size_t i) {
-        islands_[i]->run(moves, good_enough_ms_, context_.out_of_time);
+      run_all(islands.size(), threads_, [&](std::size_t i) {
+        islands[i]->run(moves, good_enough_ms_, context_.out_of_time);
       });
       moves_ += moves;
-      const Annealing& leader = *islands_[leading()];
-      tell(leader.best_ms());
-      at_bound_ = leader.best_ms() <= good_enough_ms_;
+      island_moves_ += moves * static_cast<std::int64_t>(islands.size());
+      const double least = least_ms();
+      tell(least);
+      at_bound_ = least <= good_enough_ms_;
       if (at_bound_ || late()) break;
     }
-    run_all(islands_.size(), threads_, [&](std::size_t i) { islands_[i]->end_cycle(); });
-    offer(islands_[leading()]->best());
+    run_all(islands.size(), threads_, [&](std::size_t i) { islands[i]->end_cycle(); });
+    for (const auto& group : groups_) offer(group->leading().best());
   }
 
-  std::size_t leading() const {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < islands_.size(); ++i) {
-      if (islands_[i]->best_ms() < islands_[best]->best_ms()) best = i;
+  double least_ms() const {
+    double least = best_.latency_ms;
+    for (const auto& group : groups_) least = std::min(least, group->leading().best_ms());
+    return least;
+  }
+
+  /// The largest first: as long as it may come to something, so may what it is told by others.
+  void drop_hopeless_nests() {
+    while (!nests_.empty() && is_hopeless(nests_.size() - 1)) {
+      nests_.pop_back();
+      groups_.erase(groups_.end() - 2);
     }
-    return best;
   }
 
-  /// Every other island goes on from the best of all; the rest keep their own.
+  bool is_hopeless(std::size_t nest) const {
+    if (nests_[nest].bound_ms >= best_.latency_ms) return true;
+    const bool by_time = options_.iterations == 0;
+    return by_time && moves_ > 0 &&
+           groups_[nest]->leading().best_ms() > kFarBehind * best_.latency_ms;
+  }
+
+  /// Within groups, and from each nest to the next.
   void exchange() {
-    const std::size_t best = leading();
-    for (std::size_t i = 1; i < islands_.size(); i += 2) {
-      if (i != best) islands_[i]->adopt(*islands_[best]);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g]->exchange();
+      if (g == 0) continue;
+      const Annealing& inner = groups_[g - 1]->leading();
+      groups_[g]->take(inner.best(), inner.best_ms());
     }
   }
 
@@ -144,10 +179,12 @@ class Search {
   void try_ios() {
     if (ios_tried_ || graph_.size() < 2 || at_bound_) return;
     ios_tried_ = true;
-    const auto start = ios_start(graph_, costs_, best_.latency_ms, options_.max_endings, context_);
-    if (!start || start->latency_ms >= best_.latency_ms) return;
+    double longest = best_.latency_ms;
+    for (const auto& group : groups_) longest = std::max(longest, group->leading().best_ms());
+    const auto start = ios_start(graph_, costs_, longest, options_.max_endings, context_);
+    if (!start) return;
     offer(start->schedule);
-    if (!islands_.empty()) islands_.front()->restart(best_.schedule);
+    for (const auto& group : groups_) group->take(start->schedule, start->latency_ms);
   }
 
   void tell(double latency_ms) const {
@@ -155,8 +192,7 @@ class Search {
     char line[160];
     const double gap = bound_ms_ > 0 ? (latency_ms / bound_ms_ - 1) * 100 : 0;
     std::snprintf(line, sizeof line, "best: %.3f ms, bound %.3f ms, gap %.2f %%, %.1f M moves",
-                  latency_ms, bound_ms_, gap,
-                  static_cast<double>(moves_) * static_cast<double>(islands_.size()) / 1e6);
+                  latency_ms, bound_ms_, gap, static_cast<double>(island_moves_) / 1e6);
     context_.progress(line);
   }
 
@@ -166,10 +202,11 @@ class Search {
   double good_enough_ms_, bound_ms_;
   const Context& context_;
   std::size_t threads_;
-  std::int64_t budget_;     ///< moves of each island
-  std::int64_t moves_ = 0;  ///< made by each
-  std::optional<SearchProblem> problem_;
-  std::vector<std::unique_ptr<Annealing>> islands_;
+  std::int64_t budget_;            ///< moves of each island
+  std::int64_t moves_ = 0;         ///< made by each
+  std::int64_t island_moves_ = 0;  ///< made by all
+  std::vector<Nest> nests_;
+  std::vector<std::unique_ptr<Islands>> groups_;  ///< one for each nest, the whole last
   BestResult best_;
   bool at_bound_ = false;   ///< nothing can be shorter
   bool ios_tried_ = false;  ///< or out of the question

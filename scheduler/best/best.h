@@ -27,6 +27,10 @@ struct BestResult {
 /// further; but never is the result worse than what any of them returns when it is out of time from
 /// the beginning.
 ///
+/// Where devices differ, the fastest classes of them (device_classes.h) are searched for themselves
+/// too, with the same budget. So with one class more, slower than all others, the same `iterations`
+/// never end at a longer schedule: in graphs of up to 2000 operators, for two such classes more.
+///
 /// Ends when the latency equals `bound_ms`, `iterations` are made or `context.out_of_time` says so;
 /// without one of the latter two it may run for ever.
 ///

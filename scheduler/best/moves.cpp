@@ -36,8 +36,8 @@ constexpr std::int64_t kReach = 256;
 Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
     : arrangement_(arrangement), timing_(timing), random_(random), trades_(arrangement, random) {
   const SearchProblem& problem = arrangement.problem();
-  for (std::size_t d = 0; d < problem.devices(); ++d) {
-    any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(DeviceId(d));
+  for (DeviceId device : problem.usable()) {
+    any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(device);
   }
   for (std::size_t i = 0; i < problem.operators(); ++i) {
     any_labels_ = any_labels_ || !problem.companions(OpId(i)).empty();
@@ -85,7 +85,10 @@ OpId Moves::pick() {
   return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
 }
 
-DeviceId Moves::pick_device() { return DeviceId(random_.below(arrangement_.problem().devices())); }
+DeviceId Moves::pick_device() {
+  const auto usable = arrangement_.problem().usable();
+  return usable[random_.below(usable.size())];
+}
 
 bool Moves::may_change_device(OpId op, DeviceId device) const {
   if (device == arrangement_.device_of(op)) return true;

@@ -30,6 +30,7 @@ SearchProblem::SearchProblem(const CostModel& costs)
   for (std::size_t i = 0; i < order.size(); ++i) {
     rank_[order[i].index()] = static_cast<std::uint32_t>(i);
   }
+  gather_usable();
   gather_companions();
   for (const Operator& op : graph().operators()) {
     utilization_.push_back(op.utilization);
@@ -40,6 +41,17 @@ SearchProblem::SearchProblem(const CostModel& costs)
   gather_memory();
 }
 
+void SearchProblem::gather_usable() {
+  for (std::size_t d = 0; d < devices(); ++d) {
+    bool runs_some = false;
+    for (std::size_t i = 0; i < operators() && !runs_some; ++i) {
+      runs_some = costs_.can_run(OpId(i), DeviceId(d));
+    }
+    is_usable_.push_back(runs_some);
+    if (runs_some) usable_.push_back(DeviceId(d));
+  }
+}
+
 void SearchProblem::gather_memory() {
   Bytes all = 0;
   for (const Operator& op : graph().operators()) {
@@ -47,10 +59,10 @@ void SearchProblem::gather_memory() {
     all = saturating_sum(all, held_bytes_.back());
   }
   total_held_bytes_ = static_cast<double>(all);
-  for (const Device& device : platform().devices()) {
-    const bool limited = device.memory_bytes > 0;
-    memory_limit_.push_back(limited ? device.memory_bytes : std::numeric_limits<Bytes>::max());
-    memory_binds_ = memory_binds_ || all > memory_limit_.back();
+  for (std::size_t d = 0; d < devices(); ++d) {
+    const Bytes limit = platform().device(DeviceId(d)).memory_bytes;
+    memory_limit_.push_back(limit > 0 ? limit : std::numeric_limits<Bytes>::max());
+    memory_binds_ = memory_binds_ || (is_usable_[d] && all > memory_limit_.back());
   }
 }
 

@@ -30,6 +30,9 @@ class SearchProblem {
   const Platform& platform() const { return costs_.platform(); }
   std::size_t operators() const { return rank_.size(); }
   std::size_t devices() const { return platform().size(); }
+  /// The devices that can run some operator, the only ones that the search gives any.
+  std::span<const DeviceId> usable() const { return usable_; }
+  bool usable(DeviceId device) const { return is_usable_[device.index()]; }
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
   std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
@@ -43,19 +46,22 @@ class SearchProblem {
   Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
   /// The most that a device may hold; the largest number where it has no limit.
   Bytes memory_limit(DeviceId device) const { return memory_limit_[device.index()]; }
-  /// Whether some device could not hold all operators.
+  /// Whether some usable device could not hold all operators.
   bool memory_binds() const { return memory_binds_; }
   /// Of all operators, each the mean over devices.
   double total_operator_ms() const { return total_operator_ms_; }
   double total_held_bytes() const { return total_held_bytes_; }
 
  private:
+  void gather_usable();
   void gather_companions();
   void gather_memory();
 
   CostModel costs_;
   FlatGraph<Link> edges_;
   std::vector<std::uint32_t> rank_;
+  std::vector<DeviceId> usable_;
+  std::vector<bool> is_usable_;  // by device
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
   std::vector<Bytes> held_bytes_;

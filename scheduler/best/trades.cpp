@@ -52,9 +52,14 @@ bool Trades::propose(OpId op) {
   return found;
 }
 
+DeviceId Trades::any_device() {
+  const auto usable = arrangement_.problem().usable();
+  return usable[random_.below(usable.size())];
+}
+
 bool Trades::trade(OpId op) {
   const DeviceId from = arrangement_.device_of(op);
-  const DeviceId to(random_.below(arrangement_.problem().devices()));
+  const DeviceId to = any_device();
   if (to == from) return false;
   gather(op);
   for (OpId going : going_) {
@@ -181,12 +186,12 @@ bool Trades::send_one(OpId op, DeviceId device) {
 
 /// Sends up to `most` operators away; that may not be enough. False where one cannot go.
 bool Trades::make_room(DeviceId full, DeviceId other, std::size_t most) {
-  const std::size_t devices = arrangement_.problem().devices();
+  const std::size_t devices = arrangement_.problem().usable().size();
   for (std::size_t i = 0; i < most && arrangement_.overfull(full); ++i) {
     const std::optional<OpId> leaving = pick_leaving(full);
     if (!leaving) return true;
     DeviceId to = other;
-    if (devices > 2 && below(kElsewhere)) to = DeviceId(random_.below(devices));
+    if (devices > 2 && below(kElsewhere)) to = any_device();
     if (to != full && !send(*leaving, to)) return false;
   }
   return true;
@@ -203,7 +208,7 @@ std::optional<OpId> Trades::pick_leaving(DeviceId device) {
   const int wanted = below(kBestOfSome) ? kSome : 1;
   std::optional<OpId> best;
   int met = 0;
-  for (std::size_t draw = 0; draw < kDraws * problem.devices() && met < wanted; ++draw) {
+  for (std::size_t draw = 0; draw < kDraws * problem.usable().size() && met < wanted; ++draw) {
     const OpId op(random_.below(problem.operators()));
     if (arrangement_.device_of(op) != device || has_gone_[op.index()]) continue;
     ++met;

@@ -40,16 +40,15 @@ class MappingTable {
         table_(graph.size() * devices_) {
     history_.device.resize(graph.size());
     history_.finish_ms.resize(graph.size());
-    alike_ = devices_alike();
   }
 
   std::size_t rows() const { return order_.size(); }
 
   void fill_row(std::size_t i) {
     const OpId op = order_[i];
-    const std::size_t tried = alike_ ? std::min(devices_, i + 1) : devices_;
     if (i == 0) {
-      for (std::size_t j = 0; j < tried; ++j) {
+      for (std::size_t j = 0; j < devices_; ++j) {
+        if (twins_before(j) > 0) continue;
         entry(0, j).finish_ms = costs_.operator_ms(op, DeviceId(j));
       }
       return;
@@ -57,8 +56,8 @@ class MappingTable {
     for (std::size_t k = 0; k < devices_; ++k) {
       if (entry(i - 1, k).finish_ms == kInfinity) continue;
       read_back(i - 1, DeviceId(k));
-      for (std::size_t j = 0; j < tried; ++j) {
-        if (!costs_.can_run(op, DeviceId(j))) continue;
+      for (std::size_t j = 0; j < devices_; ++j) {
+        if (!costs_.can_run(op, DeviceId(j)) || twins_before(j) > i) continue;
         const double finish =
             earliest_start_ms(op, DeviceId(j)) + costs_.operator_ms(op, DeviceId(j));
         if (finish < entry(i, j).finish_ms) entry(i, j) = {finish, DeviceId(k)};
@@ -94,15 +93,18 @@ class MappingTable {
  private:
   Entry& entry(std::size_t i, std::size_t j) { return table_[i * devices_ + j]; }
 
-  bool devices_alike() const {
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      for (std::size_t d = 1; d < devices_; ++d) {
-        if (costs_.operator_ms(OpId(i), DeviceId(d)) != costs_.operator_ms(OpId(i), DeviceId(0))) {
-          return false;
-        }
+  /// How many devices before this one price all operators as it does.
+  std::size_t twins_before(std::size_t device) const {
+    std::size_t twins = 0;
+    for (std::size_t d = 0; d < device; ++d) {
+      bool equal = true;
+      for (std::size_t i = 0; i < graph_.size(); ++i) {
+        equal = equal && costs_.operator_ms(OpId(i), DeviceId(d)) ==
+                             costs_.operator_ms(OpId(i), DeviceId(device));
       }
+      twins += equal;
     }
-    return true;
+    return twins;
   }
 
   void read_back(std::size_t last, DeviceId device) {
@@ -133,7 +135,6 @@ class MappingTable {
   std::vector<OpId> order_;
   std::vector<Entry> table_;  // row × device
   History history_;
-  bool alike_ = false;
 };
 
 }  // namespace

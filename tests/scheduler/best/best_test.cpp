@@ -127,6 +127,34 @@ TEST(Best, TheSameSeedAndBudgetGiveTheSameScheduleWithAnyNumberOfThreads) {
   EXPECT_NE(search_for(costs, 60'000, 1, context).schedule, one);
 }
 
+/// The network that the words describe, on devices of these speeds.
+double latency_on(const std::string& words, const std::vector<double>& speeds, int streams,
+                  std::int64_t iterations) {
+  RandomDag parameters = parse_random_dag(words);
+  parameters.devices.speeds = speeds;
+  const auto [graph, platform] = random_problem(parameters, test::devices(speeds.size(), streams));
+  return search_for(CostModel::from_graph(graph, platform), iterations, 2).latency_ms;
+}
+
+TEST(Best, IsNeverWorseWithASlowerDeviceMore) {
+  for (const char* family : {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}) {
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(family + (" " + std::to_string(seed)));
+      const std::string words = "family=" + std::string(family) +
+                                ",n=" + std::to_string(30 + 10 * seed) +
+                                ",seed=" + std::to_string(seed);
+      const int streams = seed % 2 == 0 ? 1 : 3;
+      double before = latency_on(words, {1, 1}, streams, 300);
+      for (const std::vector<double>& speeds :
+           {std::vector<double>{1, 1, 0.4}, std::vector<double>{1, 1, 0.4, 0.1}}) {
+        const double now = latency_on(words, speeds, streams, 300);
+        EXPECT_LE(now, before * (1 + kRounding)) << speeds.size() << " devices";
+        before = now;
+      }
+    }
+  }
+}
+
 TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
   RandomDag parameters;
   const Graph graph = random_dag(parameters);
