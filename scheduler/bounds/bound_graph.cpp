@@ -12,19 +12,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kOutside = ~std::uint32_t{0};
 
 void add_least_shares(const Shares& shares, BoundGraph& into) {
-  std::vector<bool> used;
   for (OpId op : into.ops) {
     double path = kInfinity, window = kInfinity;
     for (DeviceId device : into.places->devices(op)) {
       path = std::min(path, shares.path_ms(op, device));
       window = std::min(window, shares.window_ms(op, device));
-      if (device.index() >= used.size()) used.resize(device.index() + 1, false);
-      used[device.index()] = true;
     }
     into.path_ms.push_back(path);
     into.window_ms.push_back(window);
   }
-  into.devices = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+  into.speeds = device_speeds(into.ops, into.window_ms, shares, *into.places);
 }
 
 void add_homes(BoundGraph& into) {
@@ -44,6 +41,24 @@ Arc arc_of(const Graph& graph, Places& places, EdgeId edge, std::uint32_t other)
 }
 
 }  // namespace
+
+std::vector<double> device_speeds(const std::vector<OpId>& ops,
+                                  const std::vector<double>& window_ms, const Shares& shares,
+                                  const Places& places) {
+  constexpr double kUnused = -1;
+  std::vector<double> by_device;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    for (DeviceId device : places.devices(ops[i])) {
+      if (device.index() >= by_device.size()) by_device.resize(device.index() + 1, kUnused);
+      const double here = shares.window_ms(ops[i], device);
+      double& speed = by_device[device.index()];
+      speed = std::max(speed, here > window_ms[i] ? window_ms[i] / here : 1);
+    }
+  }
+  std::erase(by_device, kUnused);
+  std::sort(by_device.rbegin(), by_device.rend());
+  return by_device;
+}
 
 GraphParts::GraphParts(const Graph& graph, const Shares& shares, Places& places)
     : graph_(&graph), shares_(&shares), places_(&places), number_(graph.size(), kOutside) {}
@@ -77,7 +92,7 @@ BoundGraph reversed(const BoundGraph& graph) {
   result.path_ms.assign(graph.path_ms.rbegin(), graph.path_ms.rend());
   result.window_ms.assign(graph.window_ms.rbegin(), graph.window_ms.rend());
   result.home.assign(graph.home.rbegin(), graph.home.rend());
-  result.devices = graph.devices;
+  result.speeds = graph.speeds;
   result.edges = graph.edges.reversed();
   result.places = graph.places;
   return result;

@@ -24,12 +24,19 @@ struct BoundGraph {
   std::vector<double> path_ms;      ///< the least share over all devices that it can be placed on
   std::vector<double> window_ms;    ///< likewise
   std::vector<std::uint32_t> home;  ///< operators of equal home share a device for certain
-  std::size_t devices = 1;          ///< that can run at least one of them
+  std::vector<double> speeds;       ///< device_speeds() of all that can run at least one of them
   FlatGraph<Arc> edges;
   const Places* places = nullptr;
 
   std::size_t size() const { return ops.size(); }
 };
+
+/// How fast devices are with some operators, the fastest first: what a device does of window_ms in
+/// 1 ms is at most its speed, 1 for a device that is the fastest with any of them. Of the devices
+/// given that can be the place of at least one. `window_ms`: by place in `ops`, the least share.
+std::vector<double> device_speeds(const std::vector<OpId>& ops,
+                                  const std::vector<double>& window_ms, const Shares& shares,
+                                  const Places& places);
 
 /// Makes such graphs of a graph and its parts; what it refers to must outlive it and them.
 class GraphParts {

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "scheduler/bounds/bound_table.h"
+#include "scheduler/bounds/candidates.h"
 #include "scheduler/bounds/one_device.h"
 
 // A destructive bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
 // improvement"): suppose that some schedule has a latency of at most T,
 // and draw conclusions until one cannot be; then every latency is above T.
+//  - A device that leaves an operator too late is not its place (candidates.h).
 //  - An edge that cannot be paid for in time, head + share + transfer + share + tail > T, has both
 //    ends on one device. So have all that such edges connect: a part.
 //  - A part must have a device that can run and hold it, and time for it on one device.
@@ -39,6 +41,7 @@ class Supposition {
         windows_(windows),
         context_(context),
         device_(graph_, context),
+        candidates_(graph_, context),
         parts_(graph.size()),
         latency_ms_(latency_ms * (1 + kRounding)) {
     for (std::size_t v = 0; v < graph.size(); ++v) parts_.connect(v, graph.home[v]);
@@ -49,9 +52,12 @@ class Supposition {
     while (true) {
       const bool connected = connect_parts();
       if (!parts_fit()) return true;
+      const bool narrowed = candidates_.narrow(graph_, windows_, latency_ms_);
+      if (candidates_.any_without()) return true;
+      if (candidates_.confined_ms(graph_, windows_) > latency_ms_) return true;
       const bool parted = part_parts();
       if (contradiction_) return true;
-      if ((!connected && !parted) || rounds == 0 || context_.stopped()) return false;
+      if ((!connected && !parted && !narrowed) || rounds == 0 || context_.stopped()) return false;
       --rounds;
       write_down();
       if (times_are_up()) return true;
@@ -80,6 +86,7 @@ class Supposition {
     for (std::size_t part = 0; part < members_.size(); ++part) {
       for (std::uint32_t v : members_[part]) part_of_[v] = part;
       if (device_.shared_ms(members_[part], windows_) > latency_ms_) return false;
+      candidates_.unite(members_[part]);
     }
     return true;
   }
@@ -96,7 +103,8 @@ class Supposition {
       if (!arc.may_share) return;
       std::vector<std::uint32_t> both = members_[a];
       both.insert(both.end(), members_[b].begin(), members_[b].end());
-      if (device_.shared_ms(both, windows_) <= latency_ms_) return;
+      const bool may_share = candidates_.may_share(arc.other, v);
+      if (may_share && device_.shared_ms(both, windows_) <= latency_ms_) return;
       arc.may_share = false;
       news = true;
     });
@@ -125,6 +133,7 @@ class Supposition {
   Windows windows_;
   const BoundContext& context_;
   OneDevice device_;
+  Candidates candidates_;
   ConnectedParts parts_;
   double latency_ms_;
   bool contradiction_ = false;
@@ -138,8 +147,9 @@ double destructive_ms(const BoundGraph& graph, const Windows& windows, const Bou
                       double known_ms) {
   constexpr double kFirstStep = 1.0 / 1024, kLargestStep = 1;
   constexpr int kHalvings = 5;
-  const bool too_large = graph.size() > kMostOperators;
-  if (too_large || graph.edges.edges() == 0 || context.stopped()) return 0;
+  if (graph.size() == 0 || graph.size() > kMostOperators || context.stopped()) return 0;
+  const bool alike = graph.speeds.front() == graph.speeds.back();
+  if (graph.edges.edges() == 0 && alike) return 0;
   std::size_t rounds = 2'000'000 / (graph.size() * graph.size());
   const auto refuted = [&](double latency_ms) {
     if (context.stopped()) return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 #include "scheduler/bounds/dominators.h"
@@ -38,7 +39,8 @@
 // far(s, x) by the inputs y of x: either y is with x, and so not with s, or (y, x) is paid.
 //
 // Contention::kAllDevices adds the preemptive schedule of all ancestors at the speed of all
-// devices: in any window [a, σ(v) − b], M devices offer M times its length.
+// devices: in any window [a, σ(v) − b], a device of speed s (device_speeds(): shares are the least
+// over all devices) does at most s times its length of them.
 //
 // Taking only some ancestors, with the edges among them and v, gives up some of the maxima and so
 // leaves a lower bound. Tails are the heads of the reversed graph: with time reversed, stages
@@ -55,6 +57,7 @@ class HeadFinder {
       : graph_(graph),
         contention_(contention),
         limit_(ancestors),
+        speed_(std::accumulate(graph.speeds.begin(), graph.speeds.end(), 0.0)),
         dominator_(immediate_dominators(graph, ancestors)),
         head_(graph.size(), 0),
         to_v_(graph.size()),
@@ -195,7 +198,7 @@ class HeadFinder {
     for (std::size_t x : ancestors_) {
       jobs_.push_back({head_[x], graph_.window_ms[x], to_v_[x].same - graph_.path_ms[x]});
     }
-    return preemptive_ms(jobs_, static_cast<double>(graph_.devices));
+    return preemptive_ms(jobs_, speed_);
   }
 
   struct Choice {
@@ -206,6 +209,7 @@ class HeadFinder {
   const BoundGraph& graph_;
   Contention contention_;
   std::size_t limit_;
+  double speed_;  ///< of all devices together
   std::vector<std::size_t> dominator_;
   std::vector<double> head_;         // by operator
   std::vector<Distance> to_v_;       // by operator: to the v at work

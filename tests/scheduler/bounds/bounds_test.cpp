@@ -170,6 +170,22 @@ TEST(Bounds, MemorySendsWorkToSlowerDevices) {
   EXPECT_LT(named("work", graph, costs), 4);
 }
 
+// Four operators of 1 ms, and of 4 ms on the second device: it does a quarter of the first one's work,
+// and none at all of what takes less than 4 ms together.
+TEST(Bounds, ASlowDeviceDoesNotCountInFull) {
+  std::vector<Operator> operators(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    operators[i].name = std::string("v").append(std::to_string(i));
+    operators[i].time_by_device = {{"gpu0", 1}, {"gpu1", 4}};
+  }
+  const Graph graph("slow", operators, {});
+  const Platform platform({{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_DOUBLE_EQ(named("intervals", graph, costs), 4 / 1.25);
+  EXPECT_GT(named("destructive", graph, costs), 3.9);
+  EXPECT_LE(named("destructive", graph, costs), 4);
+}
+
 // Two operators of 1000 bytes on devices of 1500: the edge must be paid for.
 TEST(Bounds, MemoryPartsWhatWouldShareADevice) {
   Graph graph = test::small_graph({2, 3}, {{1, 2, 4}});
