@@ -96,8 +96,8 @@ def summary(rows):
         result[name] = {"problems": len(some),
                         **{f"{rule}/heft": ratio(some, rule, "heft") for rule in (*RULES, "best")},
                         "best/bound": ratio(some, "best", "bound"),
-                        "worse_than_a_rule": sum(float(row["best"]) > float(row[rule]) * (1 + 1e-9) for row in some
-                                                 for rule in RULES if row["best"] and row[rule])}
+                        "worse_than_a_rule": sum(not row["best"] or float(row["best"]) > float(row[rule]) * (1 + 1e-9)
+                                                 for row in some for rule in RULES if row[rule])}
     return result
 
 
@@ -129,10 +129,13 @@ def draw(groups, folder):
     except ImportError:
         return False
     names = [name for name in groups if groups[name]["best/bound"]]
+    if not names:
+        return False
     figure, axes = style.plt.subplots(figsize=(7.2, 0.3 * len(names) + 1.2))
     for rule, mark in (("hios-lp", "^"), ("peft", "s"), ("cluster", "D"), ("best", "o")):
         places = [(groups[name][f"{rule}/heft"][0], at) for at, name in enumerate(names) if groups[name][f"{rule}/heft"]]
-        axes.plot(*zip(*places), mark, label=rule)
+        if places:
+            axes.plot(*zip(*places), mark, label=rule)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -158,6 +161,7 @@ def main():
     rows = [store.get(**dict(zip(KEYS, (*problem, options.seconds)))) for problem in asked]
     done = [row for row in rows if row]
     groups = summary(done)
+    options.out.mkdir(parents=True, exist_ok=True)
     text = (f"# Quality of schedules\n\nMade by `bench/quality`: best for {options.seconds:g} s a problem, {len(done)} of "
             f"{len(rows)} problems. Latencies over those of `heft`, and over the lower bound: mean (worst).\n\n")
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}

@@ -42,6 +42,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   context.seed = lent.seed;
   context.bound = bound;
   context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
+  context.past_half_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s / 2; };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   scheduler::ScheduleResult result =

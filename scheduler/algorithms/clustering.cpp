@@ -14,7 +14,7 @@
 // together; a cluster goes as a whole. O((V + E)·log V) for the clusters, and for their mapping
 // what list scheduling takes.
 //
-// Tests: clustering_test, oracle_test.
+// Tests: heft_test, oracle_test.
 
 namespace hios::scheduler {
 namespace {
@@ -208,7 +208,7 @@ TimedSchedule by_priority(const Graph& graph, const CostModel& costs,
     if (device && placed.place_on(op, *device)) continue;
     const auto chosen = placed.place(op);
     if (!chosen) {
-      const auto packed = pack_operators(graph, costs, "cluster");
+      const auto packed = pack_operators(graph, costs, "cluster", out_of_time);
       return {list_schedule(graph, costs, order, packed), false};
     }
     if (!device) device = chosen;

@@ -27,7 +27,8 @@ TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::ve
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     if (placed.place(op)) continue;
-    return {list_schedule(graph, costs, order, pack_operators(graph, costs, "heft")), false};
+    return {list_schedule(graph, costs, order, pack_operators(graph, costs, "heft", out_of_time)),
+            false};
   }
   return {placed.schedule(), false};
 }

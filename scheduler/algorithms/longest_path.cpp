@@ -236,7 +236,7 @@ TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
       return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true};
     }
     if (mapper.map_next_path(observe)) continue;
-    const auto packed = pack_operators(graph, costs, "longest paths");
+    const auto packed = pack_operators(graph, costs, "longest paths", out_of_time);
     return {list_schedule(graph, costs, mapper.order(), packed), false};
   }
   return {mapper.schedule(), false};

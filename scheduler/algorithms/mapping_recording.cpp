@@ -231,7 +231,7 @@ TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
   std::size_t rows = 0;
   while (rows < table.rows() && !(out_of_time && out_of_time())) {
     if (!table.fill_row(rows++)) {
-      const auto packed = pack_operators(graph, costs, "mapping recording");
+      const auto packed = pack_operators(graph, costs, "mapping recording", out_of_time);
       return {list_schedule(graph, costs, table.order(), packed), false};
     }
   }

@@ -11,7 +11,7 @@
 // The table costs O(M·E): of a reader w that runs elsewhere only the least time with its rest
 // counts, which is one number an operator, min over q of OCT(w, q) + t(w, q).
 //
-// Tests: peft_test (the table by its definition), oracle_test.
+// Tests: heft_test (the table by its definition), oracle_test.
 
 namespace hios::scheduler {
 namespace {
@@ -111,7 +111,7 @@ TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs,
     const OpId op = ready.take();
     const double* const row = &table[op.index() * devices];
     if (placed.place(op, [row](DeviceId device) { return row[device.index()]; })) continue;
-    const auto packed = pack_operators(graph, costs, "peft");
+    const auto packed = pack_operators(graph, costs, "peft", out_of_time);
     return {list_schedule(graph, costs, priority_order(graph, costs), packed), false};
   }
   return {placed.schedule(), false};

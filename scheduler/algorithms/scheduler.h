@@ -33,6 +33,9 @@ struct Context {
   /// several threads at a time. Empty: never. Algorithms that can end early return the best found
   /// with Outcome::kTimeLimit.
   std::function<bool()> out_of_time;
+  /// (optional) The same for about half of that time, for algorithms that prepare and then search:
+  /// what they prepare ends once it is true. Empty: out_of_time alone counts.
+  std::function<bool()> past_half_time = {};
   /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
   /// (optional) lower_bound() of the same graph and costs, for callers that ask several algorithms

@@ -7,7 +7,6 @@
 #include "hios/evaluate/simulate.h"
 #include "scheduler/list/device_classes.h"
 #include "scheduler/list/placement.h"
-#include "scheduler/structures/saturating_sum.h"
 
 // Tests: variants_test.
 
@@ -16,22 +15,10 @@ namespace {
 
 constexpr std::size_t kMostSubsets = 4;  ///< each costs as much as the whole
 
-/// A look that is cheap beside the search for a placement.
-bool may_hold(const Graph& graph, const CostModel& costs, const std::vector<DeviceId>& devices) {
-  Bytes room = 0, needed = 0;
-  for (const DeviceId device : devices) {
-    const Bytes limit = costs.platform().device(device).memory_bytes;
-    if (limit == 0) return true;
-    room = saturating_sum(room, limit);
-  }
-  for (const Operator& op : graph.operators()) needed = saturating_sum(needed, held_bytes(op));
-  return needed <= room;
-}
-
 std::vector<CostModel> subsets(const Graph& graph, const CostModel& costs) {
   std::vector<CostModel> result;
   for (const auto& devices : fastest_devices(graph, costs, kMostSubsets)) {
-    if (!may_hold(graph, costs, devices)) continue;
+    if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       result.push_back(costs.only(devices));
     } catch (const InputError&) {  // An operator cannot run on these.

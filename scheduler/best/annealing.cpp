@@ -19,7 +19,8 @@
 // through the sequence, put into an order of time, window by window: between ends that stand still
 // before it and tails that stand still behind, a window is a small problem of its own (timing.h),
 // whose longest path is what counts. A window never leaves the schedule longer: no path through it
-// is longer than the longest one was.
+// is longer than the longest one was. Operators of one label and trades for memory reach beyond
+// windows: where there are any, every other cycle goes through the whole.
 //
 // The sequence of an arrangement says more than the schedule does: stages of different devices that
 // could stand in either order limit each other's ranges. So it is put into another order now and
@@ -73,6 +74,7 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
       timing_(now_),
       proposals_(now_, timing_, random_),
       best_ms_(timing_.latency_ms()) {
+  sweeps_do_all_ = !problem.memory_binds() && !problem.any_companions();
   const double scale = problem.total_operator_ms();
   const auto operators = static_cast<double>(problem.operators());
   hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
@@ -87,7 +89,10 @@ void Annealing::begin_cycle(std::int64_t length) {
   now_ = best_;
   timing_.recompute();
   least_ms_ = best_ms_;
-  if (problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep) begin_sweep();
+  now_is_best_ = false;
+  const bool large = problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep;
+  swept_ = large && (sweeps_do_all_ || !swept_);
+  if (swept_) begin_sweep();
   weigh_memory();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
 }
@@ -207,9 +212,13 @@ void Annealing::step() {
 }
 
 void Annealing::save_best() {
+  copy_to_best();
+  now_is_best_ = false;
+}
+
+void Annealing::copy_to_best() {
   if (now_is_best_ && windows_.empty()) best_ = now_;
   if (now_is_best_ && !windows_.empty()) best_.take_window(now_);
-  now_is_best_ = false;
 }
 
 void Annealing::run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop) {
@@ -225,7 +234,7 @@ void Annealing::run(std::int64_t moves, double good_enough_ms, const std::functi
     if (in_cooling_ % kMovesToReorder == 0) reorder();
     step();
   }
-  save_best();
+  copy_to_best();  // whoever asks for it now finds it; nothing else changes between two rounds
 }
 
 void Annealing::adopt(const Annealing& other) {

@@ -49,6 +49,7 @@ class Annealing {
   void weigh_memory();
   void reorder();
   void save_best();
+  void copy_to_best();
 
   const SearchProblem& problem_;
   StagePricer pricer_;
@@ -63,8 +64,10 @@ class Annealing {
   double ms_per_excess_byte_ = 0, ms_per_overfull_device_ = 0;  ///< in the energy
   double best_ms_ = 0;
   double least_ms_ = 0;       ///< best_'s; in a sweep that of the longest path through the window
-  bool now_is_best_ = false;  ///< and best_ is not yet up to date
+  bool now_is_best_ = false;  ///< and best_ may not yet be up to date
   double temperature_ms_ = 0;
+  bool sweeps_do_all_ = true;  ///< there are no moves that a window has no room for
+  bool swept_ = false;         ///< the last cycle was a sweep
   std::int64_t cycle_length_ = 1;
   std::int64_t cooling_ = 1, in_cooling_ = 0;  ///< moves: of the cycle, or of the window's share
   std::vector<Window> windows_;                ///< of the sweep; none in other cycles

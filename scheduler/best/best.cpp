@@ -61,6 +61,7 @@ class Search {
         good_enough_ms_(bound_ms * (1 + kRounding)),
         bound_ms_(bound_ms),
         context_(context),
+        preparing_(context.past_half_time ? context.past_half_time : context.out_of_time),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1u, std::thread::hardware_concurrency())),
         budget_(options.iterations) {
@@ -69,7 +70,7 @@ class Search {
   }
 
   BestResult run() {
-    for (Start& start : starts(graph_, costs_, threads_, context_.out_of_time)) {
+    for (Start& start : starts(graph_, costs_, threads_, preparing_)) {
       offer(start.schedule);
     }
     if (!finished()) anneal();
@@ -92,7 +93,7 @@ class Search {
   }
 
   void anneal() {
-    nests_ = nests(graph_, costs_, threads_, context_.out_of_time);
+    nests_ = nests(graph_, costs_, threads_, preparing_);
     for (const Nest& nest : nests_) {
       offer(nest.start.schedule);
       add_group(nest.costs, nest.start.schedule);
@@ -201,6 +202,7 @@ class Search {
   const BestOptions& options_;
   double good_enough_ms_, bound_ms_;
   const Context& context_;
+  const std::function<bool()>& preparing_;  ///< once true, what the search begins with ends early
   std::size_t threads_;
   std::int64_t budget_;            ///< moves of each island
   std::int64_t moves_ = 0;         ///< made by each

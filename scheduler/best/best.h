@@ -21,11 +21,11 @@ struct BestResult {
 /// An anytime search over the whole space: device of every operator, order on every device,
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
 /// them with their default options and max_endings, where none of them runs out of time. Where time
-/// is short, each of them still runs, ends early by itself, and counts with what it has by then:
-/// `hios-mr` and `hios-lp` share the time from the beginning (with two threads or more), `ios` has
-/// what they and a second of annealing leave. So alone, with all of the time, one of them may come
-/// further; but never is the result worse than what any of them returns when it is out of time from
-/// the beginning.
+/// is short, they share half of it (context.past_half_time, or all, where that is empty) in the
+/// order of starts.h: those at work then end early and count with what they have, those behind them
+/// do not begin; and `ios` has what they and a second of annealing leave. So alone, with all of the
+/// time, one of them may come further; but never is the result worse than what any of them returns
+/// when it is out of time from the beginning.
 ///
 /// Where devices differ, the fastest classes of them (device_classes.h) are searched for themselves
 /// too, with the same budget. So with one class more, slower than all others, the same `iterations`

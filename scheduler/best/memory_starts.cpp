@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,7 +14,8 @@
 #include "scheduler/structures/saturating_sum.h"
 
 // A device takes operators in order until the next one finds no room or its share is reached; then
-// comes the next device, and none goes back: the cuts between devices are few. Shares are those of
+// comes the next device, and none goes back: the cuts between devices are few. (A device that none
+// of the operators to come may go to ends its turn, too.) Shares are those of
 // the work that is left, by the speeds of the devices that are left.
 //
 // What remains at the end goes wherever there is room. Where there is none for an operator it takes
@@ -62,24 +62,27 @@ class Filling {
       : graph_(graph), costs_(costs), empty_(graph, costs) {
     for (std::size_t d = 0; d < costs.platform().size(); ++d) {
       double sum = 0;
-      for (std::size_t i = 0; i < graph.size(); ++i) sum += time_ms(OpId(i), d);
+      bool runs_some = false;
+      for (std::size_t i = 0; i < graph.size(); ++i) {
+        sum += time_ms(OpId(i), d);
+        runs_some = runs_some || empty_.able(OpId(i), DeviceId(d));
+      }
       work_ms_.push_back(sum);
+      if (runs_some) usable_.push_back(d);
     }
   }
 
   bool limited() const {
     Bytes all = 0;
     for (const Operator& op : graph_.operators()) all = saturating_sum(all, held_bytes(op));
-    for (std::size_t d = 0; d < work_ms_.size() && empty_.limited(); ++d) {
-      if (empty_.room(DeviceId(d)) < all) return true;
-    }
-    return false;
+    return empty_.limited() && std::any_of(usable_.begin(), usable_.end(), [&](std::size_t d) {
+             return empty_.room(DeviceId(d)) < all;
+           });
   }
 
   /// The fastest first, the larger of equal ones; the largest first, the faster of equal ones.
   std::vector<std::size_t> devices(bool fastest) const {
-    std::vector<std::size_t> order(work_ms_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order = usable_;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const Bytes room_a = empty_.room(DeviceId(a)), room_b = empty_.room(DeviceId(b));
       if (fastest) return std::pair(work_ms_[a], room_b) < std::pair(work_ms_[b], room_a);
@@ -111,17 +114,21 @@ class Filling {
     device_of_.assign(graph_.size(), std::nullopt);
     double left_ms = 0;
     for (OpId op : order) left_ms += costs_.mean_operator_ms(op);
+    const std::vector<std::size_t> last = last_able(order);
     std::size_t turn = 0;
     double quota_ms = share(devices, turn) * left_ms, taken_ms = 0;
-    for (OpId op : order) {
+    const auto next_turn = [&] {
+      ++turn;
+      quota_ms = share(devices, turn) * left_ms;
+      taken_ms = 0;
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const OpId op = order[i];
       const double ms = costs_.mean_operator_ms(op);
+      while (turn < devices.size() && last[devices[turn]] < i) next_turn();
       if (!device_of_[op.index()] && turn < devices.size() && able(op, devices[turn])) {
         const bool enough = by_share && taken_ms + ms / 2 > quota_ms;
-        if (enough || empty_.bytes(op) > room_[devices[turn]]) {
-          ++turn;
-          quota_ms = share(devices, turn) * left_ms;
-          taken_ms = 0;
-        }
+        if (enough || empty_.bytes(op) > room_[devices[turn]]) next_turn();
         if (turn < devices.size() && fits(op, devices[turn])) put(op, devices[turn]);
       }
       if (device_of_[op.index()]) taken_ms += ms;
@@ -137,16 +144,27 @@ class Filling {
   /// all are.
   std::vector<std::optional<DeviceId>> on_slow_devices(
       std::vector<std::optional<DeviceId>> device_of) const {
-    const double least = *std::min_element(work_ms_.begin(), work_ms_.end());
-    const auto slow = [&](double ms) { return ms > kSlow * least; };
-    if (std::none_of(work_ms_.begin(), work_ms_.end(), slow)) return {};
+    const double least = work_ms_[devices(true).front()];
+    const auto slow = [&](std::size_t d) { return work_ms_[d] > kSlow * least; };
+    if (std::none_of(usable_.begin(), usable_.end(), slow)) return {};
     for (auto& device : device_of) {
-      if (device && !slow(work_ms_[device->index()])) device.reset();
+      if (device && !slow(device->index())) device.reset();
     }
     return device_of;
   }
 
  private:
+  /// By device: the last place in the order of an operator that it can run; 0 where there is none.
+  std::vector<std::size_t> last_able(const std::vector<OpId>& order) const {
+    std::vector<std::size_t> last(work_ms_.size(), 0);
+    for (std::size_t d : usable_) {
+      for (std::size_t i = order.size(); i-- > 0 && last[d] == 0;) {
+        if (able(order[i], d)) last[d] = i;
+      }
+    }
+    return last;
+  }
+
   bool able(OpId op, std::size_t d) const { return empty_.able(op, DeviceId(d)); }
   bool fits(OpId op, std::size_t d) const { return able(op, d) && empty_.bytes(op) <= room_[d]; }
   double time_ms(OpId op, std::size_t d) const {
@@ -221,7 +239,8 @@ class Filling {
   const Graph& graph_;
   const CostModel& costs_;
   Placement empty_;
-  std::vector<double> work_ms_;  // by device: of all operators
+  std::vector<double> work_ms_;      // by device: of all operators
+  std::vector<std::size_t> usable_;  // devices that can run some operator
   // Of the filling in the making.
   std::vector<Bytes> room_;                         // by device
   std::vector<std::optional<DeviceId>> device_of_;  // by operator

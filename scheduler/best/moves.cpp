@@ -39,9 +39,7 @@ Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
   for (DeviceId device : problem.usable()) {
     any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(device);
   }
-  for (std::size_t i = 0; i < problem.operators(); ++i) {
-    any_labels_ = any_labels_ || !problem.companions(OpId(i)).empty();
-  }
+  any_labels_ = problem.any_companions();
   if (problem.memory_binds()) {
     trade_share_ =
         std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kLeastTrade, kTrade);

@@ -3,6 +3,7 @@
 #include "hios/base/error.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/list/device_classes.h"
+#include "scheduler/list/placement.h"
 
 namespace hios::scheduler::best {
 namespace {
@@ -18,6 +19,7 @@ std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t 
   if (graph.size() > kMostOperators) return found;
   for (const auto& devices : fastest_devices(graph, costs, kMostNests)) {
     if (out_of_time && out_of_time()) break;
+    if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       CostModel some = costs.only(devices);
       Start start = starts(graph, some, threads, out_of_time).front();

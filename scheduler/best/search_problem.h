@@ -41,6 +41,7 @@ class SearchProblem {
   /// All operators with the same `colocate` label, the operator itself too; of one operator without
   /// a label, nothing.
   std::span<const OpId> companions(OpId op) const;
+  bool any_companions() const { return !labels_.empty(); }
   double utilization(OpId op) const { return utilization_[op.index()]; }
   /// Outputs and parameters, which the operator's device must hold; saturated.
   Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }

@@ -31,6 +31,7 @@ namespace hios::scheduler::best {
 namespace {
 
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
+constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< of the algorithms that starts() asks
 
 /// The schedule with its latency, or nothing where it is refused.
@@ -61,21 +62,9 @@ double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId 
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const std::function<bool()>& out_of_time) {
   const auto late = [&] { return out_of_time && out_of_time(); };
-  const auto grouped = [&](const Variant& map) {
-    return Variant([&, map](const CostModel& by) {
-      return parallelize(graph, by, map(by).schedule, kWindow, out_of_time);
-    });
-  };
-  const auto shortest_of = [&](const std::vector<Variant>& variants) {
-    return shortest(graph, costs, variants, true, out_of_time).schedule;
-  };
-  const auto longest_paths = [&](bool through_touching) {
-    return grouped([&, through_touching](const CostModel& by) {
-      return map_longest_paths(graph, by, {false, through_touching}, out_of_time);
-    });
-  };
+  using Algorithm = std::pair<const char*, std::function<Schedule()>>;
   // Cheap ones first: with few threads, the expensive ones get the remaining time.
-  const std::vector<std::pair<const char*, std::function<Schedule()>>> algorithms = {
+  std::vector<Algorithm> algorithms = {
       {"sequential",
        [&] {
          return on_one_device(costs.platform(), single_device(graph, costs, "sequential"),
@@ -86,30 +75,35 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
          return list_schedule(graph, costs, priority_order(graph, costs),
                               std::vector<std::optional<DeviceId>>(graph.size()));
        }},
-      {"filling", [&] { return fill_in_order(graph, costs, out_of_time); }},
-      {"heft",
-       [&] {
-         return shortest_of({grouped(
-             [&](const CostModel& by) { return schedule_heft(graph, by, {}, out_of_time); })});
-       }},
-      {"peft",
-       [&] {
-         return shortest_of(
-             {grouped([&](const CostModel& by) { return schedule_peft(graph, by, out_of_time); })});
-       }},
-      {"cluster",
-       [&] {
-         return shortest_of({grouped(
-             [&](const CostModel& by) { return schedule_clusters(graph, by, out_of_time); })});
-       }},
-      {"hios-mr",
-       [&] {
-         return shortest_of({grouped(
-             [&](const CostModel& by) { return record_mappings(graph, by, out_of_time); })});
-       }},
-      {"hios-lp", [&] {
-         return shortest_of({longest_paths(false), longest_paths(true)});
-       }}};
+      {"filling", [&] { return fill_in_order(graph, costs, out_of_time); }}};
+  const auto longest_paths = [&](bool through_touching) {
+    return [&, through_touching](const CostModel& by) {
+      return map_longest_paths(graph, by, {false, through_touching}, out_of_time);
+    };
+  };
+  const std::vector<std::pair<const char*, std::vector<Variant>>> mappings = {
+      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, out_of_time); }}},
+      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, out_of_time); }}},
+      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, out_of_time); }}},
+      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, out_of_time); }}},
+      {"hios-lp", {longest_paths(false), longest_paths(true)}}};
+  const auto grouped = [&](const Variant& map) {
+    return [&, map](const CostModel& by) {
+      return parallelize(graph, by, map(by).schedule, kWindow, out_of_time);
+    };
+  };
+  const auto add_mappings = [&](bool with_groups) {
+    for (const auto& mapping : mappings) {
+      algorithms.emplace_back(mapping.first, [&, with_groups] {
+        std::vector<Variant> variants;
+        for (const Variant& map : mapping.second)
+          variants.push_back(with_groups ? grouped(map) : map);
+        return shortest(graph, costs, variants, true, out_of_time).schedule;
+      });
+    }
+  };
+  if (graph.size() > kLarge) add_mappings(false);
+  add_mappings(true);
   std::vector<std::optional<Start>> made(algorithms.size());
   run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
     // Out of time from their beginning, all behind these return the list schedule too.
@@ -120,7 +114,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));
   }
-  if (found.empty()) pack_operators(graph, costs, "best");  // says why there is none
+  if (found.empty()) pack_operators(graph, costs, "best", out_of_time);  // says why there is none
   std::stable_sort(found.begin(), found.end(),
                    [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
   return found;

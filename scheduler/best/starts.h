@@ -19,11 +19,12 @@ struct Start {
 
 /// What `sequential`, plain list scheduling, filling in order (memory_starts.h), `heft`, `peft`,
 /// `cluster`, `hios-mr` and `hios-lp` (the last two no worse than `inter-mr` and `inter-lp`)
-/// return, where that keeps all constraints; the shortest first. They run side by side on up to
-/// `threads` threads, which changes nothing but the time; one after the other where the cost model
-/// reports unmeasured stages, since it does so on the caller's thread. None is left out for want of
-/// time: out_of_time, asked from all of these threads, ends each early. Throws InputError where no
-/// start is found: the devices' memory is too small, or too hard to fill.
+/// return, where that keeps all constraints; the shortest first. In a large graph all begin without
+/// Alg. 2, which may take longer than all else, and come once more with it. They run side by side
+/// on up to `threads` threads, which changes nothing but the time; one after the other where the
+/// cost model reports unmeasured stages, since it does so on the caller's thread. None is left out
+/// for want of time: out_of_time, asked from all of these threads, ends each early. Throws
+/// InputError where no start is found: the devices' memory is too small, or too hard to fill.
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const std::function<bool()>& out_of_time);
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-// Tests: device_classes_test.
+// Tests: variants_test.
 
 namespace hios::scheduler {
 namespace {

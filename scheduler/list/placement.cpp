@@ -106,6 +106,8 @@ constexpr std::int64_t kSteps = 1'000'000;  // of the search after them
 
 class Packing {
  public:
+  enum class Rule { kLeastWork, kLeastRoom, kMostRoom };
+
   Packing(const Graph& graph, const CostModel& costs)
       : graph_(graph), costs_(costs), empty_(graph, costs) {
     for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -125,7 +127,7 @@ class Packing {
   }
 
   /// Devices by operator, or nothing; left_over() says why then.
-  std::optional<std::vector<std::optional<DeviceId>>> pack(bool by_work) {
+  std::optional<std::vector<std::optional<DeviceId>>> pack(Rule rule) {
     Placement placement = empty_;
     std::vector<double> work_ms(costs_.platform().size(), 0);
     std::vector<std::optional<DeviceId>> device_of(graph_.size());
@@ -134,10 +136,13 @@ class Packing {
       for (std::size_t d = 0; d < work_ms.size(); ++d) {
         const DeviceId device(d);
         if (!placement.may_go(op, device)) continue;
-        const bool better = !best || (by_work ? work_ms[d] + time_ms(op, device) <
-                                                    work_ms[best->index()] + time_ms(op, *best)
-                                              : placement.room(device) < placement.room(*best));
-        if (better) best = device;
+        const auto work_with = [&](DeviceId to) { return work_ms[to.index()] + time_ms(op, to); };
+        const auto is_better = [&](DeviceId known) {
+          if (rule == Rule::kLeastWork) return work_with(device) < work_with(known);
+          if (rule == Rule::kLeastRoom) return placement.room(device) < placement.room(known);
+          return placement.room(device) > placement.room(known);
+        };
+        if (!best || is_better(*best)) best = device;
       }
       if (!best) {
         left_over_ = op;
@@ -202,19 +207,25 @@ class Packing {
 }  // namespace
 
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
-                                                    std::string_view algorithm) {
+                                                    std::string_view algorithm,
+                                                    const std::function<bool()>& out_of_time) {
+  using Rule = Packing::Rule;
+  constexpr Rule kRules[] = {Rule::kLeastWork, Rule::kLeastRoom, Rule::kMostRoom};
+  const auto late = [&] { return out_of_time && out_of_time(); };
   Packing packing(graph, costs);
   std::optional<OpId> left_over;  // of the first attempt, whose order has reasons
   Random random(0, "packing");    // the same placement every time
   for (int attempt = 0; attempt < (packing.limited() ? kAttempts : 1); ++attempt) {
-    auto packed = packing.pack(/*by_work=*/attempt % 2 == 0);
+    auto packed = packing.pack(kRules[attempt % 3]);
     if (packed) return std::move(*packed);
     if (!left_over) left_over = packing.left_over();
-    if (attempt > 0) packing.shuffle(random);
+    if (attempt >= 2 && late()) break;
+    if (attempt >= 2) packing.shuffle(random);
   }
   std::vector<std::optional<DeviceId>> device_of;
   PackingOutcome outcome = PackingOutcome::kNone;  // without limits, no choice hinders another
-  if (packing.limited()) outcome = packing.pack_exactly(device_of);
+  if (packing.limited() && late()) outcome = PackingOutcome::kUndecided;
+  if (packing.limited() && !late()) outcome = packing.pack_exactly(device_of);
   if (outcome == PackingOutcome::kFound) return device_of;
   throw InputError(
       std::string(algorithm) + ": " +
@@ -222,6 +233,17 @@ std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const Co
       " that fits " + (packing.labelled() ? "labels and memory" : "memory") + ": operator " +
       graph.op(*left_over).name + " is left over; give a device more memory_bytes" +
       (packing.labelled() ? ", or take fewer labels" : ""));
+}
+
+bool may_hold(const Graph& graph, const Platform& platform, std::span<const DeviceId> devices) {
+  Bytes room = 0, needed = 0;
+  for (const DeviceId device : devices) {
+    const Bytes limit = platform.device(device).memory_bytes;
+    if (limit == 0) return true;
+    room = saturating_sum(room, limit);
+  }
+  for (const Operator& op : graph.operators()) needed = saturating_sum(needed, held_bytes(op));
+  return needed <= room;
 }
 
 }  // namespace hios::scheduler

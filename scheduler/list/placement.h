@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -60,10 +61,16 @@ Bytes held_bytes(const Operator& op);
 /// A device for every operator, for when a choice made on the way leaves no room at the end. Those
 /// with the fewest devices to choose from come first, then the largest. First with an eye on the
 /// work (the device with the least of it among those with room); where that leaves an operator
-/// over, on memory (the device with the least room that will do); then both in some hundred other
-/// orders; at last pack_exactly(). Throws InputError that names algorithm and operator, and says
-/// whether there is none or, where the steps of the last were used up, none was found.
+/// over, on memory (the device with the least room that will do, or the most room); then these in
+/// some hundred other orders; at last pack_exactly(). Throws InputError that names algorithm and
+/// operator, and says whether there is none or, where the steps of the last were used up, none was
+/// found. Once `out_of_time` (may be empty), only the first three are tried.
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
-                                                    std::string_view algorithm);
+                                                    std::string_view algorithm,
+                                                    const std::function<bool()>& out_of_time = {});
+
+/// Whether these devices' memories together are as large as what all operators hold: if not, there
+/// is no placement on them alone.
+bool may_hold(const Graph& graph, const Platform& platform, std::span<const DeviceId> devices);
 
 }  // namespace hios::scheduler

@@ -155,6 +155,41 @@ TEST(Best, IsNeverWorseWithASlowerDeviceMore) {
   }
 }
 
+/// The same problem with one device more, this many times slower than the first, or of no use where
+/// that is 0.
+RandomProblem with_device(const RandomProblem& problem, double slower) {
+  std::vector<Device> devices(problem.platform.devices().begin(), problem.platform.devices().end());
+  const std::string first = devices.front().name;
+  devices.push_back({"more", "cpu", 0, 1, 0, ""});
+  std::vector<Operator> operators(problem.graph.operators().begin(),
+                                  problem.graph.operators().end());
+  for (Operator& op : operators) {
+    if (slower > 0) op.time_by_device["more"] = slower * op.time_by_device.at(first);
+  }
+  const Graph& graph = problem.graph;
+  return {Graph(graph.name(), operators, {graph.edges().begin(), graph.edges().end()},
+                graph.stage_cost()),
+          Platform(devices)};
+}
+
+TEST(Best, IsNeverWorseWithASlowOrIdleDeviceMoreWhereMemoryIsShort) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomDag parameters =
+        parse_random_dag("n=" + std::to_string(20 + 2 * seed) + ",seed=" + std::to_string(seed));
+    parameters.devices.speeds = {1, 1, 0.8};
+    parameters.devices.memory = 1.1;
+    const RandomProblem few = random_problem(parameters, test::devices(3, 1));
+    const RandomProblem idle = with_device(few, 0), slow = with_device(few, 20);
+    const auto latency_ms = [](const RandomProblem& problem) {
+      return search_for(CostModel::from_graph(problem.graph, problem.platform), 300).latency_ms;
+    };
+    const double before = latency_ms(few);
+    EXPECT_LE(latency_ms(slow), before * (1 + kRounding));
+    EXPECT_LE(latency_ms(idle), before * (1 + kRounding));
+  }
+}
+
 TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
   RandomDag parameters;
   const Graph graph = random_dag(parameters);
