@@ -204,10 +204,10 @@ class Search {
   const Context& context_;
   const std::function<bool()>& preparing_;  ///< once true, what the search begins with ends early
   std::size_t threads_;
-  std::int64_t budget_;            ///< moves of each island
-  std::int64_t moves_ = 0;         ///< made by each
-  std::int64_t island_moves_ = 0;  ///< made by all
-  std::vector<Nest> nests_;
+  std::int64_t budget_;                           ///< moves of each island
+  std::int64_t moves_ = 0;                        ///< made by each
+  std::int64_t island_moves_ = 0;                 ///< made by all
+  std::vector<Nest> nests_;                       ///< of the groups but the last, in their order
   std::vector<std::unique_ptr<Islands>> groups_;  ///< one for each nest, the whole last
   BestResult best_;
   bool at_bound_ = false;   ///< nothing can be shorter

@@ -83,11 +83,6 @@ OpId Moves::pick() {
   return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
 }
 
-DeviceId Moves::pick_device() {
-  const auto usable = arrangement_.problem().usable();
-  return usable[random_.below(usable.size())];
-}
-
 bool Moves::may_change_device(OpId op, DeviceId device) const {
   if (device == arrangement_.device_of(op)) return true;
   const SearchProblem& problem = arrangement_.problem();
@@ -135,7 +130,7 @@ bool Moves::enter_stage(OpId op) {
 bool Moves::stand_alone(OpId op) {
   const PositionRange range = arrangement_.range(op);
   if (range.first >= range.last) return false;  // it reads and is read in its own stage
-  const DeviceId device = pick_device();
+  const DeviceId device = arrangement_.problem().any_device(random_);
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
   return true;
@@ -168,7 +163,7 @@ bool Moves::exchange(OpId op) {
 bool Moves::move_stage(OpId op) {
   const Slot slot = arrangement_.slot_of(op);
   const PositionRange range = arrangement_.range_of_stage(slot);
-  const DeviceId device = pick_device();
+  const DeviceId device = arrangement_.problem().any_device(random_);
   for (OpId member : arrangement_.operators(slot)) {
     if (!may_change_device(member, device)) return false;
   }
@@ -178,7 +173,7 @@ bool Moves::move_stage(OpId op) {
 
 /// All with the operator's label go to another device, each to a stage of its own near its place.
 bool Moves::move_companions(OpId op) {
-  const DeviceId device = pick_device();
+  const DeviceId device = arrangement_.problem().any_device(random_);
   if (device == arrangement_.device_of(op)) return false;
   for (OpId member : arrangement_.problem().companions(op)) {
     if (!arrangement_.problem().costs().can_run(member, device)) return false;

@@ -25,7 +25,6 @@ class Moves {
  private:
   OpId any_operator();
   OpId pick();
-  DeviceId pick_device();
   bool relocate(OpId op);
   bool enter_stage(OpId op);
   bool stand_alone(OpId op);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hios/base/random.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "scheduler/structures/flat_graph.h"
@@ -33,6 +34,7 @@ class SearchProblem {
   /// The devices that can run some operator, the only ones that the search gives any.
   std::span<const DeviceId> usable() const { return usable_; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
+  DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
   std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }

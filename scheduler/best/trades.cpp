@@ -52,14 +52,9 @@ bool Trades::propose(OpId op) {
   return found;
 }
 
-DeviceId Trades::any_device() {
-  const auto usable = arrangement_.problem().usable();
-  return usable[random_.below(usable.size())];
-}
-
 bool Trades::trade(OpId op) {
   const DeviceId from = arrangement_.device_of(op);
-  const DeviceId to = any_device();
+  const DeviceId to = arrangement_.problem().any_device(random_);
   if (to == from) return false;
   gather(op);
   for (OpId going : going_) {
@@ -191,7 +186,7 @@ bool Trades::make_room(DeviceId full, DeviceId other, std::size_t most) {
     const std::optional<OpId> leaving = pick_leaving(full);
     if (!leaving) return true;
     DeviceId to = other;
-    if (devices > 2 && below(kElsewhere)) to = any_device();
+    if (devices > 2 && below(kElsewhere)) to = arrangement_.problem().any_device(random_);
     if (to != full && !send(*leaving, to)) return false;
   }
   return true;

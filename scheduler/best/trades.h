@@ -21,7 +21,6 @@ class Trades {
   bool propose(OpId op);
 
  private:
-  DeviceId any_device();
   bool trade(OpId op);
   bool redistribute(OpId op);
   void draw_some(OpId op);
