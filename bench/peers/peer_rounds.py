@@ -13,6 +13,7 @@ ALIKE = 1e-4  # of max |y|: ours and ONNX Runtime's values
 FEWEST, MOST = 10, 300  # measured runs a round
 OURS, PEERS = "hios", ("onnxruntime", "openvino")
 PROFILE_SWEEPS = 10
+STAGES_S = 90  # to measure stages of several operators
 
 
 @dataclass
@@ -82,15 +83,16 @@ class Measurement:
         row["ratio"] = row[OURS]["ms"] / min(row[peer]["ms"] for peer in PEERS)
         return row
 
-    # Ours: measured and planned once, one operator after the other.
+    # Ours: measured and planned once, with several cores also which operators run beside each other.
 
     def plan(self, threads):
+        stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
+        device = ("--threads", threads, "--streams", threads)
         with on_cores(cores(threads)):
-            self.programs.run("hios-profile", "--model", self.file, "--threads", threads, "--stages", "none",
-                              "--iterations", PROFILE_SWEEPS, "--output", self.profile(threads), "-q",
-                              "--flight-record", "off")
+            self.programs.run("hios-profile", "--model", self.file, *device, *stages, "--iterations", PROFILE_SWEEPS,
+                              "--output", self.profile(threads), "-q", "--flight-record", "off")
         self.programs.run("hios-schedule", "--model", self.file, "--profile", self.profile(threads), "--devices", 1,
-                          "--threads", threads, "--algorithm", "sequential", "--output", self.schedule(threads), "-q")
+                          *device, "--algorithm", "ios", "--output", self.schedule(threads), "-q")
 
     def profile(self, threads):
         return self.folder / f"profile-{threads}.json"
