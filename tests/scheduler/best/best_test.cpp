@@ -19,28 +19,11 @@
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
+#include "support/searched.h"
 #include "support/small_graph.h"
 
 namespace hios::scheduler::best {
 namespace {
-
-constexpr double kRounding = 1e-8;
-constexpr std::int64_t kEndings = 3000;
-
-BestResult search_for(const CostModel& costs, std::int64_t iterations, std::size_t threads = 1,
-                      const Context& context = {}) {
-  BestOptions options;
-  options.iterations = iterations;
-  options.threads = threads;
-  options.max_endings = kEndings;
-  const Graph& graph = costs.graph();
-  const double bound = lower_bound(graph, costs).ms;
-  BestResult result = search(graph, costs, options, bound, context);
-  EXPECT_TRUE(validate(graph, costs.platform(), result.schedule).empty());
-  EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
-  EXPECT_GE(result.latency_ms, bound * (1 - kRounding));
-  return result;
-}
 
 void expect_optimum(const CostModel& costs, const test::Prices& prices) {
   const double least = test::brute_force(costs.graph(), costs.platform(), prices).latency_ms;
@@ -125,69 +108,6 @@ TEST(Best, TheSameSeedAndBudgetGiveTheSameScheduleWithAnyNumberOfThreads) {
   EXPECT_EQ(search_for(costs, 60'000, 3, context).schedule, one);
   context.seed = 6;
   EXPECT_NE(search_for(costs, 60'000, 1, context).schedule, one);
-}
-
-/// The network that the words describe, on devices of these speeds.
-double latency_on(const std::string& words, const std::vector<double>& speeds, int streams,
-                  std::int64_t iterations) {
-  RandomDag parameters = parse_random_dag(words);
-  parameters.devices.speeds = speeds;
-  const auto [graph, platform] = random_problem(parameters, test::devices(speeds.size(), streams));
-  return search_for(CostModel::from_graph(graph, platform), iterations, 2).latency_ms;
-}
-
-TEST(Best, IsNeverWorseWithASlowerDeviceMore) {
-  for (const char* family : {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      SCOPED_TRACE(family + (" " + std::to_string(seed)));
-      const std::string words = "family=" + std::string(family) +
-                                ",n=" + std::to_string(30 + 10 * seed) +
-                                ",seed=" + std::to_string(seed);
-      const int streams = seed % 2 == 0 ? 1 : 3;
-      double before = latency_on(words, {1, 1}, streams, 300);
-      for (const std::vector<double>& speeds :
-           {std::vector<double>{1, 1, 0.4}, std::vector<double>{1, 1, 0.4, 0.1}}) {
-        const double now = latency_on(words, speeds, streams, 300);
-        EXPECT_LE(now, before * (1 + kRounding)) << speeds.size() << " devices";
-        before = now;
-      }
-    }
-  }
-}
-
-/// The same problem with one device more, this many times slower than the first, or of no use where
-/// that is 0.
-RandomProblem with_device(const RandomProblem& problem, double slower) {
-  std::vector<Device> devices(problem.platform.devices().begin(), problem.platform.devices().end());
-  const std::string first = devices.front().name;
-  devices.push_back({"more", "cpu", 0, 1, 0, ""});
-  std::vector<Operator> operators(problem.graph.operators().begin(),
-                                  problem.graph.operators().end());
-  for (Operator& op : operators) {
-    if (slower > 0) op.time_by_device["more"] = slower * op.time_by_device.at(first);
-  }
-  const Graph& graph = problem.graph;
-  return {Graph(graph.name(), operators, {graph.edges().begin(), graph.edges().end()},
-                graph.stage_cost()),
-          Platform(devices)};
-}
-
-TEST(Best, IsNeverWorseWithASlowOrIdleDeviceMoreWhereMemoryIsShort) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomDag parameters =
-        parse_random_dag("n=" + std::to_string(20 + 2 * seed) + ",seed=" + std::to_string(seed));
-    parameters.devices.speeds = {1, 1, 0.8};
-    parameters.devices.memory = 1.1;
-    const RandomProblem few = random_problem(parameters, test::devices(3, 1));
-    const RandomProblem idle = with_device(few, 0), slow = with_device(few, 20);
-    const auto latency_ms = [](const RandomProblem& problem) {
-      return search_for(CostModel::from_graph(problem.graph, problem.platform), 300).latency_ms;
-    };
-    const double before = latency_ms(few);
-    EXPECT_LE(latency_ms(slow), before * (1 + kRounding));
-    EXPECT_LE(latency_ms(idle), before * (1 + kRounding));
-  }
 }
 
 TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
