@@ -67,10 +67,16 @@ Bytes working_bytes(const ProblemSize& size, const Work& work) {
 Bytes cost_model_bytes(const Graph& graph, const Platform& platform) {
   const Bytes devices = platform.size();
   std::unordered_set<Bytes> sizes;
+  Bytes by_pair = 0;
   for (const Edge& edge : graph.edges()) {
-    if (!edge.transfer_ms && devices > 1) sizes.insert(edge.size_bytes);
+    if (edge.transfer_ms || devices < 2) continue;
+    if (edge.transfer_by_pair) {
+      ++by_pair;
+    } else {
+      sizes.insert(edge.size_bytes);
+    }
   }
-  return sizeof(double) * devices * (graph.size() + sizes.size() * devices);
+  return sizeof(double) * devices * (graph.size() + (sizes.size() + by_pair) * devices);
 }
 
 void require_memory(Bytes needed, const std::string& purpose, const std::string& remedy) {

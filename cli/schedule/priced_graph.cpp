@@ -32,6 +32,7 @@ Graph priced_graph(const CostModel& costs) {
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   if (costs.platform().size() > 1) {
     for (std::size_t e = 0; e < edges.size(); ++e) {
+      if (edges[e].transfer_by_pair) continue;  // says more than a mean
       edges[e].transfer_ms = costs.mean_transfer_ms(EdgeId(e));
     }
   }

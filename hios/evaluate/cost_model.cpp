@@ -27,6 +27,20 @@ const double* time_on(const Operator& op, const Device& device) {
   return op.has_time ? &op.time_ms : nullptr;
 }
 
+/// Nothing where the edge has no time for the pair.
+std::optional<double> time_between(const Edge& edge, const Device& from, const Device& to) {
+  if (!edge.transfer_by_pair) return std::nullopt;
+  for (const std::string& sender : {from.name, from.kind}) {
+    const auto receivers = edge.transfer_by_pair->find(sender);
+    if (receivers == edge.transfer_by_pair->end()) continue;
+    for (const std::string& receiver : {to.name, to.kind}) {
+      const auto found = receivers->second.find(receiver);
+      if (found != receivers->second.end()) return found->second;
+    }
+  }
+  return std::nullopt;
+}
+
 void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
                                const Configuration& configuration, Need need) {
   std::set<std::string> missing;
@@ -217,20 +231,30 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
   std::string text = "no transfer time from " + device.name + " to " + platform_->device(to).name +
                      " for the edge " + graph_->op(edge.from).name + " -> " +
                      graph_->op(edge.to).name;
+  if (edge.transfer_by_pair && edge.size_bytes == 0) {
+    throw InputError(text + ": its transfer_ms does not name the pair, and it has no bytes; give " +
+                     "one of the two");
+  }
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) + ")",
                      measurement_of(from, *platform_, profile_file_, *graph_));
   }
+  if (platform_->traffic().routing == Routing::kWidest) {
+    throw InputError(text + ": no way over links leads there; give the platform a link on it or a " +
+                     "default_link, or the edge transfer_ms");
+  }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
 }
 
-void CostModel::fill_size_class(const Edge& edge, std::vector<double>& row) const {
+void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
   const std::size_t devices = platform_->size();
   row.assign(devices * devices, 0);
   for (std::size_t a = 0; a < devices; ++a) {
     for (std::size_t b = 0; b < devices; ++b) {
       if (a == b) continue;
-      const auto ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
+      auto ms = time_between(edge, platform_->device(DeviceId(a)), platform_->device(DeviceId(b)));
+      const bool sized = !edge.transfer_by_pair || edge.size_bytes > 0;
+      if (!ms && sized) ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
       if (!ms) refuse_transfer(edge, DeviceId(a), DeviceId(b));
       row[a * devices + b] = *ms;
     }
@@ -242,25 +266,32 @@ void CostModel::fill_transfers() {
   transfer_price_.resize(graph_->edge_count());
   mean_transfer_ms_.assign(graph_->edge_count(), 0);
   if (devices < 2) return;
-  std::unordered_map<Bytes, std::pair<std::uint32_t, double>> classes;  // class, mean
+  std::unordered_map<Bytes, std::pair<std::uint32_t, double>> classes;  // row, mean
   std::vector<double> row;
+  std::uint32_t rows = 0;
+  const auto add_row = [&](const Edge& edge) {
+    fill_row(edge, row);
+    pair_ms_.insert(pair_ms_.end(), row.begin(), row.end());
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) /
+                        static_cast<double>(devices * (devices - 1));
+    return std::pair(rows++, mean);
+  };
   for (std::size_t e = 0; e < graph_->edge_count(); ++e) {
     const Edge& edge = graph_->edge(EdgeId(e));
     if (edge.transfer_ms) {
       transfer_price_[e].ms = mean_transfer_ms_[e] = *edge.transfer_ms;
       continue;
     }
-    auto found = classes.find(edge.size_bytes);
-    if (found == classes.end()) {
-      fill_size_class(edge, row);
-      pair_ms_.insert(pair_ms_.end(), row.begin(), row.end());
-      const double mean = std::accumulate(row.begin(), row.end(), 0.0) /
-                          static_cast<double>(devices * (devices - 1));
-      const auto next = static_cast<std::uint32_t>(classes.size());
-      found = classes.emplace(edge.size_bytes, std::pair(next, mean)).first;
+    std::pair<std::uint32_t, double> priced;
+    if (edge.transfer_by_pair) {
+      priced = add_row(edge);
+    } else {
+      auto found = classes.find(edge.size_bytes);
+      if (found == classes.end()) found = classes.emplace(edge.size_bytes, add_row(edge)).first;
+      priced = found->second;
     }
-    transfer_price_[e] = {true, found->second.first, 0};
-    mean_transfer_ms_[e] = found->second.second;
+    transfer_price_[e] = {true, priced.first, 0};
+    mean_transfer_ms_[e] = priced.second;
   }
 }
 

@@ -31,7 +31,8 @@ bool may_run(const Operator& op, const Device& device);
 class CostModel {
  public:
   /// From the graph's own costs. Throws InputError where an operator has no time, or an edge
-  /// neither `transfer_ms` nor a link (only where the platform has two devices or more).
+  /// between some pair of devices neither `transfer_ms` nor a link (or, by Routing::kWidest, a way
+  /// over links).
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
   /// From a profile. Throws InputError that lists what is missing (the configuration; signatures;
@@ -65,7 +66,7 @@ class CostModel {
     const TransferPrice& price = transfer_price_[edge.index()];
     if (!price.by_pair) return price.ms;
     const std::size_t devices = configurations_.size();
-    return pair_ms_[(price.size_class * devices + from.index()) * devices + to.index()];
+    return pair_ms_[(price.row * devices + from.index()) * devices + to.index()];
   }
 
   /// What the edge costs between any two devices, where that is the same for all.
@@ -98,10 +99,10 @@ class CostModel {
  private:
   struct MeasuredStages;
   /// What an edge costs between any two devices, or which row of pair_ms_ says so: edges of as many
-  /// bytes share one.
+  /// bytes share one, an edge with times by pair has its own.
   struct TransferPrice {
     bool by_pair = false;
-    std::uint32_t size_class = 0;
+    std::uint32_t row = 0;
     double ms = 0;
   };
 
@@ -110,7 +111,7 @@ class CostModel {
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
   std::optional<double> pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const;
-  void fill_size_class(const Edge& edge, std::vector<double>& row) const;
+  void fill_row(const Edge& edge, std::vector<double>& row) const;
   [[noreturn]] void refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const;
   void number_signatures();
   double serial_ms(std::span<const Group> groups, DeviceId device) const;
@@ -125,7 +126,7 @@ class CostModel {
   std::vector<const Configuration*> configurations_;  // by device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
   std::vector<TransferPrice> transfer_price_;                    // by edge
-  std::vector<double> pair_ms_;                                  // size class × from × to
+  std::vector<double> pair_ms_;                                  // row × from × to
   std::vector<std::uint32_t> signature_;                         // by operator, with a profile
   std::vector<std::shared_ptr<const MeasuredStages>> measured_;  // by device, with a profile
   std::string profile_file_;                                     // for messages

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "hios/evaluate/contended_run.h"
 #include "hios/schedule/assignment.h"
 
 // The stage graph: a node a stage, an arc for every dependency between stages and one from each
@@ -151,7 +152,9 @@ class Simulation {
 }  // namespace
 
 Timeline simulate(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
-  return Simulation(graph, schedule, costs).run();
+  const bool alone = costs.platform().contention() == Contention::kNone;
+  return alone ? Simulation(graph, schedule, costs).run()
+               : simulate_contended(graph, schedule, costs);
 }
 
 }  // namespace hios

@@ -28,7 +28,8 @@ struct StageTimes {
 struct TransferTimes {
   OpId producer;      ///< the operator whose output it is
   DeviceId from, to;  ///< its device, and the one that needs the tensor
-  /// Planned: the end of the producer's stage. Measured: when the sender gave it away.
+  /// Planned: the end of the producer's stage, or later where it waits for a link. Measured: when
+  /// the sender gave it away.
   double start_ms = 0;
   /// Planned: start and the transfer's time, that of the slowest edge where it serves several (a
   /// stage waits for its own edges only). Measured: when the receiver saw that it was there.

@@ -7,6 +7,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/deadlock.h"
 #include "hios/schedule/assignment.h"
+#include "hios/schedule/transfers.h"
 
 // One pass over the schedule notes what each stage and device breaks by itself; one over the edges
 // finds what is wrong inside a stage; hios/evaluate/deadlock.cpp what is wrong between stages.
@@ -33,9 +34,12 @@ class Validator {
     check_complete();
     check_inside_stages();
     check_colocation();
-    for (Finding& finding : find_deadlocks(graph_, platform_, schedule_, assignment_)) {
-      findings_.push_back(std::move(finding));
+    const bool transfers_told = check_transfers();
+    auto deadlocks = find_deadlocks(graph_, platform_, schedule_, assignment_);
+    if (deadlocks.empty() && !transfers_told && platform_.contention() != Contention::kNone) {
+      deadlocks = find_transfer_deadlocks(graph_, platform_, schedule_, assignment_);
     }
+    for (Finding& finding : deadlocks) findings_.push_back(std::move(finding));
     return std::move(findings_);
   }
 
@@ -172,6 +176,54 @@ class Validator {
     }
   }
 
+  /// What is wrong with the list of transfers by itself; true if anything is.
+  bool check_transfers() {
+    if (schedule_.transfers.empty()) return false;
+    const std::size_t before = findings_.size();
+    const std::vector<PlannedTransfer> needed = transfers_of(graph_, assignment_);
+    std::vector<std::optional<std::size_t>> listed(needed.size());
+    for (std::size_t i = 0; i < schedule_.transfers.size(); ++i) {
+      const PlannedTransfer& transfer = schedule_.transfers[i];
+      const auto found = std::lower_bound(needed.begin(), needed.end(), transfer);
+      const std::string what = describe(transfer);
+      if (found == needed.end() || *found != transfer) {
+        add_transfer(Rule::kTransferUnneeded, what + " is of no use: " + why_unneeded(transfer),
+                     transfer, i);
+        continue;
+      }
+      auto& place = listed[static_cast<std::size_t>(found - needed.begin())];
+      if (place) {
+        add_transfer(Rule::kTransferTwice,
+                     what + " is listed already, in place " + std::to_string(*place), transfer, i);
+      }
+      place = place.value_or(i);
+    }
+    for (std::size_t t = 0; t < needed.size(); ++t) {
+      if (listed[t]) continue;
+      add_transfer(Rule::kTransferMissing,
+                   describe(needed[t]) + " is not listed: list all transfers or none", needed[t],
+                   {});
+    }
+    return findings_.size() > before;
+  }
+
+  void add_transfer(Rule rule, std::string text, const PlannedTransfer& transfer,
+                    std::optional<std::size_t> place) {
+    findings_.push_back({rule, std::move(text), transfer.producer, transfer.to, {}, place});
+  }
+
+  std::string describe(const PlannedTransfer& transfer) const {
+    return describe_transfer(graph_, platform_, transfer);
+  }
+
+  std::string why_unneeded(const PlannedTransfer& transfer) const {
+    const std::string& name = graph_.op(transfer.producer).name;
+    const auto& place = assignment_.find(transfer.producer);
+    if (!place) return name + " runs nowhere";
+    if (place->device == transfer.to) return name + " runs there itself";
+    return "no operator there reads " + name;
+  }
+
   const Graph& graph_;
   const Platform& platform_;
   const Schedule& schedule_;
@@ -189,6 +241,10 @@ std::vector<Finding> validate(const Graph& graph, const Platform& platform,
 }
 
 std::string finding_line(const std::string& file, const Finding& finding) {
+  if (finding.transfer) {
+    return file + ": $.transfers[" + std::to_string(*finding.transfer) + "]: " + finding.text;
+  }
+  if (finding.rule == Rule::kTransferMissing) return file + ": $.transfers: " + finding.text;
   std::string where = "$.devices";
   if (finding.device) where += "[" + std::to_string(finding.device->index()) + "]";
   if (finding.device && finding.stage) where += ".stages[" + std::to_string(*finding.stage) + "]";

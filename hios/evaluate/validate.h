@@ -17,10 +17,15 @@ enum class Rule {
   kTooManyGroups,    ///< at most `streams` groups in a stage
   kDependentGroups,  ///< groups of one stage are independent, also through other operators
   kOrderInGroup,     ///< a group lists its operators in an order that their edges allow
-  kCycle,            ///< no cyclic wait through edges and the order of stages on every device
+  /// No cyclic wait through edges, the order of stages on every device and, where links carry one
+  /// tensor at a time, the listed order of transfers.
+  kCycle,
   kMemory,           ///< the device holds outputs and parameters of its operators
   kNotAllowed,       ///< the operator may run on that device (`allowed`, `time_ms`)
   kColocate,         ///< equal labels share a device
+  kTransferUnneeded,  ///< a listed transfer's tensor is needed where it is said to go
+  kTransferMissing,   ///< where transfers are listed, all are
+  kTransferTwice,     ///< and each once
 };
 
 /// One rule broken, and where.
@@ -30,10 +35,12 @@ struct Finding {
   std::optional<OpId> op;
   std::optional<DeviceId> device;
   std::optional<std::size_t> stage;
+  std::optional<std::size_t> transfer = {};  ///< its place in the schedule's list
 };
 
 /// Every rule that a schedule must meet; empty means that it will run, without deadlock, under the
-/// engine's shape (a stage awaits its inputs, runs its groups, then sends). Costs are not asked.
+/// engine's shape (a stage awaits its inputs, runs its groups, then sends). Of the platform's links
+/// only their contention is asked; costs are not.
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
                               const Schedule& schedule);
 

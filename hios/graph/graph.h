@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,12 @@ struct Operator {
   std::vector<std::string> allowed;  ///< device names; empty: all
 };
 
+/// Times of one tensor in ms by sender, then receiver, each a device's name or its kind. Where
+/// several fit a pair, a sender's name comes before its kind, then a receiver's name before its
+/// kind.
+using PairTimes =
+    std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
+
 /// A dependency: `to` reads a tensor that `from` produces. Parallel edges are kept (a value used
 /// twice), their data travels once.
 struct Edge {
@@ -36,6 +43,8 @@ struct Edge {
   OpId to;
   Bytes size_bytes = 0;
   std::optional<double> transfer_ms;  ///< between any two devices, where the graph says so
+  /// Or for some pairs; the others cost what the bytes cost. Null: for none.
+  std::shared_ptr<const PairTimes> transfer_by_pair = {};
 };
 
 /// The cost of a stage where nothing was measured ("stage_cost": docs/formats.md).

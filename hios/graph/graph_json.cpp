@@ -1,4 +1,4 @@
-// Part of hios/graph/graph_json.h: `hios-graph` version 1, to and from JSON. An operator's `extra`
+// Part of hios/graph/graph_json.h: `hios-graph` versions 1 and 2, to and from JSON. An operator's `extra`
 // carries what only our own programs use, its signature and block, so that a graph written out and
 // read back keeps its digest and a schedule of the one is a schedule of the other.
 #include "hios/graph/graph_json.h"
@@ -73,15 +73,35 @@ OpId read_end(const JsonView& view, const IdsByName& ids) {
   return found->second;
 }
 
-Edge read_edge(const JsonView& view, const IdsByName& ids) {
+/// `transfer_ms` as an object, of version 2.
+std::shared_ptr<const PairTimes> read_pair_times(const JsonView& view, int version) {
+  if (version < 2) view.fail("must be a number; times by pair are of version 2");
+  PairTimes times;
+  for (const auto& [sender, receivers] : view.members()) {
+    auto& of_sender = times[sender];
+    for (const auto& [receiver, ms] : receivers.members()) {
+      of_sender.emplace(receiver, ms.number(0, kMaxMs));
+    }
+    if (of_sender.empty()) receivers.fail("names no receiver; give one a time");
+  }
+  if (times.empty()) view.fail("names no sender; give one a receiver and a time");
+  return std::make_shared<const PairTimes>(std::move(times));
+}
+
+Edge read_edge(const JsonView& view, const IdsByName& ids, int version) {
   ObjectReader reader(view);
   Edge edge;
   edge.from = read_end(reader.required("from"), ids);
   edge.to = read_end(reader.required("to"), ids);
   if (edge.from == edge.to) view.fail("leads from an operator to itself; remove it");
-  if (const auto time = reader.optional("transfer_ms")) edge.transfer_ms = time->number(0, kMaxMs);
+  const auto time = reader.optional("transfer_ms");
+  if (time && time->is_object()) {
+    edge.transfer_by_pair = read_pair_times(*time, version);
+  } else if (time) {
+    edge.transfer_ms = time->number(0, kMaxMs);
+  }
   // Without a time of its own, an edge costs what its bytes cost on a link.
-  const auto bytes = edge.transfer_ms ? reader.optional("bytes") : reader.required("bytes");
+  const auto bytes = time ? reader.optional("bytes") : reader.required("bytes");
   if (bytes) edge.size_bytes = read_bytes(*bytes);
   reader.finish();
   return edge;
@@ -127,6 +147,15 @@ Json to_json(const Operator& op) {
   return json;
 }
 
+Json pair_times_json(const PairTimes& times) {
+  Json json = Json::object();
+  for (const auto& [sender, receivers] : times) {
+    Json& of_sender = json[sender] = Json::object();
+    for (const auto& [receiver, ms] : receivers) of_sender[receiver] = ms;
+  }
+  return json;
+}
+
 Json stage_cost_json(const StageCostRule& rule) {
   if (rule.kind == StageCostRule::Kind::kSerial) return {{"kind", "serial"}};
   return {{"kind", "overlap"}, {"weight", rule.weight}};
@@ -135,7 +164,7 @@ Json stage_cost_json(const StageCostRule& rule) {
 }  // namespace
 
 Graph graph_from_json(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-graph", 1);
+  auto [version, reader] = open_format(root, "hios-graph", 1, 2);
   std::string name = read_label(reader.required("name"));
 
   const JsonView operators_view = reader.required("operators");
@@ -152,7 +181,9 @@ Graph graph_from_json(const JsonView& root) {
 
   std::vector<Edge> edges;
   const JsonView edges_view = reader.required("edges");
-  for (const JsonView& view : edges_view.array()) edges.push_back(read_edge(view, ids));
+  for (const JsonView& view : edges_view.array()) {
+    edges.push_back(read_edge(view, ids, version));
+  }
   StageCostRule stage_cost;
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();
@@ -167,14 +198,20 @@ Json to_json(const Graph& graph) {
   Json operators = Json::array();
   for (const Operator& op : graph.operators()) operators.push_back(to_json(op));
   Json edges = Json::array();
+  int version = 1;
   for (const Edge& edge : graph.edges()) {
     Json json{{"from", graph.op(edge.from).name},
               {"to", graph.op(edge.to).name},
               {"bytes", edge.size_bytes}};
-    if (edge.transfer_ms) json["transfer_ms"] = *edge.transfer_ms;
+    if (edge.transfer_ms) {
+      json["transfer_ms"] = *edge.transfer_ms;
+    } else if (edge.transfer_by_pair) {
+      json["transfer_ms"] = pair_times_json(*edge.transfer_by_pair);
+      version = 2;
+    }
     edges.push_back(std::move(json));
   }
-  return {{"format", "hios-graph"},    {"version", 1},
+  return {{"format", "hios-graph"},    {"version", version},
           {"name", graph.name()},      {"operators", std::move(operators)},
           {"edges", std::move(edges)}, {"stage_cost", stage_cost_json(graph.stage_cost())}};
 }

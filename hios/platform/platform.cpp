@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/platform/widest_ways.h"
 
 namespace hios {
 namespace {
@@ -50,12 +51,45 @@ void check_elements(const std::vector<Device>& devices) {
   }
 }
 
+/// The links of each pair, as ways over them.
+std::unordered_map<std::uint64_t, Link> routed(
+    std::size_t devices, const std::unordered_map<std::uint64_t, Link>& by_pair) {
+  std::vector<DirectedLink> links;
+  for (const auto& [key, link] : by_pair) {
+    links.push_back({DeviceId(key >> 32), DeviceId(key & 0xffffffffu), link});
+  }
+  std::unordered_map<std::uint64_t, Link> ways;
+  for (const DirectedLink& way : widest_ways(devices, std::move(links))) {
+    ways.emplace(pair_key(way.from, way.to), way.link);
+  }
+  return ways;
+}
+
 }  // namespace
+
+std::string_view to_string(Contention contention) {
+  switch (contention) {
+    case Contention::kLink:
+      return "link";
+    case Contention::kPort:
+      return "port";
+    case Contention::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::string_view to_string(Routing routing) {
+  return routing == Routing::kWidest ? "widest" : "direct";
+}
 
 Platform::Platform(std::vector<Device> devices,
                    std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
-                   std::optional<Link> default_link)
-    : devices_(std::move(devices)), links_(std::move(links)), default_link_(default_link) {
+                   std::optional<Link> default_link, Traffic traffic)
+    : devices_(std::move(devices)),
+      links_(std::move(links)),
+      default_link_(default_link),
+      traffic_(traffic) {
   by_name_ = sorted_by_name(devices_);
   check_elements(devices_);
   if (default_link_) check_link(*default_link_, "the default link");
@@ -74,6 +108,7 @@ Platform::Platform(std::vector<Device> devices,
     }
   }
   for (const auto& [from, to, link] : links_) by_pair_.emplace(pair_key(to, from), link);
+  if (traffic_.routing == Routing::kWidest) by_pair_ = routed(size(), by_pair_);
 }
 
 Bytes Platform::element_bytes() const {

@@ -42,16 +42,39 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+/// Which tensors on their way wait for each other.
+enum class Contention {
+  kNone,  ///< none does
+  kLink,  ///< an ordered pair of devices carries one tensor at a time
+  kPort,  ///< a device sends one tensor at a time, and receives one tensor at a time
+};
+std::string_view to_string(Contention contention);
+
+/// How a tensor comes from one device to another.
+enum class Routing {
+  kDirect,  ///< by the link between the two, or the default link
+  kWidest,  ///< over links by the way with the widest bottleneck (hios/platform/widest_ways.h)
+};
+std::string_view to_string(Routing routing);
+
+/// The rules of a platform's links.
+struct Traffic {
+  Contention contention = Contention::kNone;
+  Routing routing = Routing::kDirect;
+  bool operator==(const Traffic&) const = default;
+};
+
 /// M devices and the links between them. Immutable; any thread may read it.
 class Platform {
  public:
   Platform() = default;
   /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
   /// that is not there, given twice, or without bandwidth; devices whose tensors' elements differ
-  /// in size (fp16 beside fp32), since tensors are sent as they are in memory.
+  /// in size (fp16 beside fp32), since tensors are sent as they are in memory; more devices than
+  /// widest ways are looked for.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
-           std::optional<Link> default_link = {});
+           std::optional<Link> default_link = {}, Traffic traffic = {});
 
   /// M devices in short: kind0 … kind(M−1), all alike, no links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
@@ -68,22 +91,26 @@ class Platform {
   std::span<const Device> devices() const { return devices_; }
   const Device& device(DeviceId id) const { return devices_[id.index()]; }
   /// The link from one device to another, else the default link, else nothing. A link given in one
-  /// direction serves the other where that one is not given.
+  /// direction serves the other where that one is not given. With Routing::kWidest the way over
+  /// links, as one link; the default link serves pairs without a way.
   std::optional<Link> link(DeviceId from, DeviceId to) const;
   std::optional<DeviceId> find(std::string_view name) const;  ///< in log M
   /// As given, in order, for writing a platform out.
   std::span<const std::tuple<DeviceId, DeviceId, Link>> links() const { return links_; }
   const std::optional<Link>& default_link() const { return default_link_; }
+  const Traffic& traffic() const { return traffic_; }
+  Contention contention() const { return traffic_.contention; }
 
  private:
   std::vector<Device> devices_;
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
+  Traffic traffic_;
   std::vector<std::size_t> by_name_;                 // indices of devices_
-  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, and those that serve both ways
+  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links and those that serve both ways; or ways
 };
 
-/// `hios-platform` version 1.
+/// `hios-platform` versions 1 and 2. What is written is of version 1 where that can say it.
 Platform platform_from_json(const JsonView& root);
 Json to_json(const Platform& platform);
 

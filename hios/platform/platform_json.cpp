@@ -1,5 +1,7 @@
-// Part of hios/platform/platform.h: `hios-platform` version 1, to and from JSON.
+// Part of hios/platform/platform.h: `hios-platform` versions 1 and 2, to and from JSON.
 
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -30,9 +32,9 @@ DeviceId read_end(const JsonView& view, const Platform& devices) {
 /// What the constructor refuses (a name or a link twice) is a matter of the whole list.
 Platform built(const JsonView& list, std::vector<Device> devices,
                std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
-               std::optional<Link> default_link) {
+               std::optional<Link> default_link, Traffic traffic) {
   try {
-    return Platform(std::move(devices), std::move(links), default_link);
+    return Platform(std::move(devices), std::move(links), default_link, traffic);
   } catch (const InputError& error) {
     list.fail(error.what());
   }
@@ -50,6 +52,35 @@ std::vector<std::tuple<DeviceId, DeviceId, Link>> read_links(const JsonView& vie
   return links;
 }
 
+/// The one of `known` that the word is called.
+template <class Word>
+Word read_word(const JsonView& view, std::initializer_list<Word> known) {
+  const std::string text = view.string();
+  std::string names;
+  for (const Word word : known) {
+    if (text == to_string(word)) return word;
+    names += (names.empty() ? "" : ", ") + quote(to_string(word));
+  }
+  const char* complaint = text == "buses" ? " is not known to this program; use one of "
+                                          : " is unknown; use one of ";
+  view.fail(quote(text) + complaint + names);
+}
+
+Traffic read_traffic(ObjectReader& reader, int version) {
+  Traffic traffic;
+  const auto contention = reader.optional("contention");
+  const auto routing = reader.optional("routing");
+  for (const auto& view : {contention, routing}) {
+    if (view && version < 2) view->fail("is a key of version 2: say \"version\": 2");
+  }
+  if (contention) {
+    traffic.contention =
+        read_word(*contention, {Contention::kNone, Contention::kLink, Contention::kPort});
+  }
+  if (routing) traffic.routing = read_word(*routing, {Routing::kDirect, Routing::kWidest});
+  return traffic;
+}
+
 Json speed_json(const Link& link) {
   return {{"latency_ms", link.latency_ms}, {"gb_per_s", link.gb_per_s}};
 }
@@ -57,7 +88,7 @@ Json speed_json(const Link& link) {
 }  // namespace
 
 Platform platform_from_json(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-platform", 1);
+  auto [version, reader] = open_format(root, "hios-platform", 1, 2);
   const JsonView devices_view = reader.required("devices");
   std::vector<Device> devices;
   for (const JsonView& view : devices_view.array()) {
@@ -67,7 +98,7 @@ Platform platform_from_json(const JsonView& root) {
   }
   if (devices.empty()) devices_view.fail("needs at least one device");
 
-  const Platform alone = built(devices_view, devices, {}, {});
+  const Platform alone = built(devices_view, devices, {}, {}, {});
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
   const auto links_view = reader.optional("links");
   if (links_view) links = read_links(*links_view, alone);
@@ -76,14 +107,19 @@ Platform platform_from_json(const JsonView& root) {
     ObjectReader link(*view);
     default_link = read_speed(link);
   }
+  const Traffic traffic = read_traffic(reader, version);
   reader.finish();
-  return built(links_view.value_or(root), std::move(devices), std::move(links), default_link);
+  return built(links_view.value_or(root), std::move(devices), std::move(links), default_link,
+               traffic);
 }
 
 Json to_json(const Platform& platform) {
   Json devices = Json::array();
   for (const Device& device : platform.devices()) devices.push_back(device_json(device));
-  Json root{{"format", "hios-platform"}, {"version", 1}, {"devices", std::move(devices)}};
+  const Traffic traffic = platform.traffic();
+  Json root{{"format", "hios-platform"},
+            {"version", traffic == Traffic{} ? 1 : 2},
+            {"devices", std::move(devices)}};
   if (!platform.links().empty()) {
     Json links = Json::array();
     for (const auto& [from, to, link] : platform.links()) {
@@ -94,6 +130,8 @@ Json to_json(const Platform& platform) {
     root["links"] = std::move(links);
   }
   if (platform.default_link()) root["default_link"] = speed_json(*platform.default_link());
+  if (traffic.contention != Contention::kNone) root["contention"] = to_string(traffic.contention);
+  if (traffic.routing != Routing::kDirect) root["routing"] = to_string(traffic.routing);
   return root;
 }
 

@@ -22,10 +22,21 @@ struct Stage {
   static auto fields(auto& self) { return std::tie(self.groups); }
 };
 
+/// A tensor that goes to another device: once to each that needs it.
+struct PlannedTransfer {
+  OpId producer;  ///< the operator whose output it is
+  DeviceId to;
+  auto operator<=>(const PlannedTransfer&) const = default;
+};
+
 /// Q: for each device of the platform an ordered list of stages (Kundu and Shu, "HIOS", section
 /// III-A).
 struct Schedule {
   std::vector<std::vector<Stage>> devices;
+  /// The order of transfers where links carry one tensor at a time: each link or port keeps it.
+  /// Empty: whichever is ready first goes first (hios/evaluate/simulate.h). Else all of them, each
+  /// once (transfers_of() in hios/schedule/transfers.h).
+  std::vector<PlannedTransfer> transfers = {};
 
   const std::vector<Stage>& stages(DeviceId id) const { return devices[id.index()]; }
   bool operator==(const Schedule&) const = default;
@@ -73,7 +84,7 @@ struct ScheduleFile {
   Json extra = Json::object();  ///< whatever the author adds; kept, and never read by us
 };
 
-/// `hios-schedule` version 1. The text names operators; `graph` gives them ids and must have the
+/// `hios-schedule` versions 1 and 2; written is the lowest that can say it. The text names operators; `graph` gives them ids and must have the
 /// digest that the file names (an InputError tells both otherwise). Structural complaints (unknown
 /// operator) carry the JSON path; the rules of a schedule are `validate`'s. Only "graph" (name,
 /// digest) and "devices" are needed; the rest has the defaults of ScheduleFile.

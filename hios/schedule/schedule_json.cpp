@@ -1,10 +1,12 @@
-// Part of hios/schedule/schedule.h: `hios-schedule` version 1, to and from JSON. A schedule that
+// Part of hios/schedule/schedule.h: `hios-schedule` versions 1 and 2, to and from JSON. A schedule that
 // another author wrote by hand needs no more than the graph's digest and the devices with their
 // stages.
 
 #include <array>
 #include <limits>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -82,16 +84,39 @@ void read_devices(const JsonView& view, const Each& each) {
   if (names.empty()) view.fail("one device at least is needed");
 }
 
+OpId read_operator(const JsonView& name, const Graph& graph) {
+  const auto op = graph.find(name.string());
+  if (op) return *op;
+  name.fail("the graph " + quote(graph.name()) + " has no operator " + quote(name.string()) +
+            "; schedule it anew");
+}
+
 std::vector<Stage> read_stages(const JsonView& view, const Graph& graph) {
-  const auto read_operator = [&graph](const JsonView& name) {
-    const auto op = graph.find(name.string());
-    if (op) return *op;
-    name.fail("the graph " + quote(graph.name()) + " has no operator " + quote(name.string()) +
-              "; schedule it anew");
-  };
   std::vector<Stage> stages;
-  for (const JsonView& stage : view.array()) stages.push_back({read_groups(stage, read_operator)});
+  for (const JsonView& stage : view.array()) {
+    stages.push_back(
+        {read_groups(stage, [&](const JsonView& name) { return read_operator(name, graph); })});
+  }
   return stages;
+}
+
+std::vector<PlannedTransfer> read_transfers(const JsonView& view, const Graph& graph,
+                                            const std::vector<Device>& devices) {
+  std::vector<PlannedTransfer> transfers;
+  std::map<std::string_view, DeviceId> by_name;
+  for (std::size_t d = 0; d < devices.size(); ++d) by_name.emplace(devices[d].name, DeviceId(d));
+  for (const JsonView& element : view.array()) {
+    ObjectReader reader(element);
+    const OpId producer = read_operator(reader.required("operator"), graph);
+    const JsonView to = reader.required("to");
+    const auto device = by_name.find(to.string());
+    if (device == by_name.end()) {
+      to.fail("no device is named " + quote(to.string()) + "; name one of $.devices");
+    }
+    reader.finish();
+    transfers.push_back({producer, device->second});
+  }
+  return transfers;
 }
 
 Prediction read_prediction(const JsonView& view) {
@@ -162,7 +187,7 @@ Json prediction_json(const Prediction& predicted) {
 }  // namespace
 
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
-  ObjectReader reader = open_format(root, "hios-schedule", 1);
+  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
   const JsonView graph_view = reader.required("graph");
   GraphHead head = read_graph(graph_view);
   check_digest(graph_view.find("digest")->second, head, graph);
@@ -178,6 +203,10 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
     file.devices.push_back(std::move(device));
     file.schedule.devices.push_back(read_stages(stages, graph));
   });
+  if (const auto transfers = reader.optional("transfers")) {
+    if (version < 2) transfers->fail("is a key of version 2: say \"version\": 2");
+    file.schedule.transfers = read_transfers(*transfers, graph, file.devices);
+  }
   const auto predicted = reader.optional("predicted");
   file.has_prediction = predicted.has_value();
   if (predicted) file.predicted = read_prediction(*predicted);
@@ -197,18 +226,23 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
     device["stages"] = std::move(stages);
     devices.push_back(std::move(device));
   }
-  Json json = {{"format", "hios-schedule"},    {"version", 1},
+  const std::vector<PlannedTransfer>& transfers = file.schedule.transfers;
+  Json json = {{"format", "hios-schedule"},    {"version", transfers.empty() ? 1 : 2},
                {"graph", graph_json(file)},    {"algorithm", file.algorithm},
                {"options", file.options},      {"outcome", std::string(to_string(file.outcome))},
                {"seconds", file.seconds},      {"objective", file.objective},
                {"devices", std::move(devices)}};
+  for (const PlannedTransfer& transfer : transfers) {
+    json["transfers"].push_back({{"operator", graph.op(transfer.producer).name},
+                                 {"to", file.devices[transfer.to.index()].name}});
+  }
   if (file.has_prediction) json["predicted"] = prediction_json(file.predicted);
   if (!file.extra.empty()) json["extra"] = file.extra;
   return json;
 }
 
 ScheduleHead schedule_head(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-schedule", 1);
+  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
   GraphHead graph = read_graph(reader.required("graph"));
   ScheduleHead head;
   head.graph_name = std::move(graph.name);

@@ -105,20 +105,25 @@ void Places::find_homes() {
   }
 }
 
-double Places::transfer_ms(EdgeId edge) {
+double Places::cheapest_ms(EdgeId edge) const {
   const Edge& e = graph_->edge(edge);
-  if (e.transfer_ms) return *e.transfer_ms;
-  const std::tuple key(set_of(e.from), set_of(e.to), e.size_bytes);
-  const auto found = cheapest_.find(key);
-  if (found != cheapest_.end()) return found->second;
   double least = std::numeric_limits<double>::infinity();
   for (DeviceId from : devices(e.from)) {
     for (DeviceId to : devices(e.to)) {
       if (from != to) least = std::min(least, costs_->transfer_ms(edge, from, to));
     }
   }
-  cheapest_.emplace(key, least);
   return least;
+}
+
+double Places::transfer_ms(EdgeId edge) {
+  const Edge& e = graph_->edge(edge);
+  if (e.transfer_ms) return *e.transfer_ms;
+  if (e.transfer_by_pair) return cheapest_ms(edge);  // of this edge alone
+  const std::tuple key(set_of(e.from), set_of(e.to), e.size_bytes);
+  const auto found = cheapest_.find(key);
+  if (found != cheapest_.end()) return found->second;
+  return cheapest_.emplace(key, cheapest_ms(edge)).first->second;
 }
 
 }  // namespace hios::scheduler

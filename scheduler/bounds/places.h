@@ -50,6 +50,8 @@ class Places {
   std::vector<std::size_t> set_of_;  // by OpId
   std::vector<bool> share_;          // set × set; empty where there are too many
   std::vector<std::uint32_t> home_;  // by OpId: the device or label that it shares for certain
+  double cheapest_ms(EdgeId edge) const;
+
   std::map<std::tuple<std::size_t, std::size_t, Bytes>, double> cheapest_;  // by sets and bytes
 };
 

@@ -1,0 +1,128 @@
+#include "hios/evaluate/contended_run.h"
+
+#include "hios/schedule/assignment.h"
+
+// Without a list a tensor's turn is settled the moment it is ready: all that are ready later come
+// behind it. So nothing ever waits in a queue for a link; it is enough to know until when each link
+// or port is taken. What becomes ready at one moment goes by its number; a tensor that only becomes
+// ready at that moment because of another one's that takes no time comes after that one.
+//
+// With a list a tensor waits for its predecessors' turns, and is then as quickly settled.
+//
+// Checked by tests/hios/evaluate/contention_test.cpp, which builds the order of transfers one at a
+// time over a simulator of its own.
+
+namespace hios {
+namespace {
+
+/// Stages as a schedule has them, numbered as its Assignment numbers them.
+class PlanOfSchedule {
+ public:
+  PlanOfSchedule(const Graph& graph, const Schedule& schedule, const CostModel& costs)
+      : graph_(graph), schedule_(schedule), costs_(costs), assignment_(graph.size(), schedule) {
+    if (!assignment_.is_complete()) {
+      throw std::logic_error("simulate: an operator is missing from the schedule or in it twice");
+    }
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        const StageCost cost = costs.stage(schedule.devices[d][s], DeviceId(d));
+        if (!cost.measured) ++estimated_;
+        stages_.push_back({DeviceId(d), s, cost.ms});
+      }
+    }
+  }
+
+  std::size_t estimated() const { return estimated_; }
+  std::size_t stages() const { return stages_.size(); }
+  std::size_t operators() const { return graph_.size(); }
+  bool used(std::size_t) const { return true; }
+  DeviceId device(std::size_t stage) const { return stages_[stage].device; }
+  double cost_ms(std::size_t stage) const { return stages_[stage].cost_ms; }
+  bool is_first(std::size_t stage) const { return stages_[stage].place == 0; }
+  std::size_t next(std::size_t stage) const {
+    const bool last = stage + 1 == stages() || is_first(stage + 1);
+    return last ? stages() : stage + 1;
+  }
+  std::size_t stage_of(OpId op) const { return assignment_.stage_number(op); }
+  template <class Visit>
+  void for_each_operator(std::size_t stage, const Visit& visit) const {
+    const Stage& here = schedule_.devices[device(stage).index()][stages_[stage].place];
+    for (const Group& group : here.groups) {
+      for (const OpId op : group) visit(op);
+    }
+  }
+  template <class Visit>
+  void for_each_output(OpId op, const Visit& visit) const {
+    for (const EdgeId edge : graph_.out_edges(op)) visit(edge, graph_.edge(edge).to);
+  }
+  double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const {
+    return costs_.transfer_ms(edge, from, to);
+  }
+
+ private:
+  struct PlacedStage {
+    DeviceId device;
+    std::size_t place;
+    double cost_ms;
+  };
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  const CostModel& costs_;
+  const Assignment assignment_;
+  std::vector<PlacedStage> stages_;
+  std::size_t estimated_ = 0;
+};
+
+}  // namespace
+
+void ContendedRun::put_in(std::span<const PlannedTransfer> order) {
+  std::vector<std::uint32_t> last(free_ms_.size(), kNone);
+  if (order.size() != tensors_.size()) {
+    throw std::logic_error("simulate: a transfer is missing from the list or in it twice");
+  }
+  for (const PlannedTransfer& transfer : order) {
+    const std::size_t op = transfer.producer.index();
+    std::size_t t = first_tensor_[op];
+    while (t < first_tensor_[op + 1] && tensors_[t].to != transfer.to) ++t;
+    if (t == first_tensor_[op + 1]) {
+      throw std::logic_error("simulate: a listed transfer is not needed");
+    }
+    // On one link both channels are the same, and so would be what comes before.
+    const std::size_t channels = contention_ == Contention::kPort ? 2 : 1;
+    for (std::size_t c = 0; c < channels; ++c) {
+      std::uint32_t& before = last[tensors_[t].channels[c]];
+      if (before != kNone) {
+        tensors_[before].after[c] = static_cast<std::uint32_t>(t);
+        ++tensors_[t].waits;
+      }
+      before = static_cast<std::uint32_t>(t);
+    }
+  }
+}
+
+Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  const PlanOfSchedule plan(graph, schedule, costs);
+  ContendedRun run(costs.platform().contention(), schedule.devices.size());
+  run.run(plan, schedule.transfers, [](std::size_t, double) { return false; });
+  Timeline timeline;
+  timeline.latency_ms = run.latency_ms();
+  timeline.estimated_stages = plan.estimated();
+  std::size_t number = 0;
+  for (const auto& stages : schedule.devices) {
+    auto& times = timeline.stages.emplace_back();
+    for (std::size_t s = 0; s < stages.size(); ++s, ++number) {
+      times.push_back({run.awaited_ms()[number], run.ready_ms()[number], run.start_ms(number),
+                       run.end_ms()[number]});
+    }
+  }
+  for (const ContendedRun::Tensor& tensor : run.tensors()) {
+    timeline.transfers.push_back({tensor.producer, tensor.from, tensor.to, tensor.start_ms,
+                                  tensor.start_ms + tensor.occupied_ms,
+                                  graph.edge(tensor.first_edge).size_bytes});
+  }
+  sort_transfers(timeline.transfers);
+  return timeline;
+}
+
+}  // namespace hios

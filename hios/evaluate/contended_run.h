@@ -1,0 +1,226 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/timeline.h"
+#include "hios/schedule/schedule.h"
+
+namespace hios {
+
+/// simulate() where links carry one tensor at a time, by the rules that its header tells. Linear in
+/// operators and edges but for two queues. REQUIRES: what simulate() does, and contention.
+Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const CostModel& costs);
+
+/// The run itself, for any form in which stages are kept. Events go in the order of time: stages
+/// end, and tensors that are ready take their turn, so that a tensor that is ready earlier is sent
+/// before all that are ready later. Where a schedule lists transfers, a tensor takes its turn once
+/// those before it on its link or ports have had theirs. One object may run again and again, and
+/// then allocates little. One thread at a time.
+///
+/// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
+/// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
+/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId reader)); transfer_ms(edge,
+/// from, to).
+class ContendedRun {
+ public:
+  /// A tensor on its way to one device.
+  struct Tensor {
+    OpId producer;
+    DeviceId from, to;
+    EdgeId first_edge;
+    double occupied_ms = 0;  ///< the time of the slowest edge that it serves
+    double ready_ms = 0;     ///< its producer's stage has ended
+    double start_ms = 0;
+    std::uint32_t waits = 1;  ///< for its producer's stage, and for the tensors before it
+    std::uint32_t channels[2] = {0, 0};
+    std::uint32_t after[2] = {kNone, kNone};  ///< on these channels, by a schedule's list
+  };
+
+  ContendedRun(Contention contention, std::size_t devices)
+      : contention_(contention), devices_(devices) {}
+
+  /// True where it came to its end; false where `stop(stage, its end in ms)` ended it, asked for
+  /// every stage as soon as its end is known. Throws std::logic_error on a cyclic wait, and where
+  /// `order` is neither empty nor all transfers, each once.
+  template <class Plan, class Stop>
+  bool run(const Plan& plan, std::span<const PlannedTransfer> order, const Stop& stop) {
+    prepare(plan, order);
+    std::size_t used = 0;
+    for (std::size_t s = 0; s < plan.stages(); ++s) {
+      if (!plan.used(s)) continue;
+      ++used;
+      if (waits_[s] == 0 && begin(plan, s, stop)) return false;
+    }
+    for (; !ends_.empty() || !ready_.empty(); --used) {
+      while (!ready_.empty() && (ends_.empty() || ready_.front().first < ends_.front().first)) {
+        if (send(plan, pop(ready_), stop)) return false;
+      }
+      if (ends_.empty()) break;
+      if (end(plan, pop(ends_), stop)) return false;
+    }
+    if (used > 0) throw std::logic_error("simulate: the schedule waits in a cycle");
+    return true;
+  }
+
+  /// Of the last run that came to its end. By stage, in ms.
+  const std::vector<double>& ready_ms() const { return ready_ms_; }
+  const std::vector<double>& awaited_ms() const { return awaited_ms_; }
+  const std::vector<double>& end_ms() const { return end_ms_; }
+  double start_ms(std::size_t stage) const {
+    return std::max(ready_ms_[stage], awaited_ms_[stage]);
+  }
+  /// By producer, then destination.
+  std::span<const Tensor> tensors() const { return tensors_; }
+  double latency_ms() const { return latency_ms_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+  /// A time and a number, the least first: tensors are numbered by producer and destination.
+  using Event = std::pair<double, std::uint32_t>;
+
+  static void push(std::vector<Event>& queue, double ms, std::size_t number) {
+    queue.emplace_back(ms, static_cast<std::uint32_t>(number));
+    std::push_heap(queue.begin(), queue.end(), std::greater<>());
+  }
+  static std::uint32_t pop(std::vector<Event>& queue) {
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    const std::uint32_t number = queue.back().second;
+    queue.pop_back();
+    return number;
+  }
+
+  template <class Plan>
+  void prepare(const Plan& plan, std::span<const PlannedTransfer> order) {
+    for (auto* times : {&ready_ms_, &awaited_ms_, &end_ms_}) times->assign(plan.stages(), 0);
+    waits_.assign(plan.stages(), 0);
+    ends_.clear();
+    ready_.clear();
+    latency_ms_ = 0;
+    tensors_.clear();
+    first_tensor_.clear();
+    for (std::size_t s = 0; s < plan.stages(); ++s) waits_[s] = plan.used(s) && !plan.is_first(s);
+    for (std::size_t i = 0; i < plan.operators(); ++i) list_tensors(plan, OpId(i));
+    first_tensor_.push_back(tensors_.size());
+    free_ms_.assign(contention_ == Contention::kPort ? 2 * devices_ : links_.size(), 0);
+    if (!order.empty()) put_in(order);
+  }
+
+  template <class Plan>
+  void list_tensors(const Plan& plan, OpId op) {
+    const std::size_t first = tensors_.size(), stage = plan.stage_of(op);
+    const DeviceId from = plan.device(stage);
+    first_tensor_.push_back(first);
+    plan.for_each_output(op, [&](EdgeId edge, OpId reader) {
+      const std::size_t to_stage = plan.stage_of(reader);
+      if (to_stage == stage) return;
+      ++waits_[to_stage];
+      const DeviceId to = plan.device(to_stage);
+      if (to == from) return;
+      std::size_t t = first;
+      while (t < tensors_.size() && tensors_[t].to != to) ++t;
+      if (t == tensors_.size()) {
+        tensors_.push_back({.producer = op, .from = from, .to = to, .first_edge = edge});
+        choose_channels(tensors_.back());
+      }
+      tensors_[t].occupied_ms = std::max(tensors_[t].occupied_ms, plan.transfer_ms(edge, from, to));
+    });
+    std::sort(tensors_.begin() + static_cast<std::ptrdiff_t>(first), tensors_.end(),
+              [](const Tensor& a, const Tensor& b) { return a.to < b.to; });
+  }
+
+  void choose_channels(Tensor& tensor) {
+    const auto from = static_cast<std::uint32_t>(tensor.from.index());
+    const auto to = static_cast<std::uint32_t>(tensor.to.index());
+    if (contention_ == Contention::kPort) {
+      tensor.channels[0] = from;
+      tensor.channels[1] = static_cast<std::uint32_t>(devices_) + to;
+      return;
+    }
+    const auto next = static_cast<std::uint32_t>(links_.size());
+    const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;
+    tensor.channels[0] = tensor.channels[1] = links_.emplace(pair, next).first->second;
+  }
+
+  void put_in(std::span<const PlannedTransfer> order);
+
+  /// All that it waits for is there.
+  template <class Plan, class Stop>
+  bool begin(const Plan& plan, std::size_t stage, const Stop& stop) {
+    end_ms_[stage] = start_ms(stage) + plan.cost_ms(stage);
+    latency_ms_ = std::max(latency_ms_, end_ms_[stage]);
+    push(ends_, end_ms_[stage], stage);
+    return stop(stage, end_ms_[stage]);
+  }
+
+  template <class Plan, class Stop>
+  bool arrive(const Plan& plan, std::size_t stage, double ms, const Stop& stop) {
+    ready_ms_[stage] = std::max(ready_ms_[stage], ms);
+    return --waits_[stage] == 0 && begin(plan, stage, stop);
+  }
+
+  template <class Plan, class Stop>
+  bool end(const Plan& plan, std::size_t stage, const Stop& stop) {
+    const double ms = end_ms_[stage];
+    const DeviceId device = plan.device(stage);
+    bool stopped = false;
+    plan.for_each_operator(stage, [&](OpId op) {
+      plan.for_each_output(op, [&](EdgeId, OpId reader) {
+        const std::size_t to = plan.stage_of(reader);
+        if (stopped || to == stage || plan.device(to) != device) return;
+        stopped = arrive(plan, to, ms, stop);
+      });
+      for (std::size_t t = first_tensor_[op.index()]; t < first_tensor_[op.index() + 1]; ++t) {
+        tensors_[t].ready_ms = ms;
+        if (--tensors_[t].waits == 0) push(ready_, ms, t);
+      }
+    });
+    if (stopped) return true;
+    const std::size_t next = plan.next(stage);
+    if (next == plan.stages()) return false;
+    awaited_ms_[next] = ms;
+    return --waits_[next] == 0 && begin(plan, next, stop);
+  }
+
+  template <class Plan, class Stop>
+  bool send(const Plan& plan, std::size_t number, const Stop& stop) {
+    Tensor& tensor = tensors_[number];
+    double& one = free_ms_[tensor.channels[0]];
+    double& other = free_ms_[tensor.channels[1]];
+    tensor.start_ms = std::max({tensor.ready_ms, one, other});
+    one = other = tensor.start_ms + tensor.occupied_ms;
+    for (const std::uint32_t after : tensor.after) {
+      if (after != kNone && --tensors_[after].waits == 0) {
+        push(ready_, tensors_[after].ready_ms, after);
+      }
+    }
+    bool stopped = false;
+    plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId reader) {
+      const std::size_t to = plan.stage_of(reader);
+      if (stopped || plan.device(to) != tensor.to) return;
+      stopped = arrive(plan, to,
+                       tensor.start_ms + plan.transfer_ms(edge, tensor.from, tensor.to), stop);
+    });
+    return stopped;
+  }
+
+  Contention contention_;
+  std::size_t devices_;
+  std::unordered_map<std::uint64_t, std::uint32_t> links_;  // channel by pair, as they are met
+  std::vector<double> ready_ms_, awaited_ms_, end_ms_;      // by stage
+  std::vector<std::uint32_t> waits_;                        // by stage
+  std::vector<Tensor> tensors_;
+  std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
+  std::vector<double> free_ms_;            // by channel
+  std::vector<Event> ends_, ready_;        // heaps: stages that run, tensors whose turn has come
+  double latency_ms_ = 0;
+};
+
+}  // namespace hios
