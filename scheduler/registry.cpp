@@ -200,14 +200,16 @@ std::array<Algorithm, 10> table() {
        .options = {},
        .run = run_sequential,
        .many_devices = false,
-       .constraints = one_device},
+       .constraints = one_device,
+       .contention = std::string(kMeetsNoContention)},
       {.name = "ios",
        .description = "dynamic programming over the stages of one device (IOS)",
        .options = {specs.max_group, specs.max_groups, specs.max_endings},
        .run = run_ios,
        .many_devices = false,
        .streams = true,
-       .constraints = one_device},
+       .constraints = one_device,
+       .contention = std::string(kMeetsNoContention)},
       {.name = "inter-lp",
        .description = "longest paths over devices (HIOS, Alg. 1)",
        .options = {specs.insertion, specs.any_paths, specs.subsets},
@@ -246,7 +248,8 @@ std::array<Algorithm, 10> table() {
            "search over devices, order and stages, from all of the above; until the bound or time",
        .options = {specs.iterations, specs.islands, specs.threads, specs.max_endings},
        .run = run_best,
-       .streams = true},
+       .streams = true,
+       .contention = std::string(kKeepsContention)},
   }};
 }
 

@@ -65,7 +65,8 @@ int check_schedule(const Flags& flags, const Common& common) {
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
   ScheduleInputs inputs(flags, common, work, own);
   const ScheduleFile file = schedule_from_json(root, inputs.graph());
-  const auto findings = validate(inputs.graph(), Platform(file.devices), file.schedule);
+  const Platform devices(file.devices, {}, {}, {inputs.platform().contention()});
+  const auto findings = validate(inputs.graph(), devices, file.schedule);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
     show(finding_line(name, finding) + "\n");

@@ -22,6 +22,7 @@ std::string text(const Algorithm& algorithm) {
   };
   std::string lines = line(algorithm.name, algorithm.description);
   lines += line("", "uses " + uses(algorithm) + "; " + algorithm.constraints);
+  lines += line("", "links that contend: " + algorithm.contention);
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
     if (!option.empty()) lines += line("", option);
   }
@@ -47,18 +48,19 @@ Json json(const Algorithm& algorithm) {
           {"many_devices", algorithm.many_devices},
           {"streams", algorithm.streams},
           {"constraints", algorithm.constraints},
+          {"contention", algorithm.contention},
           {"options", options}};
 }
 
 }  // namespace
 
 int list_algorithms(const Common& common, const scheduler::Registry& registry) {
-  Table table({"algorithm", "description", "many_devices", "streams", "constraints"});
+  Table table({"algorithm", "description", "many_devices", "streams", "constraints", "contention"});
   Json list = Json::array();
   for (const Algorithm& algorithm : registry.all()) {
     show(text(algorithm));
     table.add({algorithm.name, algorithm.description, algorithm.many_devices ? "true" : "false",
-               algorithm.streams ? "true" : "false", algorithm.constraints});
+               algorithm.streams ? "true" : "false", algorithm.constraints, algorithm.contention});
     list.push_back(json(algorithm));
   }
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);

@@ -4,7 +4,9 @@
 //     waits for, and each learns which stages of *other* devices have certainly begun before it
 //     computes (a vector clock: it joins the clocks of the stages whose tensors it awaited).
 //  2. Messages. One for each tensor and rank that needs it, tagged with the producer's OpId. Those
-//     of one stage leave in the order in which their consumers come up.
+//     of one stage leave in the order of the schedule's list of transfers; without one, in that
+//     in which their consumers come up. Across stages a tensor leaves as soon as it is there,
+//     whatever the list says: holding it back would gain nothing that MPI promises.
 //  3. Lifetimes. Time is counted in instants: a stage of several groups is one instant, since its
 //     groups run at the same time and in no known order; a stage of one group has an instant for
 //     each operator. A tensor lives from the instant that writes it to the last that reads it here.
@@ -24,6 +26,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <tuple>
 
@@ -114,6 +117,9 @@ class Planner {
     plan_.rank = rank;
     plan_.stages = schedule.devices.at(device_);
     plan_.slot_of.assign(graph_.size(), SIZE_MAX);
+    for (std::size_t i = 0; i < schedule.transfers.size(); ++i) {
+      turn_.emplace(schedule.transfers[i], i);
+    }
   }
 
   RankPlan plan() && {
@@ -173,19 +179,19 @@ class Planner {
     free_stage_.assign(graph_.size(), 0);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       // Who needs it first gets it first; of equals the smaller, which delays the other less.
-      std::vector<std::tuple<std::size_t, Bytes, OpId, std::size_t>> leaving;
+      std::vector<std::tuple<std::size_t, std::size_t, Bytes, OpId, std::size_t>> leaving;
       for_each_op(s, [&](OpId op) {
         const auto needs = first_needs(op);
         for (std::size_t peer = 0; peer < needs.size(); ++peer) {
           if (peer == device_ || needs[peer] == kNever) continue;
-          leaving.emplace_back(order_.level(peer, needs[peer]), graph_.op(op).memory_bytes, op,
-                               peer);
+          leaving.emplace_back(turn(op, peer), order_.level(peer, needs[peer]),
+                               graph_.op(op).memory_bytes, op, peer);
           free_stage_[op.index()] =
               std::max(free_stage_[op.index()], stage_after_receipt(s, peer, needs[peer]));
         }
       });
       std::sort(leaving.begin(), leaving.end());
-      for (const auto& [level, size, op, peer] : leaving) {
+      for (const auto& [turn, level, size, op, peer] : leaving) {
         plan_.sends.push_back(message(op, peer, s));
       }
       for_each_op(s, [&](OpId op) {
@@ -197,6 +203,12 @@ class Planner {
         }
       });
     }
+  }
+
+  // Its place in the schedule's list; the same for all where there is none.
+  std::size_t turn(OpId op, std::size_t peer) const {
+    const auto found = turn_.find({op, DeviceId(peer)});
+    return found == turn_.end() ? turn_.size() : found->second;
   }
 
   // The first stage here, after `stage`, before which the peer has certainly begun its stage
@@ -277,6 +289,7 @@ class Planner {
   const PlanOptions& options_;
   std::size_t device_;
   StageOrder order_;
+  std::map<PlannedTransfer, std::size_t> turn_;
   RankPlan plan_;
   std::vector<std::size_t> instant_of_;     // by OpId, of operators that run here
   std::vector<std::size_t> begin_instant_;  // by stage, and the end of the last

@@ -228,7 +228,8 @@ std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, Dev
 
 void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
   const Device& device = platform_->device(from);
-  std::string text = "no transfer time from " + device.name + " to " + platform_->device(to).name +
+  const bool routed = platform_->traffic().routing == Routing::kWidest;
+  std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " + platform_->device(to).name +
                      " for the edge " + graph_->op(edge.from).name + " -> " +
                      graph_->op(edge.to).name;
   if (edge.transfer_by_pair && edge.size_bytes == 0) {
@@ -239,8 +240,8 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
     throw InputError(text + " in the profile (" + describe(*configuration) + ")",
                      measurement_of(from, *platform_, profile_file_, *graph_));
   }
-  if (platform_->traffic().routing == Routing::kWidest) {
-    throw InputError(text + ": no way over links leads there; give the platform a link on it or a " +
+  if (routed) {
+    throw InputError(text + ": no way over the platform's links leads there; give it a link or a " +
                      "default_link, or the edge transfer_ms");
   }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");

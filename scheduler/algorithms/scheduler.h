@@ -59,6 +59,13 @@ struct ScheduleResult {
 using ScheduleFunction = std::function<ScheduleResult(
     const Graph&, const CostModel&, const Platform&, const Options&, const Context&)>;
 
+/// What most algorithms do about links that carry one tensor at a time.
+inline constexpr std::string_view kIgnoresContention =
+    "decides as if links did not contend; its schedule is timed, and compared, with contention";
+inline constexpr std::string_view kKeepsContention =
+    "searches by the latency with contention, each tensor sent in the order in which they are ready";
+inline constexpr std::string_view kMeetsNoContention = "sends nothing, so links cannot contend";
+
 /// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.
 inline constexpr std::string_view kKeepsConstraints =
     "keeps time_ms by device, allowed, colocate and memory limits, or refuses by the operator that "
@@ -76,6 +83,7 @@ struct Algorithm {
   bool many_devices = true;  ///< uses more than one device
   bool streams = false;      ///< forms stages of several groups, within a device's `streams`
   std::string constraints = std::string(kKeepsConstraints);
+  std::string contention = std::string(kIgnoresContention);  ///< what it does about it
 };
 
 /// The result of an algorithm that decided on `schedule`: simulates it, sets the bound beside it.

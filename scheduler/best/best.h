@@ -27,6 +27,9 @@ struct BestResult {
 /// time, one of them may come further; but never is the result worse than what any of them returns
 /// when it is out of time from the beginning.
 ///
+/// Where links carry one tensor at a time, all latencies are those with contention, in the order
+/// first ready, first sent; no order of transfers is searched or listed.
+///
 /// Where devices differ, the fastest classes of them (device_classes.h) are searched for themselves
 /// too, with the same budget. So with one class more, slower than all others, the same `iterations`
 /// never end at a longer schedule: in graphs of up to 2000 operators, for two such classes more.

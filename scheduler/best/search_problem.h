@@ -33,6 +33,8 @@ class SearchProblem {
   std::size_t devices() const { return platform().size(); }
   /// The devices that can run some operator, the only ones that the search gives any.
   std::span<const DeviceId> usable() const { return usable_; }
+  /// Whether links carry one tensor at a time.
+  bool contended() const { return platform().contention() != hios::Contention::kNone; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
   DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
 

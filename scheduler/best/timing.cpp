@@ -1,6 +1,7 @@
 #include "scheduler/best/timing.h"
 
 #include <algorithm>
+#include <limits>
 
 // update() visits stages in the order of the sequence, which is topological, so each at most once:
 // those that changed, and whoever waits for a stage whose end has moved. The visit stops early in
@@ -18,7 +19,12 @@
 // A window: everything before it ends when it ended, and what follows it is what followed, so ends
 // and tails within it are exact, as is the longest path through any of its stages.
 //
-// Cost: the edges of the stages visited. Tests: timing_test (equal to simulate() and to
+// Contention only delays (simulate.h), so ends and tails without it are a first test of a move; what
+// passes is run as a whole, and given up where an end with it and the tail without it exceed the
+// limit.
+//
+// Cost: the edges of the stages visited; with contention those of the whole graph for a move that
+// passes the first test. Tests: timing_test (equal to simulate() and to
 // recompute() after thousands of random moves, kept and undone).
 
 namespace hios::scheduler::best {
@@ -28,6 +34,7 @@ Timing::Timing(const Arrangement& arrangement)
       end_ms_(arrangement.slots(), 0),
       tail_ms_(arrangement.slots(), 0),
       waiting_(arrangement.slots()) {
+  if (arrangement.problem().contended()) contended_.emplace(arrangement.problem());
   recompute();
 }
 
@@ -51,7 +58,17 @@ void Timing::recompute() {
     const Slot slot = arrangement_->at(p);
     if (!arrangement_->empty(slot)) tail_ms_[slot] = rest_ms(slot);
   }
-  latency_ms_ = kept_latency_ms_ = greatest_end();
+  latency_ms_ = greatest_end();
+  settle(std::numeric_limits<double>::infinity());
+  kept_latency_ms_ = latency_ms_;
+}
+
+/// The latency of now with contention. False if it is above the limit.
+bool Timing::settle(double limit_ms) {
+  if (!contended_) return true;
+  if (!contended_->update(*arrangement_, tail_ms_, limit_ms)) return false;
+  latency_ms_ = contended_->latency_ms();
+  return true;
 }
 
 double Timing::ready_ms(Slot slot) const {
@@ -152,7 +169,7 @@ bool Timing::update(double limit_ms) {
   if (!a.confined()) latency_ms_ = greatest_end();
   if (a.confined() || latency_ms_ <= limit_ms) follow_tails();
   if (a.confined()) latency_ms_ = greatest_through();
-  if (latency_ms_ <= limit_ms) return true;
+  if (latency_ms_ <= limit_ms && settle(limit_ms)) return true;
   undo();
   return false;
 }

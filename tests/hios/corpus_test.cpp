@@ -114,6 +114,7 @@ Rule rule_of(const std::string& name) {
       {"order_in_group", Rule::kOrderInGroup},
       {"cycle", Rule::kCycle},
       {"memory", Rule::kMemory},
+      {"transfer_missing", Rule::kTransferMissing},
   };
   return rules.at(name);
 }

@@ -123,6 +123,11 @@ TEST_F(FormatsPage, NamesEveryKeyOfEverySchema) {
 TEST_F(FormatsPage, OurReadersTakeItsExamples) {
   EXPECT_EQ(graph_from_json(view("hios-graph")).size(), 4U);
   EXPECT_EQ(platform_from_json(view("hios-platform")).size(), 3U);
+  const Json& pairs = examples_.at("hios-graph").at(1);
+  EXPECT_TRUE(graph_from_json(JsonView(pairs, "docs/formats.md")).edge(EdgeId(0)).transfer_by_pair);
+  const Json& shared = examples_.at("hios-platform").at(1);
+  const Platform routed = platform_from_json(JsonView(shared, "docs/formats.md"));
+  EXPECT_EQ(routed.link(DeviceId(0), DeviceId(3)), (Link{0.06, 10}));
   EXPECT_EQ(graph_of_the_model().size(), 5U);
   const Json& second = examples_.at("hios-model").at(1);
   const Model model = model_from_json(JsonView(second, "docs/formats.md"));
@@ -134,7 +139,7 @@ TEST_F(FormatsPage, OurReadersTakeItsExamples) {
 
 TEST_F(FormatsPage, ItsSchedulesFitItsModel) {
   const Graph graph = graph_of_the_model();
-  EXPECT_EQ(examples_.at("hios-schedule").size(), 2U);
+  EXPECT_EQ(examples_.at("hios-schedule").size(), 3U);
   for (const Json& json : examples_.at("hios-schedule")) {
     const ScheduleFile file = schedule_from_json(JsonView(json, "docs/formats.md"), graph);
     EXPECT_TRUE(validate(graph, Platform(file.devices), file.schedule).empty());

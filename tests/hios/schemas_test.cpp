@@ -89,6 +89,22 @@ TEST(Schemas, PlatformsMeetTheirs) {
   test::expect_meets_schema(to_json(platform_from_json(JsonView(full, "platform_ok.json"))));
 }
 
+TEST(Schemas, TheExamplesOfPlatformsAreRead) {
+  std::size_t count = 0;
+  const std::filesystem::path folder = HIOS_SOURCE_DIR "/schedules/platforms";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    SCOPED_TRACE(entry.path());
+    const Json json = read_json(entry.path());
+    test::expect_meets_schema(json);
+    const Platform platform = platform_from_json(JsonView(json, entry.path().string()));
+    for (std::size_t d = 1; d < platform.size(); ++d) {
+      EXPECT_TRUE(platform.link(DeviceId(0), DeviceId(d)));
+    }
+    ++count;
+  }
+  EXPECT_GT(count, 0U);
+}
+
 /// Rows with the columns of the demo.
 TEST(Schemas, SummariesMeetTheirs) {
   const Json summary = parse_json(R"({

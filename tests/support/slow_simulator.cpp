@@ -114,6 +114,139 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
   return latency;
 }
 
+namespace {
+
+/// A schedule with contention as equations, raised until nothing moves. What waits for something
+/// that never comes is at infinity.
+class SlowTraffic {
+ public:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  struct Sent {
+    PlannedTransfer what;
+    DeviceId from;
+    double ready = kNever, start = kNever, takes = 0;
+  };
+
+  SlowTraffic(const Graph& graph, const Schedule& schedule, const Prices& prices,
+              Contention contention)
+      : graph_(graph), schedule_(schedule), prices_(prices), contention_(contention) {
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      end_.emplace_back(schedule.devices[d].size(), kNever);
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        for (const Group& group : schedule.devices[d][s].groups) {
+          for (OpId op : group) place_[op] = {d, s};
+        }
+      }
+    }
+    std::set<PlannedTransfer> needed;
+    for (const Edge& edge : graph.edges()) {
+      const DeviceId to(place_[edge.to].first);
+      if (place_[edge.from].first != to.index()) needed.insert({edge.from, to});
+    }
+    for (const PlannedTransfer& what : needed) {
+      Sent sent{what, DeviceId(place_[what.producer].first)};
+      for (const Edge& edge : graph.edges()) {
+        if (edge.from != what.producer || place_[edge.to].first != what.to.index()) continue;
+        sent.takes = std::max(sent.takes, prices.transfer_ms(edge, sent.from, what.to));
+      }
+      all_.push_back(sent);
+    }
+  }
+
+  std::optional<double> latency_ms() {
+    std::vector<std::size_t> order;
+    for (const PlannedTransfer& listed : schedule_.transfers) {
+      for (std::size_t t = 0; t < all_.size(); ++t) {
+        if (all_[t].what == listed) order.push_back(t);
+      }
+    }
+    settle(order);
+    while (schedule_.transfers.empty() && order.size() < all_.size()) {
+      std::size_t first = all_.size();
+      for (std::size_t t = 0; t < all_.size(); ++t) {
+        if (std::count(order.begin(), order.end(), t) > 0 || all_[t].ready == kNever) continue;
+        if (first == all_.size() || all_[t].ready < all_[first].ready) first = t;
+      }
+      if (first == all_.size()) return std::nullopt;
+      order.push_back(first);
+      settle(order);
+    }
+    double latency = 0;
+    for (const auto& ends : end_) {
+      for (double end : ends) latency = std::max(latency, end);
+    }
+    if (latency == kNever) return std::nullopt;
+    return latency;
+  }
+
+ private:
+  bool compete(const Sent& a, const Sent& b) const {
+    if (contention_ == Contention::kLink) return a.from == b.from && a.what.to == b.what.to;
+    return a.from == b.from || a.what.to == b.what.to;
+  }
+
+  /// From never to the earliest times; the others than those in `order` are never sent.
+  void settle(const std::vector<std::size_t>& order) {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      const auto lower = [&](double& time, double to) {
+        if (to != time) moved = true;
+        time = to;
+      };
+      for (Sent& sent : all_) {
+        const auto [d, s] = place_[sent.what.producer];
+        lower(sent.ready, end_[d][s]);
+      }
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        double start = all_[order[i]].ready;
+        for (std::size_t j = 0; j < i; ++j) {
+          const Sent& before = all_[order[j]];
+          if (compete(before, all_[order[i]])) start = std::max(start, before.start + before.takes);
+        }
+        lower(all_[order[i]].start, start);
+      }
+      for (std::size_t d = 0; d < end_.size(); ++d) {
+        for (std::size_t s = 0; s < end_[d].size(); ++s) lower(end_[d][s], end_of(d, s));
+      }
+    }
+  }
+
+  double end_of(std::size_t d, std::size_t s) const {
+    double start = s > 0 ? end_[d][s - 1] : 0;
+    for (const Edge& edge : graph_.edges()) {
+      if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s)) continue;
+      const auto [from_d, from_s] = place_.at(edge.from);
+      if (from_d == d) {
+        start = std::max(start, end_[d][from_s]);
+        continue;
+      }
+      for (const Sent& sent : all_) {
+        if (sent.what != PlannedTransfer{edge.from, DeviceId(d)}) continue;
+        start = std::max(start, sent.start + prices_.transfer_ms(edge, sent.from, DeviceId(d)));
+      }
+    }
+    return start + prices_.stage_ms(schedule_.devices[d][s], DeviceId(d));
+  }
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  const Prices& prices_;
+  Contention contention_;
+  std::map<OpId, std::pair<std::size_t, std::size_t>> place_;
+  std::vector<std::vector<double>> end_;
+  std::vector<Sent> all_;  ///< by producer, then destination
+};
+
+}  // namespace
+
+std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
+                                      const Prices& prices, Contention contention) {
+  if (contention == Contention::kNone) return slow_latency_ms(graph, schedule, prices);
+  return SlowTraffic(graph, schedule, prices, contention).latency_ms();
+}
+
 bool runs_to_its_end(const Graph& graph, const Schedule& schedule) {
   std::set<OpId> produced;
   std::vector<std::size_t> next(schedule.devices.size(), 0);

@@ -27,6 +27,13 @@ Prices prices_of(const CostModel& costs);
 std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
                                       const Prices& prices);
 
+/// The same where links carry one tensor at a time. The order of transfers is the schedule's list;
+/// without one it is made one at a time: with those sent whose turn is known and the others kept
+/// back for ever, of all that come to be ready the one that is first goes next. Nothing, where some
+/// stage or transfer never gets its turn.
+std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
+                                      const Prices& prices, Contention contention);
+
 /// Whether the engine would come to its end: each device runs the first stage that it has left as
 /// soon as every input is there, from an ended stage or from earlier in the same group.
 /// REQUIRES: every operator is in the schedule once.

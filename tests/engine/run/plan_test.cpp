@@ -146,6 +146,9 @@ TEST(Plan, WhoNeedsItFirstGetsItFirst) {
   Schedule schedule;
   schedule.devices = {{stage({{0}})}, {stage({{1}}), stage({{4}}), stage({{2}})}, {stage({{3}})}};
   EXPECT_EQ(steps_of(coarse, plan_rank(coarse, schedule, Rank(0))), "0 s:a>2 s:a>1");
+  schedule.transfers = {{OpId(0), DeviceId(1)}, {OpId(0), DeviceId(2)}};
+  EXPECT_EQ(steps_of(coarse, plan_rank(coarse, schedule, Rank(0))), "0 s:a>1 s:a>2")
+      << "unless the schedule lists transfers in another order";
 }
 
 TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {

@@ -98,6 +98,41 @@ TEST(CostModelFromGraph, TransferByEdgeThenLinkThenDefaultLink) {
   EXPECT_DOUBLE_EQ(costs.mean_transfer_ms(e1), (2 * 3 + 4 * 11) / 6.0);
 }
 
+TEST(CostModelFromGraph, TransfersByPairThenLink) {
+  Edge own = edge(0, 1, 1'000'000);
+  own.transfer_by_pair = std::make_shared<const PairTimes>(
+      PairTimes{{"x", {{"gpu", 5}, {"z", 6}}}, {"gpu", {{"gpu", 7}, {"cpu", 8}}}});
+  const Graph graph("g", {priced("a", 1), priced("b", 1)}, {own, edge(0, 1, 1'000'000)});
+  const Platform platform({device("x", "gpu"), device("y", "gpu"), device("z", "cpu")}, {},
+                          Link{10, 1});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(costs.transfer_ms(e0, d0, d1), 5) << "a sender's name comes before its kind";
+  EXPECT_EQ(costs.transfer_ms(e0, d0, d2), 6);
+  EXPECT_EQ(costs.transfer_ms(e0, d1, d0), 7);
+  EXPECT_EQ(costs.transfer_ms(e0, d1, d2), 8);
+  EXPECT_EQ(costs.transfer_ms(e0, d2, d0), 11) << "by its bytes";
+  EXPECT_EQ(costs.transfer_ms(e0, d2, d2), 0);
+  EXPECT_EQ(costs.transfer_ms(e0), std::nullopt);
+  EXPECT_DOUBLE_EQ(costs.mean_transfer_ms(e0), (5 + 6 + 7 + 8 + 11 + 11) / 6.0);
+  EXPECT_EQ(costs.transfer_ms(e1, d0, d1), 11) << "as many bytes, and no times of its own";
+
+  own.size_bytes = 0;
+  const Graph unsized("g", {priced("a", 1), priced("b", 1)}, {own});
+  expect_error([&] { CostModel::from_graph(unsized, platform); },
+               {"no transfer time from z to x", "a -> b", "does not name the pair"});
+}
+
+TEST(CostModelFromGraph, WithoutAWayThereIsNoTime) {
+  const Graph graph("g", {priced("a", 1), priced("b", 1)}, {edge(0, 1, 1'000'000)});
+  const std::vector<Device> three{device("x", "gpu"), device("y", "gpu"), device("z", "gpu")};
+  const Traffic widest{.routing = Routing::kWidest};
+  const Platform line(three, {{d0, d1, Link{1, 1}}, {d1, d2, Link{1, 2}}}, {}, widest);
+  EXPECT_EQ(CostModel::from_graph(graph, line).transfer_ms(e0, d2, d0), 2 + 1);
+  const Platform cut(three, {{d0, d1, Link{1, 1}}}, {}, widest);
+  expect_error([&] { CostModel::from_graph(graph, cut); },
+               {"no route from x to z", "a -> b", "no way over the platform's links leads there"});
+}
+
 TEST(CostModelFromGraph, TransfersMatterOnlyBetweenDevices) {
   const Graph graph("g", {priced("a", 1), priced("b", 1)}, {edge(0, 1, 100)});
   const Platform two = test::devices(2, 1);

@@ -156,6 +156,37 @@ TEST(GraphIo, PlacesEveryComplaint) {
   expect_complaint(complaint(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
 }
 
+TEST(GraphIo, TimesByPairAreOfVersion2) {
+  const auto file = [](int version, const std::string& edge) {
+    return R"({"format": "hios-graph", "version": )" + std::to_string(version) +
+           R"(, "name": "g", "operators": [{"name": "a"}, {"name": "b"}],
+              "edges": [{"from": "a", "to": "b", )" +
+           edge + "}]}";
+  };
+  const std::string times = R"("transfer_ms": {"gpu0": {"cpu": 2, "gpu1": 0}, "cpu": {"gpu": 3}})";
+  const Graph graph = read(file(2, times));
+  const Edge& edge = graph.edge(EdgeId(0));
+  ASSERT_TRUE(edge.transfer_by_pair);
+  EXPECT_EQ(edge.transfer_ms, std::nullopt);
+  EXPECT_EQ(*edge.transfer_by_pair,
+            (PairTimes{{"cpu", {{"gpu", 3}}}, {"gpu0", {{"cpu", 2}, {"gpu1", 0}}}}));
+  const Json json = to_json(graph);
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(*read(to_text(json)).edge(EdgeId(0)).transfer_by_pair, *edge.transfer_by_pair);
+  EXPECT_EQ(to_json(read(file(2, R"("transfer_ms": 1)")))["version"], 1);
+  const auto complaint = [&](int version, const std::string& text) {
+    return complaint_of([&] { read(file(version, text)); });
+  };
+  expect_complaint(complaint(1, times), "$.edges[0].transfer_ms: must be a number");
+  expect_complaint(complaint(2, R"("transfer_ms": {})"),
+                   "$.edges[0].transfer_ms: names no sender; give one a receiver and a time");
+  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": {}})"),
+                   "$.edges[0].transfer_ms.gpu0: names no receiver; give one a time");
+  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": 1})"), "$.edges[0].transfer_ms.gpu0");
+  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": {"cpu": -1}})"),
+                   "$.edges[0].transfer_ms.gpu0.cpu: must be a number from 0");
+}
+
 TEST(GraphIo, WritesNoOperatorWithTwoKindsOfTime) {
   std::vector<Operator> operators(1);
   operators[0].name = "both";

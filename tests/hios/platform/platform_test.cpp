@@ -182,6 +182,40 @@ TEST(PlatformIo, PlacesEveryComplaint) {
                    "$.default_link: the key \"gb_per_s\" is missing");
 }
 
+TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
+  const std::string two = R"("devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}])";
+  const auto file = [&](int version, const std::string& more) {
+    return read(R"({"format": "hios-platform", "version": )" + std::to_string(version) + ", " +
+                two + more + "}");
+  };
+  const Platform plain = file(2, "");
+  EXPECT_EQ(plain.traffic(), Traffic{});
+  EXPECT_EQ(to_json(plain)["version"], 1) << "the lowest that can say it";
+  EXPECT_EQ(file(2, R"(, "contention": "none", "routing": "direct")").traffic(), Traffic{});
+  const Platform shared = file(2, R"(, "contention": "port", "routing": "widest")");
+  EXPECT_EQ(shared.traffic(), (Traffic{Contention::kPort, Routing::kWidest}));
+  const Json json = to_json(shared);
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["contention"], "port");
+  EXPECT_EQ(json["routing"], "widest");
+  EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).traffic(), shared.traffic());
+  EXPECT_EQ(shared.with_identities({"", "x"}).traffic(), shared.traffic());
+  const auto complaint = [&](int version, const std::string& more) {
+    return complaint_of([&] { file(version, more); });
+  };
+  expect_complaint(complaint(1, R"(, "contention": "link")"),
+                   "p.json: $.contention: is a key of version 2: say \"version\": 2");
+  expect_complaint(complaint(1, R"(, "routing": "widest")"), "$.routing: is a key of version 2");
+  expect_complaint(complaint(2, R"(, "contention": "buses")"),
+                   "$.contention: \"buses\" is not known to this program; use one of \"none\", "
+                   "\"link\", \"port\"");
+  expect_complaint(complaint(2, R"(, "contention": "Port")"),
+                   "$.contention: \"Port\" is unknown; use one of \"none\", \"link\", \"port\"");
+  expect_complaint(complaint(2, R"(, "routing": "shortest")"),
+                   "$.routing: \"shortest\" is unknown; use one of \"direct\", \"widest\"");
+  expect_complaint(complaint(3, ""), "$.version: version 3 is unknown");
+}
+
 TEST(Platform, KeepsWhichGpuADeviceMustBe) {
   const Platform named = Platform::homogeneous(2, "gpu", 0, 1).with_identities({"NVIDIA H200", ""});
   EXPECT_FALSE(named.alike());

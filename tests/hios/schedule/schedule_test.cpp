@@ -155,6 +155,30 @@ TEST_F(ScheduleJson, RefusesWhatCannotBe) {
   refused("/remark", "x", {"$: unknown key \"remark\""});
 }
 
+TEST_F(ScheduleJson, AnOrderOfTransfersIsOfVersion2) {
+  EXPECT_EQ(json()["version"], 1);
+  ScheduleFile file = sample(graph_);
+  file.schedule.transfers = {{OpId(1), DeviceId(1)}, {OpId(0), DeviceId(1)}};
+  const Json written = to_json(file, graph_);
+  test::expect_meets_schema(written);
+  EXPECT_EQ(written["version"], 2);
+  EXPECT_EQ(written["transfers"][0]["operator"], "b");
+  EXPECT_EQ(written["transfers"][0]["to"], file.devices[1].name);
+  EXPECT_EQ(read(written).schedule, file.schedule);
+  EXPECT_EQ(schedule_head(JsonView(written, "s.json")).devices.size(), 2U);
+  const auto refused = [&](const char* pointer, const Json& value, std::string_view complaint) {
+    Json wrong = written;
+    wrong[Json::json_pointer(pointer)] = value;
+    expect_error([&] { read(wrong); }, {complaint});
+  };
+  refused("/version", 1, "s.json: $.transfers: is a key of version 2: say \"version\": 2");
+  refused("/version", 3, "$.version: version 3 is unknown");
+  refused("/transfers", "b", "$.transfers: must be an array");
+  refused("/transfers/0/operator", "z", "$.transfers[0].operator: the graph \"diamond\" has no");
+  refused("/transfers/1/to", "tpu", "$.transfers[1].to: no device is named \"tpu\"");
+  refused("/transfers/1/at", 4, "$.transfers[1]: unknown key \"at\"");
+}
+
 TEST_F(ScheduleJson, LeavesTheRulesToValidate) {
   Json twice = json();
   twice["devices"][1]["stages"] = {{{"a"}}, Json::array(), {Json::array()}};

@@ -1,0 +1,135 @@
+#include "hios/platform/widest_ways.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "hios/base/random.h"
+#include "support/expect_error.h"
+
+namespace hios {
+namespace {
+
+Platform platform(std::size_t count, std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
+                  std::optional<Link> default_link = {}) {
+  std::vector<Device> devices;
+  for (std::size_t d = 0; d < count; ++d) {
+    Device device;
+    device.name = std::string("d").append(std::to_string(d));
+    device.kind = "gpu";
+    devices.push_back(std::move(device));
+  }
+  return Platform(devices, std::move(links), default_link, {{}, Routing::kWidest});
+}
+
+const DeviceId a(0), b(1), c(2), d(3);
+
+// 100 MB over 10 MB/s and 5 MB/s takes 20 s (MOIRAI, section III-C).
+TEST(WidestWays, AsWideAsTheNarrowestLink) {
+  const Platform line = platform(3, {{a, b, {1, 0.010}}, {b, c, {2, 0.005}}});
+  const auto way = line.link(a, c);
+  ASSERT_TRUE(way);
+  EXPECT_EQ(*way, (Link{3, 0.005}));
+  EXPECT_DOUBLE_EQ(way->transfer_ms(100'000'000), 20'003);
+  EXPECT_EQ(line.link(c, a), way) << "links serve both ways";
+}
+
+TEST(WidestWays, TakesTheWidestAlsoWhereAPairHasALink) {
+  const Platform ring = platform(3, {{a, b, {5, 8}}, {b, c, {5, 6}}, {a, c, {0, 1}}});
+  EXPECT_EQ(ring.link(a, c), (Link{10, 6}));
+  EXPECT_EQ(ring.link(a, b), (Link{5, 8}));
+}
+
+TEST(WidestWays, OfEquallyWideOnesTheLeastLatency) {
+  // The way to the narrow last link need not be widest itself.
+  const Platform two =
+      platform(4, {{a, b, {9, 10}}, {b, c, {9, 10}}, {a, c, {1, 4}}, {c, d, {1, 4}}});
+  EXPECT_EQ(two.link(a, c), (Link{18, 10}));
+  EXPECT_EQ(two.link(a, d), (Link{2, 4}));
+}
+
+TEST(WidestWays, TheDefaultLinkServesPairsWithoutAWay) {
+  const Platform split = platform(4, {{a, b, {1, 2}}, {c, d, {1, 2}}}, Link{7, 1});
+  EXPECT_EQ(split.link(a, b), (Link{1, 2}));
+  EXPECT_EQ(split.link(a, c), (Link{7, 1}));
+  EXPECT_EQ(platform(3, {{a, b, {1, 2}}}).link(a, c), std::nullopt);
+}
+
+TEST(WidestWays, RefusesMoreDevicesThanItCanServe) {
+  test::expect_error([] { platform(257, {}); }, {"up to 256 devices, not 257"});
+}
+
+/// The best of all ways without a device twice, one by one.
+class AllWays {
+ public:
+  AllWays(std::size_t devices, const std::vector<DirectedLink>& links)
+      : links_(links), seen_(devices, false) {}
+
+  std::optional<Link> best(DeviceId from, DeviceId to) {
+    best_.reset();
+    extend(from, to, {0, 1e300});
+    return best_;
+  }
+
+ private:
+  void extend(DeviceId at, DeviceId to, Link so_far) {
+    if (at == to) {
+      const bool better = !best_ || so_far.gb_per_s > best_->gb_per_s ||
+                          (so_far.gb_per_s == best_->gb_per_s &&
+                           so_far.latency_ms < best_->latency_ms);
+      if (better) best_ = so_far;
+      return;
+    }
+    seen_[at.index()] = true;
+    for (const DirectedLink& next : links_) {
+      if (next.from != at || seen_[next.to.index()]) continue;
+      extend(next.to, to,
+             {so_far.latency_ms + next.link.latency_ms,
+              std::min(so_far.gb_per_s, next.link.gb_per_s)});
+    }
+    seen_[at.index()] = false;
+  }
+
+  const std::vector<DirectedLink>& links_;
+  std::vector<bool> seen_;
+  std::optional<Link> best_;
+};
+
+TEST(WidestWays, AreTheBestOfAllWays) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "ways");
+    const std::size_t count = 2 + random.below(5);
+    std::vector<DirectedLink> links;
+    for (std::size_t from = 0; from < count; ++from) {
+      for (std::size_t to = 0; to < count; ++to) {
+        if (from == to || random.below(2) == 0) continue;
+        links.push_back({DeviceId(from), DeviceId(to),
+                         {static_cast<double>(random.below(4)),
+                          static_cast<double>(1 + random.below(3))}});
+      }
+    }
+    std::map<std::pair<DeviceId, DeviceId>, Link> ways;
+    for (const DirectedLink& way : widest_ways(count, links)) {
+      ways.emplace(std::pair(way.from, way.to), way.link);
+    }
+    AllWays all(count, links);
+    for (std::size_t from = 0; from < count; ++from) {
+      for (std::size_t to = 0; to < count; ++to) {
+        if (from == to) continue;
+        const auto found = ways.find({DeviceId(from), DeviceId(to)});
+        const auto best = all.best(DeviceId(from), DeviceId(to));
+        ASSERT_EQ(found != ways.end(), best.has_value());
+        if (best) {
+          EXPECT_EQ(found->second, *best);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,191 @@
+// Links that carry one tensor at a time: every algorithm of the table against brute force over all
+// schedules and orders of transfers, and the search of `best` by contended latencies.
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/random_dag.h"
+#include "scheduler/best/moves.h"
+#include "scheduler/best/starts.h"
+#include "scheduler/best/timing.h"
+#include "scheduler/registry.h"
+#include "support/contended_brute_force.h"
+#include "support/dag_generator.h"
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kRounding = 1e-8;
+constexpr hios::Contention kContended[] = {hios::Contention::kLink, hios::Contention::kPort};
+
+Platform devices(std::size_t count, int streams, hios::Contention contention) {
+  const Platform alike = test::devices(count, streams);
+  return Platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
+}
+
+std::string first_finding(const Graph& graph, const Platform& platform, const Schedule& schedule) {
+  const auto findings = validate(graph, platform, schedule);
+  return findings.empty() ? "" : findings.front().text;
+}
+
+ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const char* iterations) {
+  Options options(algorithm.options);
+  if (options.has("iterations")) options.set(std::string("iterations=") + iterations);
+  return algorithm.run(costs.graph(), costs, costs.platform(), options, {});
+}
+
+void judge(const Graph& graph, const Platform& platform) {
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const test::Prices prices = test::prices_of(graph, platform);
+  const test::ContendedOptimum optimum =
+      test::contended_brute_force(graph, platform, prices, platform.contention());
+  for (const LowerBound& bound : all_bounds(graph, costs)) {
+    EXPECT_LE(bound.ms, optimum.any_order_ms * (1 + kRounding)) << bound.name;
+  }
+  for (const Algorithm& algorithm : built_in().all()) {
+    SCOPED_TRACE(algorithm.name);
+    const ScheduleResult result = run(algorithm, costs, "1000");
+    ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
+    const auto slow =
+        test::slow_latency_ms(graph, result.schedule, prices, platform.contention());
+    ASSERT_TRUE(slow.has_value());
+    EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
+    EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));
+    EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kRounding));
+    if (algorithm.name == "best") {
+      EXPECT_LE(result.latency_ms, optimum.first_ready_ms * (1 + kRounding));
+    }
+  }
+}
+
+test::CostStyle style_by_number(std::uint64_t number) {
+  test::CostStyle style;
+  style.overlap = number % 4 != 0;
+  style.small_integers = number % 3 == 0;
+  return style;
+}
+
+TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
+  for (std::size_t n = 1; n <= 4; ++n) {
+    const std::uint64_t edge_sets = std::uint64_t{1} << (n * (n - 1) / 2);
+    for (std::uint64_t edge_set = 0; edge_set < edge_sets; ++edge_set) {
+      SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
+      Random random(edge_set, "four");
+      const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
+      judge(graph, devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(Contended, DagsOfFourOperatorsOnThreeDevices) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "three devices");
+    const Graph graph = test::dag(4, random.below(1 << 6), style_by_number(seed), random);
+    for (const hios::Contention contention : kContended) judge(graph, devices(3, 2, contention));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "five, contended");
+    const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
+    judge(graph, devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Contended, BestIsNeverWorseThanAnyOtherAlgorithm) {
+  std::size_t better = 0, problems = 0;
+  for (const char* words : {"n=40,edges=100,layers=6,p=1.5", "n=30,family=forkjoin,p=2",
+                            "n=30,family=dense,density=0.2,p=1", "n=40,family=chain,width=3,p=1"}) {
+    for (const hios::Contention contention : kContended) {
+      for (const int count : {2, 4}) {
+        SCOPED_TRACE(std::string(words) + " " + std::string(to_string(contention)));
+        ++problems;
+        const Graph graph = random_dag(parse_random_dag(words));
+        const Platform platform = devices(static_cast<std::size_t>(count), 4, contention);
+        const CostModel costs = CostModel::from_graph(graph, platform);
+        double others = std::numeric_limits<double>::infinity();
+        for (const Algorithm& algorithm : built_in().all()) {
+          if (algorithm.name == "best") continue;
+          others = std::min(others, run(algorithm, costs, "0").latency_ms);
+        }
+        const ScheduleResult best = run(built_in().find("best"), costs, "3000");
+        EXPECT_EQ(first_finding(graph, platform, best.schedule), "");
+        EXPECT_EQ(best.latency_ms, simulate(graph, best.schedule, costs).latency_ms);
+        EXPECT_LE(best.latency_ms, others);
+        better += best.latency_ms < others * 0.99;
+      }
+    }
+  }
+  EXPECT_GT(better, problems / 2);
+}
+
+TEST(Contended, TheTableSaysWhatAlgorithmsDo) {
+  EXPECT_EQ(built_in().find("best").contention, kKeepsContention);
+  EXPECT_EQ(built_in().find("heft").contention, kIgnoresContention);
+  EXPECT_EQ(built_in().find("ios").contention, kMeetsNoContention);
+}
+
+/// Moves of the search, some kept and some not: each decision and latency as simulate() has it.
+TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
+  std::size_t kept = 0, refused = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "contended moves");
+    const Graph graph = test::random_graph(4 + random.below(20), 0.2, {}, random);
+    const std::size_t count = 2 + random.below(3);
+    const Platform platform = devices(count, 3, kContended[seed % 2]);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const best::SearchProblem problem(costs);
+    best::StagePricer pricer(problem);
+    best::Arrangement arrangement(problem, pricer, test::random_schedule(graph, platform, random));
+    best::Timing timing(arrangement);
+    best::Moves moves(arrangement, timing, random);
+    const auto simulated = [&] {
+      return simulate(graph, arrangement.schedule(), costs).latency_ms;
+    };
+    EXPECT_NEAR(timing.latency_ms(), simulated(), 1e-9);
+    for (int i = 0; i < 200; ++i) {
+      const double before = timing.latency_ms();
+      if (!moves.propose()) {
+        arrangement.undo();
+        continue;
+      }
+      const double limit = before * random.uniform(0.9, 1.3);
+      const double now = simulated();
+      if (std::abs(now - limit) < 1e-9) {
+        arrangement.undo();
+        continue;
+      }
+      const bool within = timing.update(limit);
+      ASSERT_EQ(within, now <= limit);
+      if (within) {
+        ASSERT_NEAR(timing.latency_ms(), now, 1e-9);
+      }
+      if (within && random.below(2) == 0) {
+        timing.keep();
+        arrangement.keep();
+        ++kept;
+        continue;
+      }
+      if (within) timing.undo();
+      arrangement.undo();
+      refused += !within;
+      ASSERT_EQ(timing.latency_ms(), before);
+    }
+  }
+  EXPECT_GT(kept, 500u);
+  EXPECT_GT(refused, 500u);
+}
+
+}  // namespace
+}  // namespace hios::scheduler
