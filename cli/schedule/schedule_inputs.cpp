@@ -203,8 +203,10 @@ po::options_description input_flags() {
                       "stage_cost is overlap, as that of random ones, else 1");
   group.add_options()("math", value("NAME"),
                       "arithmetic of the devices: fp32 (default), tf32 or fp16");
-  group.add_options()("platform", value("FILE"), "a hios-platform file instead of the five above: unlike devices, their links, and whether "
-                      "tensors wait for each other there");
+  group.add_options()(
+      "platform", value("FILE"),
+      "a hios-platform file instead of the five above: unlike devices, their links, and whether "
+      "tensors wait for each other there");
   return group;
 }
 

@@ -205,8 +205,8 @@ class ContendedRun {
     plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId reader) {
       const std::size_t to = plan.stage_of(reader);
       if (stopped || plan.device(to) != tensor.to) return;
-      stopped = arrive(plan, to,
-                       tensor.start_ms + plan.transfer_ms(edge, tensor.from, tensor.to), stop);
+      stopped =
+          arrive(plan, to, tensor.start_ms + plan.transfer_ms(edge, tensor.from, tensor.to), stop);
     });
     return stopped;
   }

@@ -229,9 +229,9 @@ std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, Dev
 void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
   const Device& device = platform_->device(from);
   const bool routed = platform_->traffic().routing == Routing::kWidest;
-  std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " + platform_->device(to).name +
-                     " for the edge " + graph_->op(edge.from).name + " -> " +
-                     graph_->op(edge.to).name;
+  std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " +
+                     platform_->device(to).name + " for the edge " + graph_->op(edge.from).name +
+                     " -> " + graph_->op(edge.to).name;
   if (edge.transfer_by_pair && edge.size_bytes == 0) {
     throw InputError(text + ": its transfer_ms does not name the pair, and it has no bytes; give " +
                      "one of the two");
@@ -273,8 +273,8 @@ void CostModel::fill_transfers() {
   const auto add_row = [&](const Edge& edge) {
     fill_row(edge, row);
     pair_ms_.insert(pair_ms_.end(), row.begin(), row.end());
-    const double mean = std::accumulate(row.begin(), row.end(), 0.0) /
-                        static_cast<double>(devices * (devices - 1));
+    const double mean =
+        std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(devices * (devices - 1));
     return std::pair(rows++, mean);
   };
   for (std::size_t e = 0; e < graph_->edge_count(); ++e) {

@@ -15,8 +15,8 @@ namespace hios {
 ///
 /// Where the costs' platform has contention, a tensor waits until its link is free, or both its
 /// ports are: that on which its device sends and that on which the other receives. It goes once to
-/// each device that needs it, whole and without a break, and takes the time of the slowest edge that
-/// it serves there; a stage waits for its own edges only, counted from when the tensor left.
+/// each device that needs it, whole and without a break, and takes the time of the slowest edge
+/// that it serves there; a stage waits for its own edges only, counted from when the tensor left.
 ///  - Where the schedule lists transfers, each link or port takes them in this order, whatever is
 ///    ready.
 ///  - Else whichever is ready first goes first, on each link or port: also before one that could go

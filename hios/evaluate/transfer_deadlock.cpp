@@ -4,8 +4,8 @@
 // and for its inputs, each a stage of its own device or a transfer; a transfer waits for its
 // producer's stage, and for the transfers before it on its link, or on its two ports. The schedule
 // runs to its end if and only if nothing waits for itself: a search backwards, depth first, closes
-// a ring where it meets a node that it is still at. tests/hios/evaluate/contention_test.cpp compares
-// the verdict with a simulator that gets stuck.
+// a ring where it meets a node that it is still at. tests/hios/evaluate/contention_test.cpp
+// compares the verdict with a simulator that gets stuck.
 
 #include <algorithm>
 #include <limits>
@@ -173,8 +173,8 @@ class TransferDeadlockSearch {
 
   std::string waits_for(std::size_t later, std::size_t earlier) const {
     const bool same_kind = is_stage(later) == is_stage(earlier);
-    const bool next_stage = is_stage(later) && is_stage(earlier) && later == earlier + 1 &&
-                            stages_[later].stage > 0;
+    const bool next_stage =
+        is_stage(later) && is_stage(earlier) && later == earlier + 1 && stages_[later].stage > 0;
     if (next_stage || (same_kind && !is_stage(later))) return "comes after " + describe(earlier);
     return "needs " + describe(earlier);
   }

@@ -20,9 +20,9 @@ enum class Rule {
   /// No cyclic wait through edges, the order of stages on every device and, where links carry one
   /// tensor at a time, the listed order of transfers.
   kCycle,
-  kMemory,           ///< the device holds outputs and parameters of its operators
-  kNotAllowed,       ///< the operator may run on that device (`allowed`, `time_ms`)
-  kColocate,         ///< equal labels share a device
+  kMemory,            ///< the device holds outputs and parameters of its operators
+  kNotAllowed,        ///< the operator may run on that device (`allowed`, `time_ms`)
+  kColocate,          ///< equal labels share a device
   kTransferUnneeded,  ///< a listed transfer's tensor is needed where it is said to go
   kTransferMissing,   ///< where transfers are listed, all are
   kTransferTwice,     ///< and each once

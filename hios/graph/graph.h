@@ -33,8 +33,7 @@ struct Operator {
 /// Times of one tensor in ms by sender, then receiver, each a device's name or its kind. Where
 /// several fit a pair, a sender's name comes before its kind, then a receiver's name before its
 /// kind.
-using PairTimes =
-    std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
+using PairTimes = std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
 
 /// A dependency: `to` reads a tensor that `from` produces. Parallel edges are kept (a value used
 /// twice), their data travels once.

@@ -1,6 +1,6 @@
-// Part of hios/graph/graph_json.h: `hios-graph` versions 1 and 2, to and from JSON. An operator's `extra`
-// carries what only our own programs use, its signature and block, so that a graph written out and
-// read back keeps its digest and a schedule of the one is a schedule of the other.
+// Part of hios/graph/graph_json.h: `hios-graph` versions 1 and 2, to and from JSON. An operator's
+// `extra` carries what only our own programs use, its signature and block, so that a graph written
+// out and read back keeps its digest and a schedule of the one is a schedule of the other.
 #include "hios/graph/graph_json.h"
 
 #include <unordered_map>

@@ -106,8 +106,9 @@ class Platform {
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
   Traffic traffic_;
-  std::vector<std::size_t> by_name_;                 // indices of devices_
-  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links and those that serve both ways; or ways
+  std::vector<std::size_t> by_name_;  // indices of devices_
+  std::unordered_map<std::uint64_t, Link>
+      by_pair_;  // given links and those that serve both ways; or ways
 };
 
 /// `hios-platform` versions 1 and 2. What is written is of version 1 where that can say it.

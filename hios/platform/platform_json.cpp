@@ -61,8 +61,8 @@ Word read_word(const JsonView& view, std::initializer_list<Word> known) {
     if (text == to_string(word)) return word;
     names += (names.empty() ? "" : ", ") + quote(to_string(word));
   }
-  const char* complaint = text == "buses" ? " is not known to this program; use one of "
-                                          : " is unknown; use one of ";
+  const char* complaint =
+      text == "buses" ? " is not known to this program; use one of " : " is unknown; use one of ";
   view.fail(quote(text) + complaint + names);
 }
 

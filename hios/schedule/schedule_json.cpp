@@ -1,6 +1,6 @@
-// Part of hios/schedule/schedule.h: `hios-schedule` versions 1 and 2, to and from JSON. A schedule that
-// another author wrote by hand needs no more than the graph's digest and the devices with their
-// stages.
+// Part of hios/schedule/schedule.h: `hios-schedule` versions 1 and 2, to and from JSON. A schedule
+// that another author wrote by hand needs no more than the graph's digest and the devices with
+// their stages.
 
 #include <array>
 #include <limits>

@@ -63,7 +63,8 @@ using ScheduleFunction = std::function<ScheduleResult(
 inline constexpr std::string_view kIgnoresContention =
     "decides as if links did not contend; its schedule is timed, and compared, with contention";
 inline constexpr std::string_view kKeepsContention =
-    "searches by the latency with contention, each tensor sent in the order in which they are ready";
+    "searches by the latency with contention, each tensor sent in the order in which they are "
+    "ready";
 inline constexpr std::string_view kMeetsNoContention = "sends nothing, so links cannot contend";
 
 /// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.

@@ -91,8 +91,8 @@ void Annealing::begin_cycle(std::int64_t length) {
   least_ms_ = best_ms_;
   now_is_best_ = false;
   // What happens in a window delays tensors of others, where they share links.
-  const bool large = problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep &&
-                     !problem_.contended();
+  const bool large =
+      problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep && !problem_.contended();
   swept_ = large && (sweeps_do_all_ || !swept_);
   if (swept_) begin_sweep();
   weigh_memory();

@@ -19,9 +19,9 @@
 // A window: everything before it ends when it ended, and what follows it is what followed, so ends
 // and tails within it are exact, as is the longest path through any of its stages.
 //
-// Contention only delays (simulate.h), so ends and tails without it are a first test of a move; what
-// passes is run as a whole, and given up where an end with it and the tail without it exceed the
-// limit.
+// Contention only delays (simulate.h), so ends and tails without it are a first test of a move;
+// what passes is run as a whole, and given up where an end with it and the tail without it exceed
+// the limit.
 //
 // Cost: the edges of the stages visited; with contention those of the whole graph for a move that
 // passes the first test. Tests: timing_test (equal to simulate() and to

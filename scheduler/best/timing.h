@@ -39,8 +39,8 @@ class Timing {
 
   /// Computes everything from scratch. REQUIRES: the arrangement is not confined.
   void recompute();
-  /// Once the arrangement is confined to a window. REQUIRES: no contention; since recompute(), changes in the
-  /// windows before it only, each followed by leave_window().
+  /// Once the arrangement is confined to a window. REQUIRES: no contention; since recompute(),
+  /// changes in the windows before it only, each followed by leave_window().
   void enter_window();
   /// Before the arrangement is confined to the next one, whatever has become of this one.
   void leave_window() { recompute_ends(); }

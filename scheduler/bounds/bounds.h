@@ -11,7 +11,8 @@ namespace hios::scheduler {
 
 /// A latency that no schedule of the graph on the platform can beat, by simulate() with these
 /// costs. Contention is left out: it only delays (hios/evaluate/simulate.h), whatever the order of
-/// transfers, so what bounds every schedule without it bounds every schedule with it. Sums are in floating point: a schedule can be below by some 10⁻¹² of it.
+/// transfers, so what bounds every schedule without it bounds every schedule with it. Sums are in
+/// floating point: a schedule can be below by some 10⁻¹² of it.
 struct LowerBound {
   double ms = 0;
   std::string name;

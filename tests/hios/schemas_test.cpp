@@ -63,9 +63,9 @@ TEST(Schemas, ThereIsOneForEveryFormat) {
     EXPECT_EQ(read_json(entry.path())["properties"]["format"]["const"], format);
     formats.insert(format);
   }
-  EXPECT_EQ(formats,
-            (std::set<std::string>{"hios-flight", "hios-graph", "hios-model", "hios-platform", "hios-profile",
-                                   "hios-report", "hios-schedule", "hios-summary"}));
+  EXPECT_EQ(formats, (std::set<std::string>{"hios-flight", "hios-graph", "hios-model",
+                                            "hios-platform", "hios-profile", "hios-report",
+                                            "hios-schedule", "hios-summary"}));
 }
 
 TEST(Schemas, GraphsMeetTheirs) {

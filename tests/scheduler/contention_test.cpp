@@ -50,8 +50,7 @@ void judge(const Graph& graph, const Platform& platform) {
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm, costs, "1000");
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
-    const auto slow =
-        test::slow_latency_ms(graph, result.schedule, prices, platform.contention());
+    const auto slow = test::slow_latency_ms(graph, result.schedule, prices, platform.contention());
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));

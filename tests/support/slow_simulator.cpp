@@ -216,7 +216,8 @@ class SlowTraffic {
   double end_of(std::size_t d, std::size_t s) const {
     double start = s > 0 ? end_[d][s - 1] : 0;
     for (const Edge& edge : graph_.edges()) {
-      if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s)) continue;
+      if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s))
+        continue;
       const auto [from_d, from_s] = place_.at(edge.from);
       if (from_d == d) {
         start = std::max(start, end_[d][from_s]);

@@ -79,8 +79,7 @@ TEST(Contention, ADeviceSendsAndReceivesAtTheSameTime) {
 
 // v1 is ready first and waits for the port of gpu2 until 11; v2 could go to gpu1 at once.
 TEST(Contention, WhatIsReadyFirstGoesFirst) {
-  const Graph graph =
-      test::small_graph({2, 1, 1, 1, 1}, {{1, 4, 5}, {2, 5, 4}, {3, 4, 10}});
+  const Graph graph = test::small_graph({2, 1, 1, 1, 1}, {{1, 4, 5}, {2, 5, 4}, {3, 4, 10}});
   const Schedule schedule{
       {{stage({{1}}), stage({{2}})}, {stage({{5}})}, {stage({{4}})}, {stage({{3}})}}};
   const Timeline timeline = run(graph, Contention::kPort, schedule);
@@ -155,8 +154,7 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
     const int streams = 1 + static_cast<int>(random.below(3));
     Schedule schedule = test::random_schedule(graph, test::devices(count, streams), random);
     const Platform apart = test::devices(count, streams);
-    const double alone =
-        simulate(graph, schedule, CostModel::from_graph(graph, apart)).latency_ms;
+    const double alone = simulate(graph, schedule, CostModel::from_graph(graph, apart)).latency_ms;
     const auto transfers = transfers_of(graph, Assignment(graph.size(), schedule));
     for (const Contention contention : kContended) {
       SCOPED_TRACE(to_string(contention));
@@ -221,8 +219,7 @@ void expect_line(const Schedule& schedule, Contention contention, Rule rule,
 
 TEST(Contention, AListNamesAllTransfersOnce) {
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
-  for (const Contention contention :
-       {Contention::kNone, Contention::kLink, Contention::kPort}) {
+  for (const Contention contention : {Contention::kNone, Contention::kLink, Contention::kPort}) {
     schedule.transfers = {{v1, d1}};
     expect_line(schedule, contention, Rule::kTransferMissing,
                 {"s.json: $.transfers: ", "the transfer of v2 to gpu1 is not listed"});

@@ -156,7 +156,8 @@ TEST(PlatformIo, PlacesEveryComplaint) {
     return complaint_of([&] { read(file_with(devices, more)); });
   };
   expect_complaint(complaint(""), "p.json: $.devices: needs at least one device");
-  expect_complaint(complaint(two + "," + two), "p.json: $.devices: platform: two devices are named 'a'");
+  expect_complaint(complaint(two + "," + two),
+                   "p.json: $.devices: platform: two devices are named 'a'");
   expect_complaint(complaint(R"({"name": "", "kind": "cpu"})"), "$.devices[0].name");
   expect_complaint(complaint(R"({"name": "a"})"), "\"kind\" is missing");
   expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "cores": 2})"),
@@ -183,7 +184,8 @@ TEST(PlatformIo, PlacesEveryComplaint) {
 }
 
 TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
-  const std::string two = R"("devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}])";
+  const std::string two =
+      R"("devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}])";
   const auto file = [&](int version, const std::string& more) {
     return read(R"({"format": "hios-platform", "version": )" + std::to_string(version) + ", " +
                 two + more + "}");

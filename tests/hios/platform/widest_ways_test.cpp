@@ -77,9 +77,9 @@ class AllWays {
  private:
   void extend(DeviceId at, DeviceId to, Link so_far) {
     if (at == to) {
-      const bool better = !best_ || so_far.gb_per_s > best_->gb_per_s ||
-                          (so_far.gb_per_s == best_->gb_per_s &&
-                           so_far.latency_ms < best_->latency_ms);
+      const bool better =
+          !best_ || so_far.gb_per_s > best_->gb_per_s ||
+          (so_far.gb_per_s == best_->gb_per_s && so_far.latency_ms < best_->latency_ms);
       if (better) best_ = so_far;
       return;
     }
@@ -107,9 +107,10 @@ TEST(WidestWays, AreTheBestOfAllWays) {
     for (std::size_t from = 0; from < count; ++from) {
       for (std::size_t to = 0; to < count; ++to) {
         if (from == to || random.below(2) == 0) continue;
-        links.push_back({DeviceId(from), DeviceId(to),
-                         {static_cast<double>(random.below(4)),
-                          static_cast<double>(1 + random.below(3))}});
+        links.push_back(
+            {DeviceId(from),
+             DeviceId(to),
+             {static_cast<double>(random.below(4)), static_cast<double>(1 + random.below(3))}});
       }
     }
     std::map<std::pair<DeviceId, DeviceId>, Link> ways;
