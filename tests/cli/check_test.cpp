@@ -80,6 +80,52 @@ TEST_F(Check, ListsEveryFindingOfAnInvalidSchedule) {
   EXPECT_FALSE(lines_with(done.out, "stage 0").empty()) << done.out;
 }
 
+TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
+  place_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "four",
+    "operators": [{"name": "a", "time_ms": 1}, {"name": "b", "time_ms": 0.5},
+                  {"name": "c", "time_ms": 0.5}, {"name": "d", "time_ms": 1}],
+    "edges": [{"from": "a", "to": "b", "transfer_ms": 1}, {"from": "b", "to": "c", "transfer_ms": 0.5},
+              {"from": "c", "to": "d", "transfer_ms": 1}, {"from": "a", "to": "d", "transfer_ms": 4}]})");
+  place_.write("platform.json", R"({"format": "hios-platform", "version": 2, "contention": "port",
+    "devices": [{"name": "gpu0", "kind": "gpu"}, {"name": "gpu1", "kind": "gpu"}]})");
+  const auto made =
+      hios_schedule(Words{"--graph", graph(), "--devices", "2", "--kind", "gpu", "--algorithm",
+                          "sequential", "--output", schedule(), "--force"});
+  ASSERT_EQ(made.exit_status, 0) << made.err;
+  Json file = read(schedule());
+  file["devices"][0]["stages"] = Json::parse(R"([[["a"]], [["c"]]])");
+  file["devices"][1]["stages"] = Json::parse(R"([[["b"]], [["d"]]])");
+  place_.write("schedule.json", file.dump());
+  const std::string result = place_.file("result.json");
+  const auto latency = [&](const Words& more) {
+    const auto done = check(Words{"--json", result, "--force"} + more);
+    EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+    return read(result)["latency_ms"].get<double>();
+  };
+  const Words shared{"--platform", place_.file("platform.json")};
+  EXPECT_EQ(latency({}), 6) << "d waits for a's tensor until 5";
+  EXPECT_EQ(latency(shared), 7) << "and for c's, which is ready at 3.5 and follows it";
+
+  file["version"] = 2;
+  file["transfers"] = Json::parse(R"([{"operator": "c", "to": "gpu1"},
+    {"operator": "b", "to": "gpu0"}, {"operator": "a", "to": "gpu1"}])");
+  place_.write("schedule.json", file.dump());
+  EXPECT_EQ(latency({}), 6) << "no contention, no waiting";
+  const auto stuck = check(shared);
+  EXPECT_EQ(stuck.exit_status, 2);
+  EXPECT_NE(stuck.out.find("$.transfers[2]: cyclic wait: the transfer of a to gpu1 comes after the "
+                           "transfer of c to gpu1"),
+            std::string::npos)
+      << stuck.out;
+  file["transfers"].erase(0);
+  place_.write("schedule.json", file.dump());
+  const auto missing = check({});
+  EXPECT_EQ(missing.exit_status, 2);
+  EXPECT_NE(missing.out.find("$.transfers: the transfer of c to gpu1 is not listed"),
+            std::string::npos)
+      << missing.out;
+}
+
 TEST_F(Check, IsQuietWhereAskedToBe) {
   const auto done = check({"-q"});
   EXPECT_EQ(done.exit_status, 0);
