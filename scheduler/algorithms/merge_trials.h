@@ -10,7 +10,7 @@
 namespace hios::scheduler {
 
 /// Finds out which merge of neighbouring stages makes the latency least, if any makes it less. What
-/// it decides is what simulating each merged schedule would decide, to the last bit.
+/// it decides is what simulating each one without contention would decide, to the last bit.
 class MergeTrials {
  public:
   using NodeId = StageGraph::NodeId;

@@ -102,7 +102,9 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
       });
     }
   };
-  if (graph.size() > kLarge) add_mappings(false);
+  // Where links contend, Alg. 2 may lengthen what it is given: it does not look at them.
+  const bool contended = costs.platform().contention() != hios::Contention::kNone;
+  if (graph.size() > kLarge || contended) add_mappings(false);
   add_mappings(true);
   std::vector<std::optional<Start>> made(algorithms.size());
   run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {

@@ -15,8 +15,8 @@ namespace hios::scheduler {
 /// its GPU": Kundu and Shu, HIOS, Alg. 1, line 12). Inputs that are not placed do not count.
 ///
 /// By default an operator goes after all that is on its device; with `insertion` also into the
-/// first gap that holds it. Operators must come in a topological order; schedule() is then free of
-/// cyclic waits, and simulate() gives exactly latency_ms() without insertion, and no more with it.
+/// first gap that holds it. Operators must come in a topological order; schedule() then waits in no
+/// cycle; without contention simulate() gives latency_ms(), or with insertion no more than that.
 class ListTimeline {
  public:
   /// Both outlive the timeline.
