@@ -58,6 +58,14 @@ class Drawing {
     }
   }
 
+  /// On a lane of its pair: tensors of one pair do not overlap where links carry one at a time.
+  void draw_carried(const TransferTimes& transfer) {
+    const std::string lane = "rank " + std::to_string(transfer.from.index()) + " to rank " +
+                             std::to_string(transfer.to.index());
+    trace_.slice(process_, lane, graph_.op(transfer.producer).name, transfer.start_ms,
+                 transfer.end_ms);
+  }
+
   void draw_transfer(const TransferTimes& transfer) {
     const AssignedTo& from = assignment_[transfer.producer];
     std::optional<AssignedTo> to;  // the first that needs it there
@@ -101,7 +109,11 @@ void draw_timeline(const std::string& process, const Graph& graph, const Schedul
       }
     }
   }
-  for (const TransferTimes& transfer : timeline.transfers) drawing.draw_transfer(transfer);
+  const bool shared = costs && costs->platform().contention() != Contention::kNone;
+  for (const TransferTimes& transfer : timeline.transfers) {
+    if (shared) drawing.draw_carried(transfer);
+    drawing.draw_transfer(transfer);
+  }
 }
 
 Trace planned_trace(const Graph& graph, const Schedule& schedule, const CostModel& costs) {

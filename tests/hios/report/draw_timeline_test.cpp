@@ -67,6 +67,26 @@ TEST(DrawTimeline, APlanShowsItsOperators) {
   EXPECT_EQ(picture.heads.at("v1").start_us, 7000);
 }
 
+TEST(DrawTimeline, APlanShowsWhenSharedLinksCarryWhat) {
+  const Graph two = test::small_graph({2, 1, 1, 1}, {{1, 3, 5}, {2, 4, 4}});
+  const Schedule made{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
+  const Platform apart = test::devices(2, 1);
+  const Platform shared({apart.devices().begin(), apart.devices().end()}, {}, {},
+                        {Contention::kLink});
+  const auto picture = [&](const Platform& platform) {
+    return picture_of(planned_trace(two, made, CostModel::from_graph(two, platform)));
+  };
+  EXPECT_EQ(picture(apart).slices.size(), 4u);
+  const Picture carried = picture(shared);
+  EXPECT_EQ(carried.slices.size(), 6u);
+  const auto [first, last] = carried.slices.equal_range("v2");
+  ASSERT_EQ(std::distance(first, last), 2);
+  const Slice& slice = std::next(first)->second;
+  EXPECT_EQ(slice.lane, "rank 0 to rank 1");
+  EXPECT_EQ(slice.start_us, 7000) << "ready at 3, after v1's";
+  EXPECT_EQ(slice.duration_us, 4000);
+}
+
 TEST(DrawTimeline, AMeasurementShowsGroupsWaitsAndRealTransfers) {
   Timeline timeline;
   timeline.stages = {{{0, 0, 0, 2}, {2, 0, 2.5, 6}}, {{0, 4, 4.5, 7}}};
