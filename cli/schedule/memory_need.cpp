@@ -18,9 +18,9 @@ namespace hios::cli {
 namespace {
 
 // Making a graph: names, times and edges, with the sets and copies that it is made from.
-constexpr Bytes kMakingOperator = 510, kMakingEdge = 132;
+constexpr Bytes kMakingOperator = 510, kMakingEdge = 164;
 // A graph as it stays, with what its operators and edges cost.
-constexpr Bytes kOperator = 350, kEdge = 60;
+constexpr Bytes kOperator = 350, kEdge = 76;
 // A device that an operator names, with a time: as it stays, and written.
 constexpr Bytes kDeviceName = 80, kWrittenDeviceName = 220;
 // A time, and in Alg. 3, which needs most of the algorithms of the paper, an entry of its table.
