@@ -65,6 +65,11 @@ int check_schedule(const Flags& flags, const Common& common) {
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
   ScheduleInputs inputs(flags, common, work, own);
   const ScheduleFile file = schedule_from_json(root, inputs.graph());
+  if (inputs.platform().size() != file.devices.size()) {
+    throw InputError(name + ": $.devices: the schedule has " + std::to_string(file.devices.size()) +
+                     " devices and --platform " + std::to_string(inputs.platform().size()) +
+                     "; give one with as many");
+  }
   const Platform devices(file.devices, {}, {}, {inputs.platform().contention()});
   const auto findings = validate(inputs.graph(), devices, file.schedule);
   Json listed = Json::array();

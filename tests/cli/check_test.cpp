@@ -126,6 +126,15 @@ TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
       << missing.out;
 }
 
+TEST_F(Check, RefusesAPlatformOfAnotherSize) {
+  place_.write("platform.json", R"({"format": "hios-platform", "version": 1,
+    "devices": [{"name": "gpu0", "kind": "gpu"}]})");
+  const auto done = check({"--platform", place_.file("platform.json")});
+  EXPECT_EQ(done.exit_status, 2);
+  EXPECT_NE(done.err.find("the schedule has 2 devices and --platform 1"), std::string::npos)
+      << done.err;
+}
+
 TEST_F(Check, IsQuietWhereAskedToBe) {
   const auto done = check({"-q"});
   EXPECT_EQ(done.exit_status, 0);
