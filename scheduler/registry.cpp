@@ -17,6 +17,7 @@
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
 #include "scheduler/list/requirements.h"
+#include "scheduler/milp/milp.h"
 
 // The table of algorithms, and their one shape: what each refuses, and the algorithms of the HIOS
 // paper composed (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and hios-mr are those, then Alg. 2).
@@ -50,6 +51,16 @@ struct Specs {
       "moves of each island, for the same schedule on any machine; 0: until the time limit"};
   OptionSpec islands{"islands", std::int64_t{4}, 1, 64,
                      "searches side by side that exchange their bests"};
+  OptionSpec start_moves{"iterations", std::int64_t{50'000}, 1, 1e12,
+                         "moves of each island of the search that it starts from"};
+  OptionSpec solver{"solver", std::string("any"), 0, 0,
+                    "highs, cbc, or any: the first that this build has"};
+  OptionSpec symmetry{"symmetry", std::string("tasks"), 0, 0,
+                      "how devices that are alike are told apart: by most tasks, by most time, or "
+                      "none: not at all"};
+  OptionSpec nodes{"nodes", std::int64_t{0}, 0, 1e9,
+                   "of branch and bound, for the same schedule on any machine; 0: until the time "
+                   "limit"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "that islands share; 0: all of the machine's. Changes the speed alone"};
 };
@@ -191,7 +202,42 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
                   options, bounded);
 }
 
-std::array<Algorithm, 10> table() {
+const milp::Solver& solver_named(const std::string& name) {
+  if (const milp::Solver* found = milp::find_solver(name)) return *found;
+  if (milp::solvers().empty()) {
+    throw InputError(
+        "milp needs a solver of linear programs, and this build found none: install HiGHS or Cbc, "
+        "and build again");
+  }
+  std::string names;
+  for (const milp::Solver& solver : milp::solvers()) names += ", " + solver.name;
+  throw InputError("milp: this build has no solver " + quote(name) + "; there are: any" + names);
+}
+
+milp::Symmetry symmetry_named(const std::string& name) {
+  if (name == "none") return milp::Symmetry::kNone;
+  if (name == "tasks") return milp::Symmetry::kTasks;
+  if (name == "time") return milp::Symmetry::kTime;
+  throw InputError("milp: there is no symmetry " + quote(name) + "; there are: none, tasks, time");
+}
+
+ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platform&,
+                        const Options& options, const Context& context) {
+  milp::MilpOptions limits;
+  limits.solver = &solver_named(options.string("solver"));
+  limits.symmetry = symmetry_named(options.string("symmetry"));
+  limits.nodes = options.integer("nodes");
+  limits.iterations = options.integer("iterations");
+  Context bounded = context;
+  bounded.bound = bound_of(graph, costs, context);
+  milp::MilpResult found = milp::schedule_exactly(graph, costs, limits, bounded);
+  if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
+  return complete(std::move(found.schedule),
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  options, bounded);
+}
+
+std::array<Algorithm, 11> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -250,6 +296,12 @@ std::array<Algorithm, 10> table() {
        .run = run_best,
        .streams = true,
        .contention = std::string(kKeepsContention)},
+      {.name = "milp",
+       .description = "the optimum of small problems by a linear program's solver, and its proof",
+       .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves},
+       .run = run_milp,
+       .streams = true,
+       .exact = true},
   }};
 }
 

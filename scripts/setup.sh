@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there.
+# Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there;
+# HiGHS, which Debian does not have, by scripts/get-highs.sh.
 # With --bench also what the studies draw their plots with, with --fuzz the clang of preset fuzz, with
 # --package what cpack needs for a Debian package, with --slurm the Slurm that the tests of slurm/
 # start, with --worlds what bench/worlds.sh fetches other MPIs with, with --onnx-networks what
@@ -14,8 +15,9 @@ packages=(
   libboost-program-options-dev
   nlohmann-json3-dev
   libonnx-dev libprotobuf-dev     # the message classes of ONNX files
+  coinor-libcbc-dev               # a solver of linear programs; scripts/get-highs.sh fetches another
   libgtest-dev libonnx-testdata
-  python3
+  python3 python3-pip
   iproute2 util-linux             # hosts of tests/network
 )
 
@@ -40,7 +42,7 @@ for package in "${packages[@]}"; do
 done
 
 if [ ${#missing[@]} -eq 0 ]; then
-  exit 0
+  exec "$(dirname "$0")/get-highs.sh"
 fi
 
 printf 'missing packages: %s\n' "${missing[*]}" >&2
@@ -56,3 +58,4 @@ fi
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" >/dev/null
 printf 'installed: %s\n' "${missing[*]}" >&2
+"$(dirname "$0")/get-highs.sh"

@@ -43,6 +43,9 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   context.bound = bound;
   context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
   context.past_half_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s / 2; };
+  context.seconds_left = [&] {
+    return StopRequest::asked() ? 0 : std::max(0.0, left_s - stopwatch.seconds());
+  };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   scheduler::ScheduleResult result =
@@ -63,6 +66,24 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   }
   describe(simulate(inputs.graph(), run.file.schedule, costs), run);
   return run;
+}
+
+/// A bound that one algorithm proved is a bound of all that the others made.
+void share_bounds(std::vector<ScheduleRun>& runs) {
+  const auto known = [](const ScheduleRun& run) {
+    return run.refusal.empty() ? run.file.predicted.lower_bound_ms : -1;
+  };
+  const auto best = std::max_element(
+      runs.begin(), runs.end(),
+      [&](const ScheduleRun& a, const ScheduleRun& b) { return known(a) < known(b); });
+  if (best == runs.end() || known(*best) <= 0) return;
+  const scheduler::LowerBound bound{known(*best), best->file.predicted.bound};
+  for (ScheduleRun& run : runs) {
+    Prediction& predicted = run.file.predicted;
+    if (!run.refusal.empty() || predicted.lower_bound_ms >= bound.ms) continue;
+    predicted.lower_bound_ms = std::min(bound.ms, predicted.latency_ms);
+    predicted.bound = bound.name;
+  }
 }
 
 }  // namespace
@@ -94,6 +115,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
       runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});
     }
   }
+  share_bounds(runs);
   return runs;
 }
 

@@ -36,6 +36,9 @@ struct Context {
   /// (optional) The same for about half of that time, for algorithms that prepare and then search:
   /// what they prepare ends once it is true. Empty: out_of_time alone counts.
   std::function<bool()> past_half_time = {};
+  /// (optional) Seconds until out_of_time says true, for libraries that are given a limit and cannot
+  /// be asked to stop.
+  std::function<double()> seconds_left = {};
   /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
   /// (optional) lower_bound() of the same graph and costs, for callers that ask several algorithms
@@ -83,6 +86,9 @@ struct Algorithm {
   ScheduleFunction run;
   bool many_devices = true;  ///< uses more than one device
   bool streams = false;      ///< forms stages of several groups, within a device's `streams`
+  /// Proves what it finds, for small problems only: refuses others by their size, and all where this
+  /// build found none of the libraries that it needs.
+  bool exact = false;
   std::string constraints = std::string(kKeepsConstraints);
   std::string contention = std::string(kIgnoresContention);  ///< what it does about it
 };

@@ -22,6 +22,7 @@ std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& a
   if (options.has("islands")) options.set("islands=1");
   if (options.has("threads")) options.set("threads=1");
   if (options.has("max_endings")) options.set("max_endings=2000");
+  if (options.has("nodes")) options.set("nodes=5");
   try {
     return algorithm.run(graph, costs, platform, options, {});
   } catch (const InputError& error) {

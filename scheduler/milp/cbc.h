@@ -1,0 +1,12 @@
+#pragma once
+
+#include "scheduler/milp/solver.h"
+
+namespace hios::scheduler::milp {
+
+/// COIN-OR's Cbc (Eclipse Public License), by its C interface. Only in builds that found it. It
+/// cannot be asked to stop, only be given seconds: Limits::seconds_left, or, without it, runs of
+/// more and more nodes with `stop` asked between them.
+Solver cbc();
+
+}  // namespace hios::scheduler::milp

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hios/schedule/schedule.h"
+#include "scheduler/milp/horizon.h"
+#include "scheduler/milp/program.h"
+
+namespace hios::scheduler::milp {
+
+/// How devices that are alike in every respect are told apart, so that no schedule is looked for
+/// again with two of them exchanged (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic
+/// for Mapping Neural Networks onto Heterogeneous Platforms", section VI).
+enum class Symmetry {
+  kNone,
+  kTasks,  ///< the first of them runs at least as many operators as the next
+  kTime    ///< works at least as long
+};
+
+/// Placement and order of operators as a program whose cost is the latency, one operator after the
+/// other on every device (rows, and where they come from, in formulation.cpp). Times are scaled:
+/// kScale is the latency of the horizon, which must outlive it.
+class Formulation {
+ public:
+  static constexpr double kScale = 1000;
+
+  Formulation(const Horizon& horizon, const CostModel& costs, Symmetry symmetry);
+
+  const Horizon& horizon() const { return horizon_; }
+  const Program& program() const { return program_; }
+  void add(Program::Row row) { program_.add(std::move(row)); }
+  double ms(double scaled) const { return scaled * horizon_.latency_ms() / kScale; }
+  double scaled(double ms) const { return ms * kScale / horizon_.latency_ms(); }
+
+  /// The columns: of the latency, of an operator's start, and of whether it runs on a device (where
+  /// it may).
+  std::uint32_t end() const { return end_; }
+  std::uint32_t start(std::size_t v) const { return starts_[v]; }
+  std::optional<std::uint32_t> on(std::size_t v, std::size_t d) const;
+  /// Adds sign × the operator's time, as its device makes it, to a row's sum.
+  void add_duration(Program::Row& row, std::size_t v, double sign) const;
+
+  /// A schedule as values. REQUIRES: it takes no longer than the horizon's latency, and its stages
+  /// are of one operator each.
+  std::vector<double> values(const Schedule& schedule, const CostModel& costs) const;
+  /// Values as a schedule: devices as they say, in the order of the starts.
+  Schedule schedule(const std::vector<double>& values) const;
+
+ private:
+  struct Order {  // a column: where it is 1, a ends before b starts
+    std::size_t a, b;
+    std::uint32_t column;
+  };
+  struct Flow {  // a column: where it is 1, the arc's tensor goes from one device to the other
+    std::size_t arc, from, to;
+    std::uint32_t column;
+  };
+
+  void add_placements();
+  void add_starts();
+  void add_arc(std::size_t a);
+  void add_flows(std::size_t a, Program::Row& precedence);
+  std::optional<double> one_price(std::size_t a) const;
+  void add_orders();
+  void add_precedence(std::size_t a, std::size_t b, std::uint32_t column);
+  void add_memory(const CostModel& costs);
+  void add_symmetry(const CostModel& costs, Symmetry symmetry);
+  std::size_t device(std::size_t v, const std::vector<double>& values) const;
+  bool alike(const CostModel& costs, std::size_t d, std::size_t e) const;
+  std::vector<std::size_t> device_order(const std::vector<std::vector<std::size_t>>& work,
+                                        const CostModel& costs) const;
+
+  const Horizon& horizon_;
+  Symmetry symmetry_;
+  Program program_;
+  std::uint32_t end_ = 0;
+  std::vector<std::uint32_t> starts_;  // by operator
+  std::vector<std::int64_t> on_;       // operator × device: a column, or -1
+  std::vector<Order> orders_;
+  std::vector<Flow> flows_;
+  std::vector<std::vector<std::size_t>> classes_;  // devices that are alike
+};
+
+}  // namespace hios::scheduler::milp

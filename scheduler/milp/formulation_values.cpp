@@ -1,0 +1,111 @@
+// Part of scheduler/milp/formulation.h: schedules as values and values as schedules.
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "hios/evaluate/simulate.h"
+#include "scheduler/milp/formulation.h"
+
+namespace hios::scheduler::milp {
+
+/// By device: the one that stands for it, so that among those that are alike the one with most to
+/// do comes first, as the rows want it.
+std::vector<std::size_t> Formulation::device_order(
+    const std::vector<std::vector<std::size_t>>& work, const CostModel& costs) const {
+  std::vector<std::size_t> stands_for(horizon_.devices());
+  std::iota(stands_for.begin(), stands_for.end(), 0);
+  if (symmetry_ == Symmetry::kNone) return stands_for;
+  const auto weight = [&](std::size_t d) {
+    double sum = 0;
+    for (std::size_t v : work[d]) {
+      sum += symmetry_ == Symmetry::kTasks ? 1 : costs.operator_ms(horizon_.op(v), DeviceId(d));
+    }
+    return sum;
+  };
+  for (const auto& members : classes_) {
+    std::vector<std::size_t> sorted = members;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+    for (std::size_t i = 0; i < members.size(); ++i) stands_for[sorted[i]] = members[i];
+  }
+  return stands_for;
+}
+
+std::vector<double> Formulation::values(const Schedule& schedule, const CostModel& costs) const {
+  const Timeline timeline = simulate(costs.graph(), schedule, costs);
+  std::vector<double> values(program_.columns.size(), 0);
+  std::vector<std::vector<std::size_t>> work(horizon_.devices());
+  std::vector<std::size_t> device(horizon_.operators());
+  for (std::size_t d = 0; d < horizon_.devices(); ++d) {
+    const auto& stages = schedule.stages(DeviceId(d));
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      const std::size_t v = horizon_.place(stages[s].groups.front().front());
+      work[d].push_back(v);
+      device[v] = d;
+      values[starts_[v]] = scaled(timeline.stages[d][s].start_ms);
+    }
+  }
+  const std::vector<std::size_t> stands_for = device_order(work, costs);
+  for (std::size_t& d : device) d = stands_for[d];
+  values[end_] = scaled(timeline.latency_ms);
+  for (std::size_t v = 0; v < device.size(); ++v) {
+    if (const auto x = on(v, device[v])) values[*x] = 1;
+  }
+  for (const Flow& flow : flows_) {
+    const Horizon::Arc& arc = horizon_.arcs()[flow.arc];
+    values[flow.column] = device[arc.from] == flow.from && device[arc.to] == flow.to ? 1 : 0;
+  }
+  std::vector<std::size_t> turn(horizon_.operators());
+  for (const auto& order : work) {
+    for (std::size_t i = 0; i < order.size(); ++i) turn[order[i]] = i;
+  }
+  for (const Order& order : orders_) {
+    const bool before = device[order.a] == device[order.b] && turn[order.a] < turn[order.b];
+    values[order.column] = before ? 1 : 0;
+  }
+  return values;
+}
+
+/// The device that the values give it most of.
+std::size_t Formulation::device(std::size_t v, const std::vector<double>& values) const {
+  std::size_t device = 0;
+  double most = -1;
+  for (std::size_t d = 0; d < horizon_.devices(); ++d) {
+    const auto x = on(v, d);
+    if (!x || values[*x] <= most) continue;
+    most = values[*x];
+    device = d;
+  }
+  return device;
+}
+
+Schedule Formulation::schedule(const std::vector<double>& values) const {
+  // By the middle of its time: starts are true but for a rounding, and what takes no time comes
+  // before what begins when it does. An operator comes when all that it reads has come.
+  std::vector<std::size_t> missing(horizon_.operators(), 0), ready, places;
+  std::vector<double> middle;
+  for (const Horizon::Arc& arc : horizon_.arcs()) ++missing[arc.to];
+  for (std::size_t v = 0; v < missing.size(); ++v) {
+    if (missing[v] == 0) ready.push_back(v);
+    places.push_back(device(v, values));
+    middle.push_back(values[starts_[v]] + scaled(horizon_.time_ms(v, places[v])) / 2);
+  }
+  Schedule made;
+  made.devices.resize(horizon_.devices());
+  while (!ready.empty()) {
+    const auto next =
+        std::min_element(ready.begin(), ready.end(), [&](std::size_t a, std::size_t b) {
+          return std::tuple(middle[a], a) < std::tuple(middle[b], b);
+        });
+    const std::size_t v = *next;
+    ready.erase(next);
+    made.devices[places[v]].push_back(Stage{{{horizon_.op(v)}}});
+    for (const Horizon::Arc& arc : horizon_.arcs()) {
+      if (arc.from == v && --missing[arc.to] == 0) ready.push_back(arc.to);
+    }
+  }
+  return made;
+}
+
+}  // namespace hios::scheduler::milp

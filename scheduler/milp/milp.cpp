@@ -1,0 +1,205 @@
+#include "scheduler/milp/milp.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/best/best.h"
+#include "scheduler/milp/cuts.h"
+#include "scheduler/milp/solver.h"
+
+namespace hios::scheduler::milp {
+namespace {
+
+constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
+constexpr int kMostRounds = 30;               // of cuts; three are usual
+
+/// The same devices and orders, a stage for every operator.
+Schedule one_by_one(const Schedule& schedule) {
+  Schedule apart;
+  for (const std::vector<Stage>& stages : schedule.devices) {
+    std::vector<OpId> order;
+    for (const Stage& stage : stages) {
+      for (const Group& group : stage.groups) order.insert(order.end(), group.begin(), group.end());
+    }
+    apart.devices.push_back(one_operator_stages(order));
+  }
+  return apart;
+}
+
+/// What a schedule takes at most that lets everything wait for everything, each at its dearest.
+double longest_ms(const Graph& graph, const CostModel& costs) {
+  const std::size_t devices = costs.platform().size();
+  double sum = 0;
+  for (OpId op : graph.topological()) {
+    double dearest = 0;
+    for (std::size_t d = 0; d < devices; ++d) {
+      if (costs.can_run(op, DeviceId(d)))
+        dearest = std::max(dearest, costs.operator_ms(op, DeviceId(d)));
+    }
+    sum += dearest;
+  }
+  for (std::size_t e = 0; e < graph.edge_count(); ++e) {
+    double dearest = 0;
+    for (std::size_t from = 0; from < devices; ++from) {
+      for (std::size_t to = 0; to < devices; ++to) {
+        dearest = std::max(dearest, costs.transfer_ms(EdgeId(e), DeviceId(from), DeviceId(to)));
+      }
+    }
+    sum += dearest;
+  }
+  return sum;
+}
+
+/// Whether a stage of several groups can be shorter than its operators one after the other.
+bool stages_can_gain(const Graph& graph, const CostModel& costs) {
+  const auto devices = costs.platform().devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (devices[d].streams <= 1) continue;
+    const bool measured = costs.configuration(DeviceId(d)) != nullptr;
+    if (measured || graph.stage_cost().kind != StageCostRule::Kind::kSerial) return true;
+  }
+  return false;
+}
+
+class Search {
+ public:
+  Search(const Graph& graph, const CostModel& costs, const MilpOptions& options,
+         const Context& context)
+      : graph_(graph), costs_(costs), options_(options), context_(context) {
+    refuse_size(graph.size() > kMostOperators, std::to_string(graph.size()) + " operators, and");
+    limits_.nodes = options.nodes;
+    limits_.stop = context.out_of_time;
+    limits_.seconds_left = context.seconds_left;
+  }
+
+  MilpResult run() {
+    if (begin()) return result_;
+    const Horizon horizon(graph_, costs_, latency_ms_);
+    if (horizon.impossible()) refuse_memory();
+    Formulation formulation(horizon, costs_, options_.symmetry);
+    const std::size_t terms = formulation.program().terms();
+    refuse_size(terms > kMostTerms, std::to_string(graph_.size()) + " operators on " +
+                                        std::to_string(costs_.platform().size()) +
+                                        " devices make " + std::to_string(terms) + " terms;");
+    tighten(formulation);
+    report("solving");
+    std::vector<double> values;
+    if (start_) values = formulation.values(*start_, costs_);
+    Answer answer = options_.solver->solve(formulation.program(), values, limits_);
+    distrust(answer, formulation.program(), values);
+    take(formulation, answer);
+    return result_;
+  }
+
+ private:
+  void refuse_size(bool too_large, const std::string& what) const {
+    if (!too_large) return;
+    throw InputError("milp is for small problems: " + what + " more than " +
+                     std::to_string(kMostTerms) + " are not tried; use best");
+  }
+
+  void report(const std::string& line) const {
+    if (context_.progress) context_.progress(line);
+  }
+
+  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
+
+  /// The schedule to start from, if `best` finds one, and a latency that some schedule has. True if
+  /// a known bound says that it is the optimum, as where nothing takes any time.
+  bool begin() {
+    best::BestOptions moves;
+    moves.iterations = options_.iterations;
+    Context half = context_;
+    if (context_.past_half_time) half.out_of_time = context_.past_half_time;
+    try {
+      const double bound_ms = bound_of(graph_, costs_, half).ms;
+      best::BestResult found = best::search(graph_, costs_, moves, bound_ms, half);
+      result_.schedule = std::move(found.schedule);
+      result_ms_ = found.latency_ms;
+      start_ = one_by_one(result_.schedule);
+      latency_ms_ = simulate(graph_, *start_, costs_).latency_ms;
+      result_.optimal = latency_ms_ <= bound_ms;
+      if (result_.optimal) raise_bound(latency_ms_);
+    } catch (const InputError& refusal) {
+      refusal_ = refusal;
+      latency_ms_ = longest_ms(graph_, costs_);
+    }
+    return result_.optimal;
+  }
+
+  /// Rounds of the relaxation and the rows that it misses.
+  void tighten(Formulation& formulation) {
+    for (int round = 0; round < kMostRounds && !out_of_time(); ++round) {
+      const Program relaxation = relaxed(formulation.program());
+      Answer answer = options_.solver->solve(relaxation, {}, limits_);
+      distrust(answer, relaxation, {});
+      if (answer.status != Status::kOptimal) return;
+      if (!add_cuts(formulation, answer.values)) return;
+    }
+  }
+
+  void take(const Formulation& formulation, const Answer& answer) {
+    if (answer.status == Status::kFailed) report("the solver failed: " + answer.message);
+    if (answer.status == Status::kInfeasible) refuse_memory();
+    if (!answer.values.empty()) keep(formulation.schedule(answer.values));
+    if (result_ms_ == kInfinity) throw *refusal_;  // nothing was found, nor excluded
+    if (answer.bound > 0) raise_bound(formulation.ms(answer.bound));
+    result_.optimal = answer.status == Status::kOptimal && !gained_by_stages();
+    result_.out_of_time = !result_.optimal && out_of_time();
+  }
+
+  /// A schedule, if it is valid and shorter than what there is. Solvers work to a tolerance.
+  void keep(Schedule schedule) {
+    if (!validate(graph_, costs_.platform(), schedule).empty()) return;
+    const double latency_ms = simulate(graph_, schedule, costs_).latency_ms;
+    one_by_one_ms_ = std::min(one_by_one_ms_, latency_ms);
+    if (latency_ms >= result_ms_) return;
+    result_.schedule = std::move(schedule);
+    result_ms_ = latency_ms;
+  }
+
+  bool gained_by_stages() const { return result_ms_ < one_by_one_ms_ * (1 - kTolerance); }
+
+  void raise_bound(double ms) {
+    if (stages_can_gain(graph_, costs_)) return;
+    ms = std::min(ms * (1 - kTolerance), result_ms_);
+    if (!result_.bound || result_.bound->ms < ms) result_.bound = LowerBound{ms, "milp"};
+  }
+
+  /// No schedule exists. That none is as short as the one it began with, no solver can know.
+  [[noreturn]] void refuse_memory() const {
+    if (start_) throw std::logic_error("milp: a horizon excludes the schedule that it was made of");
+    throw InputError(
+        "milp: it is proved that there is no placement that fits labels and memory of all "
+        "operators");
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  const MilpOptions& options_;
+  const Context& context_;
+  Limits limits_;
+  MilpResult result_;
+  double result_ms_ = kInfinity;
+  double one_by_one_ms_ = kInfinity;   // of the shortest schedule that a solver came to
+  std::optional<Schedule> start_;      // of one operator a stage
+  std::optional<InputError> refusal_;  // why there is none
+  double latency_ms_ = 0;
+};
+
+}  // namespace
+
+MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
+                            const Context& context) {
+  if (graph.size() == 0)
+    return {Schedule{{costs.platform().size(), std::vector<Stage>{}}}, true, false, {}};
+  return Search(graph, costs, options, context).run();
+}
+
+}  // namespace hios::scheduler::milp

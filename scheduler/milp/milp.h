@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/milp/formulation.h"
+#include "scheduler/milp/solver.h"
+
+namespace hios::scheduler::milp {
+
+struct MilpOptions {
+  const Solver* solver = nullptr;  ///< not nullptr
+  Symmetry symmetry = Symmetry::kTasks;
+  std::int64_t nodes = 0;            ///< of branch and bound; 0: any number
+  std::int64_t iterations = 50'000;  ///< moves of each island of the search that it starts from
+};
+
+struct MilpResult {
+  Schedule schedule;
+  bool optimal = false;  ///< none is shorter, with one operator after the other on every device
+  bool out_of_time = false;
+  /// Of any schedule, proved by the solver; nothing where stages of several groups could be
+  /// shorter.
+  std::optional<LowerBound> bound;
+};
+
+/// The shortest schedule with one operator after the other on every device, by a mixed integer
+/// linear program (formulation.h), from the schedule of a short `best`: never longer than that.
+///
+/// Small problems only: throws InputError, which names the size, above kMostTerms; also where
+/// devices' memory is proved not to suffice. What a solver says is not trusted: a schedule is timed
+/// by simulate() and judged by validate(), a bound counts less kTolerance of it, and an answer that
+/// contradicts a known schedule is a failure.
+///
+/// The same arguments give the same result where neither out_of_time nor a limit of time ends it;
+/// `best` ends when past_half_time says so. A solver that fails leaves what it began with.
+MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
+                            const Context& context);
+
+/// A solver hears that time is up late where a program is large: with 35,000 terms within 0.1 s,
+/// with 300,000 after 13 s.
+inline constexpr std::size_t kMostTerms = 100'000;
+inline constexpr double kTolerance = 1e-6;
+
+}  // namespace hios::scheduler::milp

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace hios::scheduler::milp {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A mixed integer linear program: the least sum of cost × value with every column's value and
+/// every row's sum inside its bounds. Bounds may be infinite.
+struct Program {
+  struct Column {
+    double cost = 0;
+    double lower = 0, upper = kInfinity;
+    bool integer = false;
+  };
+  struct Term {
+    std::uint32_t column = 0;
+    double factor = 0;
+  };
+  struct Row {
+    double lower = -kInfinity, upper = kInfinity;
+    std::vector<Term> terms;  ///< each column once at most
+  };
+
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+
+  std::uint32_t add(const Column& column);
+  void add(Row row) { rows.push_back(std::move(row)); }
+  std::size_t terms() const;
+};
+
+double cost(const Program& program, const std::vector<double>& values);
+
+/// By how much the values miss the row's bounds; 0 where they meet them.
+double violation(const Program::Row& row, const std::vector<double>& values);
+
+/// The largest violation of any row, column bound or integer column.
+double violation(const Program& program, const std::vector<double>& values);
+
+}  // namespace hios::scheduler::milp

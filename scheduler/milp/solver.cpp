@@ -1,0 +1,67 @@
+#include "scheduler/milp/solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scheduler/milp/cbc.h"
+#include "scheduler/milp/highs.h"
+
+namespace hios::scheduler::milp {
+
+const std::vector<Solver>& solvers() {
+  static const std::vector<Solver> known = [] {
+    std::vector<Solver> made;
+#ifdef HIOS_HIGHS
+    made.push_back(highs());
+#endif
+#ifdef HIOS_CBC
+    made.push_back(cbc());
+#endif
+    return made;
+  }();
+  return known;
+}
+
+const Solver* find_solver(std::string_view name) {
+  const std::vector<Solver>& known = solvers();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Solver& solver) {
+    return name == "any" || solver.name == name;
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+void distrust(Answer& answer, const Program& program, const std::vector<double>& known) {
+  constexpr double kFar = 1e-3;  // solvers work to 1e-6 or better
+  const auto fail = [&](const char* message) {
+    answer = {Status::kFailed, {}, kInfinity, -kInfinity, message};
+  };
+  if (answer.status == Status::kFailed) return;
+  if (!known.empty() && answer.status == Status::kInfeasible) {
+    return fail("it says that there is no solution, and one is known");
+  }
+  const bool finite = std::all_of(answer.values.begin(), answer.values.end(),
+                                  [](double value) { return std::isfinite(value); });
+  if (!finite || std::isnan(answer.bound)) return fail("it gives what is no number");
+  if (answer.status == Status::kOptimal && answer.values.empty()) {
+    return fail("it gives no values with its optimum");
+  }
+  if (!answer.values.empty() && answer.values.size() != program.columns.size()) {
+    return fail("it gives more or fewer values than there are columns");
+  }
+  if (!answer.values.empty() && violation(program, answer.values) > kFar) {
+    return fail("its values break the program's rows");
+  }
+  const auto above = [&](const std::vector<double>& values) {
+    if (values.empty()) return false;
+    const double known_cost = cost(program, values);
+    return answer.bound > known_cost + kFar * (1 + std::abs(known_cost));
+  };
+  if (above(known) || above(answer.values)) fail("its bound is above a known solution");
+}
+
+Program relaxed(Program program) {
+  for (Program::Column& column : program.columns) column.integer = false;
+  return program;
+}
+
+}  // namespace hios::scheduler::milp
