@@ -80,7 +80,7 @@ Graph random_dag(const RandomDag& parameters) {
   if (parameters.devices != RandomDevices()) {
     throw InputError(
         "random network: what is said of devices needs devices, and here is only the network; "
-        "leave speeds, memory, allowed and colocate out");
+        "leave speeds, spread, memory, allowed and colocate out");
   }
   return families::assembled(families::draw_parts(parameters));
 }

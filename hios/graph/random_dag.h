@@ -14,6 +14,9 @@ namespace hios {
 struct RandomDevices {
   /// By device: an operator's time there is the network's over this. Empty: 1 on all.
   std::vector<double> speeds = {};
+  /// Of how much operators' times on a device differ from those: each is multiplied by a number of
+  /// its own, lognormal with the mean 1 and this standard deviation of the logarithm.
+  double spread = 0;
   /// All devices' memory over what all operators hold, from 1 on. Absent: no bytes, no limits.
   std::optional<double> memory = {};
   double allowed = 0;   ///< share of operators that some of the devices may not run

@@ -131,6 +131,10 @@ const Key kKeys[] = {
     {"density", [](Text key, Text text,
                    RandomDag& into) { read_number<double>(key, text, 0, 1, into.density); }},
     {"speeds", [](Text, Text text, RandomDag& into) { into.devices.speeds = read_speeds(text); }},
+    {"spread",
+     [](Text key, Text text, RandomDag& into) {
+       read_number<double>(key, text, 0, kMaxSpread, into.devices.spread);
+     }},
     {"memory",
      [](Text key, Text text, RandomDag& into) {
        read_number<double>(key, text, kMinMemory, kMaxMemory, into.devices.memory.emplace());

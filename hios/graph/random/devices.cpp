@@ -10,6 +10,7 @@
 // tests/hios/graph/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -104,6 +105,26 @@ void divide_times(std::vector<Operator>& operators, const std::vector<double>& s
   }
 }
 
+double normal(Random& random) {
+  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * random.uniform());
+}
+
+/// A time by device, each times a number of its own.
+void spread_times(std::vector<Operator>& operators, const RandomDag& parameters,
+                  const Platform& platform) {
+  Random random(parameters.seed, "random_dag spread");
+  const double spread = parameters.devices.spread;
+  for (Operator& op : operators) {
+    for (const Device& device : platform.devices()) {
+      const double factor = std::exp(spread * normal(random) - spread * spread / 2);
+      op.time_by_device.try_emplace(device.name, op.time_ms).first->second *= factor;
+    }
+    op.has_time = false;
+    op.time_ms = 0;
+  }
+}
+
 void draw_bytes(Parts& parts, std::uint64_t seed) {
   Random random(seed, "random_dag bytes");
   for (Operator& op : parts.operators) {
@@ -157,6 +178,7 @@ void require_range(std::string_view key, double value, double low, double high) 
 
 void check_devices(const RandomDevices& devices, const Platform& platform) {
   for (const double speed : devices.speeds) require_range("speeds", speed, kMinSpeed, kMaxSpeed);
+  require_range("spread", devices.spread, 0, kMaxSpread);
   if (devices.memory) require_range("memory", *devices.memory, kMinMemory, kMaxMemory);
   require_range("allowed", devices.allowed, 0, 1);
   require_range("colocate", devices.colocate, 0, 1);
@@ -176,7 +198,8 @@ void check_devices(const RandomDevices& devices, const Platform& platform) {
 
 std::size_t RandomDag::device_names(std::size_t device_count) const {
   const bool times = std::any_of(devices.speeds.begin(), devices.speeds.end(),
-                                 [&](double speed) { return speed != devices.speeds.front(); });
+                                 [&](double speed) { return speed != devices.speeds.front(); }) ||
+                     devices.spread > 0;
   const double lists = devices.allowed / 2;  // on average half of the devices
   const double names = static_cast<double>(operators) * static_cast<double>(device_count);
   return static_cast<std::size_t>(names * ((times ? 1 : 0) + lists));
@@ -191,6 +214,7 @@ RandomProblem random_problem(const RandomDag& parameters, const Platform& platfo
     families::restrict_devices(parts.operators, units, parameters, platform);
   }
   if (!devices.speeds.empty()) families::divide_times(parts.operators, devices.speeds, platform);
+  if (devices.spread > 0) families::spread_times(parts.operators, parameters, platform);
   Platform own = platform;
   if (devices.memory) {
     families::draw_bytes(parts, parameters.seed);

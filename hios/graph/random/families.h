@@ -17,6 +17,7 @@ constexpr std::size_t kMaxEdges = 10'000'000;
 constexpr std::size_t kMaxDevices = 65536;
 constexpr double kMaxRatio = 1e6;
 constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3;
+constexpr double kMaxSpread = 3;
 constexpr double kMinMemory = 1, kMaxMemory = 100;
 
 /// Who reads whom.

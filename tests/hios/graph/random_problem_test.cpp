@@ -271,5 +271,27 @@ TEST(RandomProblem, RefusesBadParameters) {
                    "memory: is out of its range");
 }
 
+TEST(RandomProblem, SpreadMakesTimesOfEachDeviceWithTheSameMean) {
+  RandomDag parameters = parse_random_dag("n=4000,seed=3,family=independent,spread=0.5");
+  const Platform platform = Platform::homogeneous(2, "gpu", 0, 1);
+  const Graph graph = random_problem(parameters, platform).graph;
+  parameters.devices = {};
+  const Graph plain = random_dag(parameters);
+  double sum = 0, squares = 0, product = 0;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const Operator& op = graph.op(OpId(v));
+    EXPECT_FALSE(op.has_time);
+    const double time_ms = plain.op(OpId(v)).time_ms;
+    const double first = op.time_by_device.at("gpu0") / time_ms;
+    const double second = op.time_by_device.at("gpu1") / time_ms;
+    sum += first;
+    squares += std::log(first) * std::log(first);
+    product += (std::log(first) + 0.125) * (std::log(second) + 0.125);
+  }
+  EXPECT_NEAR(sum / 4000, 1, 0.03);
+  EXPECT_NEAR(squares / 4000, 0.25 + 0.125 * 0.125, 0.02);
+  EXPECT_NEAR(product / 4000, 0, 0.02) << "devices are independent";
+}
+
 }  // namespace
 }  // namespace hios
