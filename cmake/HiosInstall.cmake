@@ -26,6 +26,20 @@ install(TARGETS ${floors} EXPORT hios
 
 # find_package(hios) looks for what this build was made with, and for nothing else.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/hios)
+# Debian has no HiGHS: where scripts/get-highs.sh fetched it, it goes with the programs, in a folder of
+# ours.
+set(highs_with_us no)
+if(Highs_FOUND)
+  install(FILES cmake/FindHighs.cmake COMPONENT development DESTINATION ${package})
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${Highs_LIBRARY} NORMALIZE highs_with_us)
+endif()
+if(highs_with_us)
+  install(PROGRAMS ${Highs_LIBRARY} COMPONENT programs DESTINATION ${CMAKE_INSTALL_LIBDIR}/hios)
+  install(FILES build/packages/highs/LICENSE COMPONENT programs DESTINATION ${documents} RENAME copyright.highs)
+  file(RELATIVE_PATH highs_from_programs /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/hios)
+  set_target_properties(hios-profile hios-schedule PROPERTIES INSTALL_RPATH "$ORIGIN/${highs_from_programs}")
+  cmake_path(GET Highs_LIBRARY PARENT_PATH CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS)
+endif()
 install(EXPORT hios COMPONENT development NAMESPACE hios:: FILE hios-targets.cmake DESTINATION ${package})
 configure_package_config_file(cmake/hios-config.cmake.in ${PROJECT_BINARY_DIR}/hios-config.cmake
   INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
@@ -35,6 +49,9 @@ install(FILES ${PROJECT_BINARY_DIR}/hios-config.cmake ${PROJECT_BINARY_DIR}/hios
   COMPONENT development DESTINATION ${package})
 if(HIOS_CUDA)
   install(FILES cmake/FindCUDNN.cmake COMPONENT development DESTINATION ${package})
+endif()
+if(Cbc_FOUND)
+  install(FILES cmake/FindCbc.cmake COMPONENT development DESTINATION ${package})
 endif()
 install(FILES LICENSE COMPONENT development
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libhios-dev RENAME copyright)
@@ -73,6 +90,12 @@ else()
 endif()
 if(HIOS_ONNX)
   string(APPEND needed ", libonnx-dev, libprotobuf-dev")
+endif()
+if(Cbc_FOUND)
+  string(APPEND needed ", coinor-libcbc-dev")
+endif()
+if(highs_with_us)
+  string(APPEND needed ", hios")
 endif()
 if(HIOS_CPU)
   string(APPEND needed ", libdnnl-dev (>= 2.6), ocl-icd-opencl-dev")

@@ -301,7 +301,8 @@ std::array<Algorithm, 11> table() {
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves},
        .run = run_milp,
        .streams = true,
-       .exact = true},
+       .exact = true,
+       .contention = std::string(kOrdersTransfers)},
   }};
 }
 

@@ -68,6 +68,8 @@ inline constexpr std::string_view kIgnoresContention =
 inline constexpr std::string_view kKeepsContention =
     "searches by the latency with contention, each tensor sent in the order in which they are "
     "ready";
+inline constexpr std::string_view kOrdersTransfers =
+    "decides when each tensor travels, too, and writes their order into the schedule";
 inline constexpr std::string_view kMeetsNoContention = "sends nothing, so links cannot contend";
 
 /// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.

@@ -39,6 +39,8 @@ Formulation::Formulation(const Horizon& horizon, const CostModel& costs, Symmetr
   add_orders();
   add_memory(costs);
   add_symmetry(costs, symmetry);
+  const hios::Contention contention = costs.platform().contention();
+  if (contention != hios::Contention::kNone) links_.emplace().add(*this, contention);
 }
 
 std::optional<std::uint32_t> Formulation::on(std::size_t v, std::size_t d) const {

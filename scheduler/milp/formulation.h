@@ -8,6 +8,7 @@
 #include "hios/schedule/schedule.h"
 #include "scheduler/milp/horizon.h"
 #include "scheduler/milp/program.h"
+#include "scheduler/milp/shared_links.h"
 
 namespace hios::scheduler::milp {
 
@@ -32,6 +33,7 @@ class Formulation {
   const Horizon& horizon() const { return horizon_; }
   const Program& program() const { return program_; }
   void add(Program::Row row) { program_.add(std::move(row)); }
+  std::uint32_t add(const Program::Column& column) { return program_.add(column); }
   double ms(double scaled) const { return scaled * horizon_.latency_ms() / kScale; }
   double scaled(double ms) const { return ms * kScale / horizon_.latency_ms(); }
 
@@ -46,7 +48,8 @@ class Formulation {
   /// A schedule as values. REQUIRES: it takes no longer than the horizon's latency, and its stages
   /// are of one operator each.
   std::vector<double> values(const Schedule& schedule, const CostModel& costs) const;
-  /// Values as a schedule: devices as they say, in the order of the starts.
+  /// Values as a schedule: devices as they say, in the order of the starts; with an order of
+  /// transfers where links carry one tensor at a time.
   Schedule schedule(const std::vector<double>& values) const;
 
  private:
@@ -81,6 +84,7 @@ class Formulation {
   std::vector<std::int64_t> on_;       // operator × device: a column, or -1
   std::vector<Order> orders_;
   std::vector<Flow> flows_;
+  std::optional<SharedLinks> links_;               // where they carry one tensor at a time
   std::vector<std::vector<std::size_t>> classes_;  // devices that are alike
 };
 

@@ -64,6 +64,7 @@ std::vector<double> Formulation::values(const Schedule& schedule, const CostMode
     const bool before = device[order.a] == device[order.b] && turn[order.a] < turn[order.b];
     values[order.column] = before ? 1 : 0;
   }
+  if (links_) links_->set(*this, timeline, stands_for, device, values);
   return values;
 }
 
@@ -105,6 +106,7 @@ Schedule Formulation::schedule(const std::vector<double>& values) const {
       if (arc.from == v && --missing[arc.to] == 0) ready.push_back(arc.to);
     }
   }
+  if (links_) made.transfers = links_->order(*this, places, values);
   return made;
 }
 

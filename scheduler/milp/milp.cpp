@@ -30,6 +30,7 @@ Schedule one_by_one(const Schedule& schedule) {
     }
     apart.devices.push_back(one_operator_stages(order));
   }
+  apart.transfers = schedule.transfers;
   return apart;
 }
 
@@ -152,7 +153,7 @@ class Search {
     if (!answer.values.empty()) keep(formulation.schedule(answer.values));
     if (result_ms_ == kInfinity) throw *refusal_;  // nothing was found, nor excluded
     if (answer.bound > 0) raise_bound(formulation.ms(answer.bound));
-    // Stages of several groups may be shorter than what the program knows, shared links longer.
+    // Stages of several groups may be shorter than what the program knows.
     const double cost_ms = formulation.ms(answer.cost);
     result_.optimal = answer.status == Status::kOptimal &&
                       std::abs(result_ms_ - cost_ms) <= 2 * kTolerance * cost_ms;
@@ -171,7 +172,9 @@ class Search {
   void raise_bound(double ms) {
     if (stages_can_gain(graph_, costs_)) return;
     ms = std::min(ms * (1 - kTolerance), result_ms_);
-    if (!result_.bound || result_.bound->ms < ms) result_.bound = LowerBound{ms, "milp"};
+    if (!result_.bound || result_.bound->ms < ms)
+      result_.bound =
+          LowerBound{ms, "milp by " + options_.solver->name + " " + options_.solver->version};
   }
 
   /// No schedule exists. That none is as short as the one it began with, no solver can know.

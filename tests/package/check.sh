@@ -49,6 +49,10 @@ for page in sorted(Path(sys.argv[1]).rglob("*.md")):
 sys.exit(dead > 0)
 PYTHON
 quietly "hios-schedule" "$prefix/bin/hios-schedule" --list-algorithms
+if [ -f "$source_folder/build/packages/highs/version" ]; then  # the library that came with it solves
+  quietly "milp" env -u LD_LIBRARY_PATH "$prefix/bin/hios-schedule" --random n=12,spread=0.5 --devices 2 \
+    --algorithm milp --option solver=highs
+fi
 
 build_project headers "$source_folder/tests/package/headers" -DCMAKE_PREFIX_PATH="$prefix"
 

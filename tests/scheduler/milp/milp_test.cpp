@@ -12,6 +12,7 @@
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
 #include "support/brute_force.h"
+#include "support/contended_brute_force.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
 #include "support/slow_simulator.h"
@@ -124,6 +125,50 @@ TEST_P(Milp, TransfersCostWhatTheirPairOfDevicesSays) {
   }
 }
 
+/// As judge(), over every order of transfers, which the schedule lists.
+void judge_contended(const Graph& graph, std::size_t devices, hios::Contention contention,
+                     const Solver& solver) {
+  const Platform alike = single(devices);
+  const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const test::Prices prices = test::prices_of(costs);
+  const double least =
+      test::contended_brute_force(graph, platform, prices, contention).any_order_ms;
+  const MilpResult result = solved(graph, costs, solver);
+  ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
+  EXPECT_TRUE(result.optimal);
+  EXPECT_NEAR(simulate(graph, result.schedule, costs).latency_ms, least, kClose * (1 + least));
+  ASSERT_TRUE(result.bound.has_value());
+  EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
+  EXPECT_GE(result.bound->ms, least * (1 - kClose) - kClose);
+}
+
+TEST_P(Milp, OrdersTransfersOfEveryDagOfUpToFourOperators) {
+  for (std::size_t n = 1; n <= 4; ++n) {
+    const std::uint64_t edge_sets = std::uint64_t{1} << (n * (n - 1) / 2);
+    for (std::uint64_t edge_set = 0; edge_set < edge_sets; ++edge_set) {
+      for (const auto contention : {hios::Contention::kLink, hios::Contention::kPort}) {
+        SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
+        Random random(edge_set, "contended milp");
+        const Graph graph = test::dag(n, edge_set, unlike(edge_set), random);
+        judge_contended(graph, 2 + edge_set % 2, contention, solver());
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(Milp, OrdersTransfersOfDagsOfFiveOperators) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "contended milp of five");
+    const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
+    judge_contended(graph, 2 + seed % 2,
+                    seed % 4 < 2 ? hios::Contention::kLink : hios::Contention::kPort, solver());
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(Milp, NeverEndsAboveItsStartAndTwiceAtTheSame) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -216,7 +261,11 @@ TEST(Formulation, HoldsEverySchedule) {
     CostStyle style = unlike(seed);
     style.by_device = false;
     const Graph graph = test::random_graph(2 + random.below(9), 0.3, style, random);
-    const Platform platform = single(2 + random.below(2));
+    const Platform alike = single(2 + random.below(2));
+    const hios::Contention contentions[] = {hios::Contention::kNone, hios::Contention::kLink,
+                                            hios::Contention::kPort};
+    const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, {},
+                            {contentions[seed % 3]});
     const CostModel costs = CostModel::from_graph(graph, platform);
     const Schedule schedule = test::random_schedule(graph, platform, random);
     Schedule apart;
@@ -233,7 +282,7 @@ TEST(Formulation, HoldsEverySchedule) {
     const Symmetry symmetries[] = {Symmetry::kNone, Symmetry::kTasks, Symmetry::kTime};
     const Horizon horizon(graph, costs, latency_ms * (1 + static_cast<double>(seed % 2)));
     ASSERT_FALSE(horizon.impossible());
-    Formulation formulation(horizon, costs, symmetries[seed % 3]);
+    Formulation formulation(horizon, costs, symmetries[seed / 3 % 3]);
     const std::vector<double> values = formulation.values(apart, costs);
     EXPECT_LT(violation(formulation.program(), values), 1e-6);
     for (int round = 0; round < 5; ++round) {
