@@ -6,12 +6,18 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "scheduler/algorithms/annealing.h"
 #include "scheduler/algorithms/clustering.h"
+#include "scheduler/algorithms/evolution.h"
+#include "scheduler/algorithms/getf.h"
+#include "scheduler/algorithms/greedy.h"
 #include "scheduler/algorithms/heft.h"
 #include "scheduler/algorithms/intra_gpu.h"
 #include "scheduler/algorithms/ios.h"
 #include "scheduler/algorithms/longest_path.h"
+#include "scheduler/algorithms/m_sct.h"
 #include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/algorithms/met.h"
 #include "scheduler/algorithms/peft.h"
 #include "scheduler/algorithms/sequential.h"
 #include "scheduler/algorithms/variants.h"
@@ -49,6 +55,8 @@ struct Specs {
   OptionSpec iterations{
       "iterations", std::int64_t{0}, 0, 1e15,
       "moves of each island, for the same schedule on any machine; 0: until the time limit"};
+  OptionSpec steps{"iterations", std::int64_t{20'000}, 1, 1e15,
+                   "of annealing and ea: the mappings that they try"};
   OptionSpec islands{"islands", std::int64_t{4}, 1, 64,
                      "searches side by side that exchange their bests"};
   OptionSpec start_moves{"iterations", std::int64_t{50'000}, 1, 1e12,
@@ -187,6 +195,30 @@ ScheduleResult run_cluster(const Graph& graph, const CostModel& costs, const Pla
   return run_variants({map}, graph, costs, options, context);
 }
 
+/// A baseline of the papers on unlike devices: one operator a stage, and what it finds as it is.
+template <class Schedule>
+ScheduleFunction baseline(std::string name, Schedule schedule) {
+  return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
+                                            const Platform&, const Options& options,
+                                            const Context& context) {
+    require_placeable(graph, costs, name);
+    return complete(schedule(graph, costs, context.out_of_time), graph, costs, options, context);
+  };
+}
+
+/// The same for those that search: with `iterations` and the seed.
+template <class Schedule>
+ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
+  return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
+                                            const Platform&, const Options& options,
+                                            const Context& context) {
+    require_placeable(graph, costs, name);
+    return complete(
+        schedule(graph, costs, options.integer("iterations"), context.seed, context.out_of_time),
+        graph, costs, options, context);
+  };
+}
+
 ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
                         const Options& options, const Context& context) {
   best::BestOptions limits;
@@ -237,7 +269,7 @@ ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platfo
                   options, bounded);
 }
 
-std::array<Algorithm, 11> table() {
+std::array<Algorithm, 17> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -289,9 +321,34 @@ std::array<Algorithm, 11> table() {
        .options = {specs.subsets, specs.window},
        .run = run_cluster,
        .streams = true},
+      {.name = "met",
+       .description = "each operator on the device that is fastest for it (DiviML's baseline)",
+       .options = {},
+       .run = baseline("met", schedule_met)},
+      {.name = "greedy",
+       .description = "breadth first, each operator where it ends first (DiviML's baseline)",
+       .options = {},
+       .run = baseline("greedy", schedule_greedily)},
+      {.name = "getf",
+       .description = "earliest start within groups of like speed (GETF; groups by a rule, no LP)",
+       .options = {},
+       .run = baseline("getf", schedule_getf)},
+      {.name = "m-sct",
+       .description = "earliest start with favourite children (Baechi; chosen by a rule, no LP)",
+       .options = {},
+       .run = baseline("m-sct", schedule_m_sct)},
+      {.name = "annealing",
+       .description = "simulated annealing over devices alone (DiviML's baseline)",
+       .options = {specs.steps},
+       .run = searching_baseline("annealing", schedule_annealing)},
+      {.name = "ea",
+       .description = "(1+1) evolution over devices alone, from met's (DiviML's baseline)",
+       .options = {specs.steps},
+       .run = searching_baseline("ea", schedule_evolution)},
       {.name = "best",
        .description =
-           "search over devices, order and stages, from all of the above; until the bound or time",
+           "search over devices, order and stages, from sequential to cluster; until the bound or "
+           "time",
        .options = {specs.iterations, specs.islands, specs.threads, specs.max_endings},
        .run = run_best,
        .streams = true,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "scheduler/best/windows.h"
+#include "scheduler/structures/exponential.h"
 
 // Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'
 // work: many moves leave the latency as it is, and those that save work make room for the ones that
@@ -51,17 +52,6 @@ constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
 constexpr std::int64_t kWorkToStop =
     100'000;  ///< moves · operators between two checks of the clock
-
-/// −ln of a uniform number in (0, 1], by arithmetic alone, so that it is the same on any machine:
-/// u = m·2^−k with m in [1, 2), and ln m = 2·artanh((m − 1)/(m + 1)) as a series.
-double exponential(Random& random) {
-  constexpr double kLn2 = 0.6931471805599453;
-  double m = 1 - random.uniform();
-  double sum = 0;
-  for (; m < 1; m *= 2) sum += kLn2;
-  const double z = (m - 1) / (m + 1), z2 = z * z;
-  return sum - 2 * z * (1 + z2 * (1.0 / 3 + z2 * (1.0 / 5 + z2 * (1.0 / 7 + z2 / 9))));
-}
 
 }  // namespace
 

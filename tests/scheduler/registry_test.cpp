@@ -46,7 +46,8 @@ TEST(Registry, ListsTheAlgorithms) {
   for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
   EXPECT_EQ(names,
             (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp", "inter-mr",
-                                           "hios-mr", "heft", "peft", "cluster", "best", "milp"}));
+                                           "hios-mr", "heft", "peft", "cluster", "met", "greedy",
+                                           "getf", "m-sct", "annealing", "ea", "best", "milp"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
@@ -56,10 +57,10 @@ TEST(Registry, ListsTheAlgorithms) {
 
 // A scheduler as a user writes one: operators in topological order, each on the device where it
 // ends first.
-ScheduleResult schedule_greedily(const Graph& graph, const CostModel& costs,
-                                 const Platform& platform, const Options& options,
-                                 const Context& context) {
-  require_placeable(graph, costs, "greedy");
+ScheduleResult schedule_nearest(const Graph& graph, const CostModel& costs,
+                                const Platform& platform, const Options& options,
+                                const Context& context) {
+  require_placeable(graph, costs, "nearest");
   Placement placement(graph, costs);
   ListTimeline timeline(graph, costs);
   for (const OpId op : graph.topological()) {
@@ -73,32 +74,32 @@ ScheduleResult schedule_greedily(const Graph& graph, const CostModel& costs,
       best = device;
       best_ms = end_ms;
     }
-    if (!best) throw InputError("greedy: " + graph.op(op).name + " finds no place");
+    if (!best) throw InputError("nearest: " + graph.op(op).name + " finds no place");
     placement.place(op, *best);
     timeline.place(op, *best);
   }
   return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
 }
 
-Algorithm greedy() {
-  return {.name = "greedy",
+Algorithm nearest() {
+  return {.name = "nearest",
           .description = "each operator where it ends first",
           .options = {{"slack_ms", 0.0, 0, 1, "a device that ends it this much later will do"}},
-          .run = schedule_greedily};
+          .run = schedule_nearest};
 }
 
 TEST(Registry, TakesASchedulerOfOnesOwn) {
   Registry registry = built_in();
-  registry.add(greedy());
+  registry.add(nearest());
   EXPECT_EQ(registry.all().size(), built_in().all().size() + 1);
-  EXPECT_EQ(registry.all().back().name, "greedy");
-  test::expect_error([] { built_in().find("greedy"); }, {"greedy"});
+  EXPECT_EQ(registry.all().back().name, "nearest");
+  test::expect_error([] { built_in().find("nearest"); }, {"nearest"});
   Random random(9, "own");
   for (int i = 0; i < 20; ++i) {
     const Graph graph = test::random_graph(30, 0.1, {}, random);
     const Platform platform = test::devices(3, 2);
     const CostModel costs = CostModel::from_graph(graph, platform);
-    const Algorithm& own = registry.find("greedy");
+    const Algorithm& own = registry.find("nearest");
     Options options(own.options);
     options.set("slack_ms=0.5");
     const ScheduleResult result = own.run(graph, costs, platform, options, {});
@@ -112,15 +113,15 @@ TEST(Registry, TakesASchedulerOfOnesOwn) {
 TEST(Registry, KeepsWhatItWasGiven) {
   Registry registry;
   for (int i = 0; i < 100; ++i) {
-    Algorithm algorithm = greedy();
-    algorithm.name = "greedy-with-a-long-name-" + std::to_string(i);
+    Algorithm algorithm = nearest();
+    algorithm.name = "nearest-with-a-long-name-" + std::to_string(i);
     algorithm.options.front().name = "slack-with-a-long-name-" + std::to_string(i);
     registry.add(std::move(algorithm));
   }
   const Registry copy = registry;
   registry = {};
   for (int i = 0; i < 100; ++i) {
-    const Algorithm& found = copy.find("greedy-with-a-long-name-" + std::to_string(i));
+    const Algorithm& found = copy.find("nearest-with-a-long-name-" + std::to_string(i));
     EXPECT_EQ(found.description, "each operator where it ends first");
     EXPECT_TRUE(Options(found.options).has("slack-with-a-long-name-" + std::to_string(i)));
     EXPECT_EQ(found.constraints, kKeepsConstraints);
@@ -130,7 +131,7 @@ TEST(Registry, KeepsWhatItWasGiven) {
 TEST(Registry, RefusesNamesThatNobodyCouldAskFor) {
   const auto add = [](const std::string& name) {
     Registry registry = built_in();
-    Algorithm algorithm = greedy();
+    Algorithm algorithm = nearest();
     algorithm.name = name;
     registry.add(std::move(algorithm));
   };
@@ -141,7 +142,7 @@ TEST(Registry, RefusesNamesThatNobodyCouldAskFor) {
   test::expect_error(
       [&] { registry.add({.name = "empty", .description = "", .options = {}, .run = {}}); },
       {"empty", "no function"});
-  Algorithm wrong = greedy();
+  Algorithm wrong = nearest();
   wrong.options.front().default_value = 2.0;
   EXPECT_THROW(registry.add(wrong), std::logic_error);
   EXPECT_TRUE(registry.all().empty());
@@ -230,7 +231,8 @@ TEST(Registry, OutOfTimeIsSaidAndStaysValid) {
   const Platform platform = test::devices(2, 3);
   Context late;
   late.out_of_time = [] { return true; };
-  for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "best"}) {
+  for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "greedy",
+                                "getf", "m-sct", "annealing", "ea", "best"}) {
     SCOPED_TRACE(name);
     const ScheduleResult result = run(name, graph, platform, late);
     EXPECT_EQ(result.outcome, Outcome::kTimeLimit);
@@ -311,8 +313,8 @@ TEST(Registry, RefusesByNameWhatNoDeviceCanTake) {
       op.allowed = {i == 0 ? "gpu0" : "gpu1"};
     });
   }
-  for (std::string_view name :
-       {"inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft", "peft", "cluster"}) {
+  for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft", "peft",
+                                "cluster", "met", "greedy", "getf", "m-sct", "annealing", "ea"}) {
     SCOPED_TRACE(name);
     test::expect_error([&] { run(name, heavy, small); }, {name, "v2", "100 bytes"});
     test::expect_error([&] { run(name, torn, small); }, {name, "v1", "pair"});

@@ -1,0 +1,124 @@
+#include "scheduler/list/earliest_start.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "scheduler/list/priorities.h"
+
+// When an operator's inputs are at a device is known once they are all placed. So each device has
+// two queues: operators whose inputs are there when it is free, by priority, and those whose inputs
+// arrive later, by when they do. The next pair is the best of the heads. An operator is in the
+// queues of all devices that it may go to; those that have been placed since, or may not go there
+// any more, are dropped when they come up (what a device may not take it may never take again: room
+// only shrinks, and a label's device is decided once). O(V·M·log V + M·E).
+//
+// Tests: earliest_start_test (against trying all pairs), oracle_test.
+
+namespace hios::scheduler {
+
+EarliestStart::EarliestStart(const Graph& graph, const CostModel& costs,
+                             const std::vector<OpId>& order, Filter may)
+    : graph_(&graph),
+      costs_(&costs),
+      may_(std::move(may)),
+      position_(positions(order)),
+      timeline_(graph, costs),
+      placement_(graph, costs),
+      waits_(graph.size()),
+      lanes_(costs.platform().size()) {
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    waits_[i] = graph.in_edges(OpId(i)).size();
+    if (waits_[i] == 0) make_ready(OpId(i));
+  }
+}
+
+double EarliestStart::arrival_ms(OpId op, DeviceId device) const {
+  double arrival = 0;
+  for (const EdgeId e : graph_->in_edges(op)) {
+    const OpId from = graph_->edge(e).from;
+    arrival = std::max(arrival, timeline_.finish_ms(from) +
+                                    costs_->transfer_ms(e, *timeline_.device(from), device));
+  }
+  return arrival;
+}
+
+void EarliestStart::make_ready(OpId op) {
+  for (std::size_t d = 0; d < lanes_.size(); ++d) {
+    const DeviceId device(d);
+    if (!may_still_go(op, device)) continue;
+    lanes_[d].arriving.push({arrival_ms(op, device), position_[op.index()], op});
+  }
+}
+
+bool EarliestStart::may_still_go(OpId op, DeviceId device) const {
+  return !timeline_.placed(op) && placement_.may_go(op, device) && (!may_ || may_(op, device));
+}
+
+void EarliestStart::drop_gone(Queue& queue, DeviceId device) const {
+  while (!queue.empty() && !may_still_go(queue.top().op, device)) queue.pop();
+}
+
+void EarliestStart::consider(const Waiting& waiting, DeviceId device, double start_ms) {
+  const bool held = lanes_[device.index()].held_for == waiting.op;
+  const double end = start_ms + costs_->operator_ms(waiting.op, device);
+  const auto key = [](const Best& b) {
+    return std::tuple(b.choice.start_ms, !b.held, b.position, b.end_ms);
+  };
+  const Best offer{{waiting.op, device, start_ms}, held, waiting.position, end};
+  if (!best_ || key(offer) < key(*best_)) best_ = offer;
+}
+
+std::optional<EarliestStart::Choice> EarliestStart::next() {
+  best_.reset();
+  for (std::size_t d = 0; d < lanes_.size(); ++d) {
+    const DeviceId device(d);
+    Lane& lane = lanes_[d];
+    for (; !lane.arriving.empty() && lane.arriving.top().key <= lane.free_ms; lane.arriving.pop()) {
+      const Waiting& top = lane.arriving.top();
+      lane.arrived.push({0, top.position, top.op});
+    }
+    drop_gone(lane.arrived, device);
+    drop_gone(lane.arriving, device);
+    if (lane.held_for && !may_still_go(*lane.held_for, device)) lane.held_for.reset();
+    if (!lane.arrived.empty()) consider(lane.arrived.top(), device, lane.free_ms);
+    if (!lane.arriving.empty()) {
+      const double arrival = lane.arriving.top().key;
+      const bool waits = lane.held_for && lane.held_for != lane.arriving.top().op;
+      consider(lane.arriving.top(), device,
+               waits ? std::max(arrival, lane.held_until_ms) : arrival);
+    }
+    if (!lane.held_for || waits_[lane.held_for->index()] > 0) continue;
+    const OpId op = *lane.held_for;
+    consider({0, position_[op.index()], op}, device,
+             std::max(arrival_ms(op, device), lane.free_ms));
+  }
+  if (!best_) return std::nullopt;
+  return best_->choice;
+}
+
+void EarliestStart::place(const Choice& choice) {
+  placement_.place(choice.op, choice.device);
+  timeline_.place_at(choice.op, choice.device, choice.start_ms);
+  Lane& lane = lanes_[choice.device.index()];
+  lane.free_ms = timeline_.finish_ms(choice.op);
+  lane.held_for.reset();
+  ++placed_;
+  for (const EdgeId e : graph_->out_edges(choice.op)) {
+    const OpId to = graph_->edge(e).to;
+    if (--waits_[to.index()] == 0) make_ready(to);
+  }
+}
+
+void EarliestStart::hold(DeviceId device, OpId for_op, double until_ms) {
+  lanes_[device.index()].held_for = for_op;
+  lanes_[device.index()].held_until_ms = until_ms;
+}
+
+std::vector<std::optional<DeviceId>> EarliestStart::devices() const {
+  std::vector<std::optional<DeviceId>> devices;
+  for (std::size_t i = 0; i < graph_->size(); ++i) devices.push_back(timeline_.device(OpId(i)));
+  return devices;
+}
+
+}  // namespace hios::scheduler
