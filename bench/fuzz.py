@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
-FORMATS = ["graph", "platform", "model", "profile", "schedule", "flight", "onnx", "words"]
+FORMATS = ["graph", "platform", "model", "fusion", "profile", "schedule", "flight", "onnx", "words"]
 MOST_FINDINGS = 5  # of one target; then it has to be mended first
 LARGEST_BYTES = 20000
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}

@@ -175,9 +175,9 @@ double parse_number(const std::string& flag, const std::string& word, double min
 
 void check_distinct_files(const Flags& flags) {
   std::map<std::filesystem::path, std::string> seen;
-  for (const char* flag :
-       {"model", "graph", "platform", "profile", "schedule", "check", "output", "json", "csv",
-        "trace", "timeline", "export-graph", "export-platform", "export-model", "export-onnx"}) {
+  for (const char* flag : {"model", "fusion", "graph", "platform", "profile", "schedule", "check",
+                           "output", "json", "csv", "trace", "timeline", "export-graph",
+                           "export-platform", "export-model", "export-onnx"}) {
     const auto name = flags.optional_text(flag);
     if (!name) continue;
     std::error_code error;

@@ -24,7 +24,15 @@ po::options_description model_flags() {
   group.add_options()(
       "dim", boost::program_options::value<std::vector<std::string>>()->value_name("NAME=N"),
       "an extent that an ONNX file leaves open under a name; may stand several times");
+  group.add_options()(
+      "fusion", value("default|none|FILE"),
+      "which layers are one operator: as ever; each by itself; or by the rules of a "
+      "hios-fusion file. The same for profile, schedule and run");
   return group;
+}
+
+FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
+  return load_fusion(flags.optional_text("fusion").value_or("default"), limits);
 }
 
 InputSize read_input_size(const Flags& flags) {
@@ -51,13 +59,15 @@ InputSize read_input_size(const Flags& flags) {
 
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes) {
   const std::string name = flags.text("model");
-  return Network(load_model(name, read_input_size(flags), limits), element_bytes);
+  const FusionRules fusion = read_fusion(flags, limits);
+  return Network(load_model(name, read_input_size(flags), limits), element_bytes, fusion);
 }
 
 std::string model_words(const Flags& flags, const Network& network) {
   const Model& model = network.model;
-  std::string dims;
+  std::string dims;  // and what else belongs to the model
   for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
+  if (flags.given("fusion")) dims += " --fusion " + flags.text("fusion");
   return "--model " + flags.text("model") + dims + " --batch " + std::to_string(model.batch()) +
          " --height " + std::to_string(model.height()) + " --width " +
          std::to_string(model.width());

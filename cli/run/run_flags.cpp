@@ -136,10 +136,11 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
   const InputSize wanted = read_input_size(flags);
   const auto schedule = flags.optional_text("schedule");
   const auto profile = flags.optional_text("profile");
+  const FusionRules fusion = read_fusion(flags, limits);
   job::RunInputs inputs =
-      schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits)
+      schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
-                                      lone_device(flags, ranks, size), profile, limits);
+                                      lone_device(flags, ranks, size), profile, limits, fusion);
   if (const auto input = flags.optional_text("input")) {
     inputs.input = job::read_input(*input, inputs.network.model, limits);
   }

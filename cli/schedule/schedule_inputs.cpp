@@ -72,6 +72,9 @@ void require_one_source(const Flags& flags) {
   if (flags.given("profile") && !flags.given("model")) {
     throw InputError("--profile prices a --model; a graph brings its own costs");
   }
+  if (flags.given("fusion") && !flags.given("model")) {
+    throw InputError("--fusion joins layers of a --model; a graph has operators already");
+  }
 }
 
 ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const Work& work,

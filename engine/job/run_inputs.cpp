@@ -24,17 +24,17 @@ std::optional<Profile> read_profile(const std::optional<std::string>& file,
 
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
-                          const std::optional<std::string>& profile_file,
-                          const ReadLimits& limits) {
+                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
+                          const FusionRules& fusion) {
   const Json json = read_json(schedule_file, limits);
   const JsonView root(json, schedule_file);
   const ScheduleHead head = schedule_head(root);
   InputSize wanted = size;
   if (!size.batch && !size.height && !size.width && head.batch > 0)
     wanted = {head.batch, head.height, head.width};
-  RunInputs inputs{
-      .network = Network(load_model(model, wanted, limits), Platform(head.devices).element_bytes()),
-      .schedule = {}};
+  RunInputs inputs{.network = Network(load_model(model, wanted, limits),
+                                      Platform(head.devices).element_bytes(), fusion),
+                   .schedule = {}};
   inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);
   inputs.schedule_name = schedule_file;
   inputs.schedule_digest = Digest().add(json.dump()).hex();
@@ -43,9 +43,9 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
 }
 
 RunInputs inputs_in_order(Model model, const Device& device,
-                          const std::optional<std::string>& profile_file,
-                          const ReadLimits& limits) {
-  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes()),
+                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
+                          const FusionRules& fusion) {
+  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes(), fusion),
                    .schedule = {}};
   const Graph& graph = inputs.network.coarse.graph;
   ScheduleFile& schedule = inputs.schedule;

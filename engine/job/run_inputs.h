@@ -26,16 +26,16 @@ struct RunInputs {
 };
 
 /// Reads the files of a run. `model`: see load_model; where `size` says nothing, the model has the
-/// size that the schedule was made for. Throws InputError.
+/// size that the schedule was made for. `fusion` must be the schedule's. Throws InputError.
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
                           const std::optional<std::string>& profile_file = {},
-                          const ReadLimits& limits = {});
+                          const ReadLimits& limits = {}, const FusionRules& fusion = {});
 
 /// A run of one rank on this device, one operator after the other, without a schedule's file.
 RunInputs inputs_in_order(Model model, const Device& device,
                           const std::optional<std::string>& profile_file = {},
-                          const ReadLimits& limits = {});
+                          const ReadLimits& limits = {}, const FusionRules& fusion = {});
 
 /// Reads an input from a .npy file. Throws InputError where it is none for the model: other
 /// extents, or other than numbers.

@@ -65,25 +65,10 @@ class Coarsener {
     taken_[id.index()] = true;
   }
 
-  /// The one reader of a layer's output, if it has just one, in the same block, that reads it in
-  /// its own shape, and nobody outside wants it.
-  std::optional<LayerId> only_reader(LayerId id) const {
-    const TensorId made = layer(id).output;
-    const auto readers = model_.consumers(made);
-    if (readers.size() != 1 || model_.is_output(made)) return {};
-    const Layer& reader = layer(readers.front());
-    if (reader.block != layer(id).block) return {};
-    for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-      const bool as_made = reader.input_shapes[i] == model_.tensor(made).shape;
-      if (reader.inputs[i] == made && !as_made) return {};
-    }
-    return readers.front();
-  }
-
   /// The one reader, if it is of this kind.
   template <class Kind>
   std::optional<LayerId> then(LayerId id) const {
-    const auto reader = only_reader(id);
+    const auto reader = only_reader(model_, id);
     if (!reader || !as<Kind>(layer(*reader))) return {};
     return reader;
   }
@@ -99,7 +84,7 @@ class Coarsener {
 
   /// The activation that alone reads it, if one does.
   std::optional<LayerId> activation_behind(LayerId id) const {
-    const auto reader = only_reader(id);
+    const auto reader = only_reader(model_, id);
     if (!reader || !is_activation(layer(*reader).kind)) return {};
     return reader;
   }
@@ -161,7 +146,7 @@ class Coarsener {
   std::vector<LayerId> sums_up_to(LayerId first, LayerId concat) const {
     std::vector<LayerId> layers;
     for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
-      if (taken_[id.index()] || !as<Sum>(layer(id)) || only_reader(id) != concat) return {};
+      if (taken_[id.index()] || !as<Sum>(layer(id)) || only_reader(model_, id) != concat) return {};
       layers.push_back(id);
     }
     layers.push_back(concat);
@@ -250,17 +235,22 @@ Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number
   return result;
 }
 
+std::vector<std::vector<LayerId>> grouped_layers(const Model& model, const FusionRules& fusion) {
+  if (fusion.kind == FusionRules::Kind::kDefault) return Coarsener(model).operators();
+  return operators_by_rules(model, fusion);  // without a rule: one layer an operator
+}
+
 }  // namespace
 
 std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_of[id.index()]; }
 
-CoarseGraph coarsen(const Model& model, Bytes element_bytes) {
+CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
   CoarseGraph coarse;
   coarse.element_bytes = element_bytes;
   coarse.producer_of.resize(model.tensors().size());
   std::vector<Operator> operators;
   std::vector<Edge> edges;
-  for (std::vector<LayerId>& layers : Coarsener(model).operators()) {
+  for (std::vector<LayerId>& layers : grouped_layers(model, fusion)) {
     const OpId id(operators.size());
     OperatorLayers op = fuse(model, std::move(layers));
     for (const LayerId layer : op.layers) {

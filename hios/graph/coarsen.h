@@ -6,6 +6,7 @@
 
 #include "hios/base/precision.h"
 #include "hios/graph/fusion.h"
+#include "hios/graph/fusion_rules.h"
 #include "hios/graph/graph.h"
 #include "hios/model/model.h"
 
@@ -30,7 +31,8 @@ struct CoarseGraph {
   std::vector<bool> wanted = {};                                ///< by OpId: a model's output
 };
 
-/// Makes operators from layers, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",
+/// Makes operators from layers: by rules, where these are given, else each layer by itself or,
+/// unless told otherwise, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",
 /// section III-A):
 ///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of
 ///    its inputs in front where only it reads that sum; conv + addend [+ activation];
@@ -39,7 +41,7 @@ struct CoarseGraph {
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
 /// topological order, and carry signature, output bytes and parameter bytes: `element_bytes`
 /// an element, as Platform::element_bytes() says.
-CoarseGraph coarsen(const Model& model,
-                    Bytes element_bytes = hios::element_bytes(Precision::kFp32));
+CoarseGraph coarsen(const Model& model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
+                    const FusionRules& fusion = {});
 
 }  // namespace hios

@@ -18,8 +18,8 @@ std::string built_in_names() {
 
 }  // namespace
 
-Network::Network(Model the_model, Bytes element_bytes)
-    : model(std::move(the_model)), coarse(coarsen(model, element_bytes)) {}
+Network::Network(Model the_model, Bytes element_bytes, const FusionRules& fusion)
+    : model(std::move(the_model)), coarse(coarsen(model, element_bytes, fusion)) {}
 
 std::string Network::digest() const {
   Digest digest;

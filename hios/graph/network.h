@@ -16,7 +16,8 @@ namespace hios {
 /// layers: what a job runs and measures, and what schedulers plan (`coarse.graph`).
 struct Network {
   /// Coarsens the model. `element_bytes`: of a tensor's element on the devices that it is for.
-  explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32));
+  explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
+                   const FusionRules& fusion = {});
   /// With operators of one's own. REQUIRES: they are made of the model's layers.
   Network(Model the_model, CoarseGraph the_coarse)
       : model(std::move(the_model)), coarse(std::move(the_coarse)) {}

@@ -25,7 +25,7 @@ std::vector<std::optional<std::size_t>> group_assignment(
     const Graph& graph, const CostModel& costs, const std::vector<std::vector<DeviceId>>& groups,
     const std::function<bool()>& out_of_time = {});
 
-/// GETF, generalised earliest time first (Su, Ren, Vanli and Wierman, "Communication-Aware
+/// GETF, generalised earliest time first (Su, Ren, Vardi and Wierman, "Communication-Aware
 /// Scheduling of Precedence-Constrained Tasks on Related Machines", section 3): earliest time first
 /// (EarliestStart), each operator on a device of its group. One operator a stage. The groups of
 /// operators are group_assignment()'s, not a linear program's: schedules may differ from the

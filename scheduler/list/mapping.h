@@ -12,8 +12,8 @@
 #include "scheduler/list/placement.h"
 
 /// A device for each operator, with an order in which all are started: the search space of DiviML
-/// (Lee et al., "DiviML: A Module-based Heuristic for Mapping Neural Networks onto Heterogeneous
-/// Platforms", section V-A).
+/// (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks onto
+/// Heterogeneous Platforms", section V-A).
 namespace hios::scheduler {
 
 /// By OpId.

@@ -59,6 +59,9 @@ ProcessResult read_by_program(const std::string& kind, const std::string& file,
   if (kind == "model") {
     return hios_schedule({"--model", file, "--export-graph", place.file("g.json")});
   }
+  if (kind == "fusion") {
+    return hios_schedule({"--model", "squeezenet", "--fusion", file, "--list-operators"});
+  }
   if (kind == "profile") {
     return hios_schedule({"--model", "squeezenet", "--profile", file, "--algorithm", "inter-lp"});
   }
@@ -98,8 +101,8 @@ TEST_P(BadFiles, AreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadFiles,
-                         testing::Values("graph", "platform", "schedule", "model", "profile", "run",
-                                         "flight"),
+                         testing::Values("graph", "platform", "schedule", "model", "fusion",
+                                         "profile", "run", "flight"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 class BadCommandLines : public testing::TestWithParam<const char*> {

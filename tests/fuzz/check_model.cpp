@@ -1,4 +1,4 @@
-// Part of tests/fuzz/checks.h: models, and the profiles that price them.
+// Part of tests/fuzz/checks.h: models, what joins their layers, and the profiles that price them.
 
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
@@ -13,6 +13,7 @@ namespace {
 
 Model read_model(const JsonView& root) { return model_from_json(root); }
 Json model_json(const Model& model) { return to_json(model); }
+Json fusion_json(const FusionRules& fusion) { return to_json(fusion); }
 Json profile_json(const Profile& profile) { return to_json(profile); }
 
 const Network& good_network() {
@@ -39,6 +40,17 @@ int check_model(std::string_view bytes) {
                 coarse.size_bytes(model->tensor(layers.output).shape),
             "an output of another size");
   }
+  return 0;
+}
+
+int check_fusion(std::string_view bytes) {
+  const auto fusion = read_or_refuse(bytes, fusion_from_json);
+  if (!fusion) return 0;
+  promise_to_come_back(*fusion, fusion_from_json, fusion_json);
+  const Model& model = good_network().model;
+  std::size_t layers = 0;
+  for (const OperatorLayers& op : coarsen(model, 4, *fusion).operators) layers += op.layers.size();
+  promise(layers == model.layers().size(), "a layer is in no operator or in two");
   return 0;
 }
 

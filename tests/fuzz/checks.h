@@ -30,6 +30,8 @@ int check_graph(std::string_view bytes);
 int check_platform(std::string_view bytes);
 /// A model: it becomes a graph of operators.
 int check_model(std::string_view bytes);
+/// Rules of fusion: a model becomes a graph of operators by them.
+int check_fusion(std::string_view bytes);
 /// A profile: it prices a model on two devices in finite times.
 int check_profile(std::string_view bytes);
 /// A schedule of tests/corpus/graph_ok.json: validate() says what a second opinion says, and what

@@ -27,7 +27,8 @@ TEST_P(Fuzz, ReplaysCorpusAndFindings) {
     EXPECT_NO_THROW(GetParam().check(bytes));
   };
   for (const BadFile& bad : bad_files()) replay(bad.name, bad.content);  // of all formats
-  for (const char* good : {"graph", "platform", "model", "profile", "schedule", "flight", "run"}) {
+  for (const char* good :
+       {"graph", "platform", "model", "fusion", "profile", "schedule", "flight", "run"}) {
     replay(good, content_of(corpus() / (std::string(good) + "_ok.json")));
   }
   for (const auto& found : found_files(format)) replay(found.filename(), content_of(found));

@@ -85,6 +85,7 @@ const std::map<std::string, Reader>& readers() {
       {"graph", [](const JsonView& root) { graph_from_json(root); }},
       {"platform", [](const JsonView& root) { platform_from_json(root); }},
       {"model", [](const JsonView& root) { model_from_json(root); }},
+      {"fusion", [](const JsonView& root) { fusion_from_json(root); }},
       {"profile", [](const JsonView& root) { profile_from_json(root); }},
       {"schedule", read_schedule},
       {"flight", explain},
@@ -202,7 +203,8 @@ TEST(Corpus, EveryFileIsListedOrGood) {
 }
 
 TEST(Corpus, GoodFilesAreRead) {
-  for (const std::string format : {"graph", "platform", "model", "profile", "schedule", "flight"}) {
+  for (const std::string format :
+       {"graph", "platform", "model", "fusion", "profile", "schedule", "flight"}) {
     SCOPED_TRACE(format);
     const fs::path file = kCorpus / (format + "_ok.json");
     EXPECT_NO_THROW(read_file(file, readers().at(format)));
@@ -268,7 +270,8 @@ void read_damaged(const std::string& format, const std::string& text) {
 }
 
 TEST(Corpus, DamagedFilesDoNoHarm) {
-  for (const std::string format : {"graph", "platform", "model", "profile", "schedule", "flight"}) {
+  for (const std::string format :
+       {"graph", "platform", "model", "fusion", "profile", "schedule", "flight"}) {
     const std::string good = test::content_of(kCorpus / (format + "_ok.json"));
     std::size_t read = 0, refused = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {

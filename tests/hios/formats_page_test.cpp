@@ -71,8 +71,9 @@ class FormatsPage : public testing::Test {
 };
 
 TEST_F(FormatsPage, ShowsEveryFormatAsItsSchemaHasIt) {
-  for (const char* format : {"hios-model", "hios-graph", "hios-platform", "hios-profile",
-                             "hios-schedule", "hios-flight", "hios-report", "hios-summary"}) {
+  for (const char* format :
+       {"hios-model", "hios-fusion", "hios-graph", "hios-platform", "hios-profile", "hios-schedule",
+        "hios-flight", "hios-report", "hios-summary"}) {
     EXPECT_TRUE(examples_.contains(format)) << format;
   }
   for (const auto& [format, examples] : examples_) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "hios/graph/fusion_rules.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
 #include "hios/model/model.h"
@@ -63,9 +64,9 @@ TEST(Schemas, ThereIsOneForEveryFormat) {
     EXPECT_EQ(read_json(entry.path())["properties"]["format"]["const"], format);
     formats.insert(format);
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"hios-flight", "hios-graph", "hios-model",
-                                            "hios-platform", "hios-profile", "hios-report",
-                                            "hios-schedule", "hios-summary"}));
+  EXPECT_EQ(formats, (std::set<std::string>{"hios-flight", "hios-fusion", "hios-graph",
+                                            "hios-model", "hios-platform", "hios-profile",
+                                            "hios-report", "hios-schedule", "hios-summary"}));
 }
 
 TEST(Schemas, GraphsMeetTheirs) {
@@ -80,6 +81,12 @@ TEST(Schemas, ModelsMeetTheirs) {
     SCOPED_TRACE(entry.name);
     test::expect_meets_schema(to_json(entry.build(1, entry.default_size, entry.default_size)));
   }
+}
+
+TEST(Schemas, FusionRulesMeetTheirs) {
+  const FusionRules fusion{FusionRules::Kind::kListed, {{"Conv", "Relu"}, {"Sum", "Concat"}}};
+  test::expect_meets_schema(to_json(fusion));
+  EXPECT_EQ(fusion_from_json(JsonView(to_json(fusion), "fusion.json")), fusion);
 }
 
 TEST(Schemas, PlatformsMeetTheirs) {

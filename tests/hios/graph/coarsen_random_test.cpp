@@ -61,11 +61,27 @@ Model random_model(std::uint64_t seed) {
   return std::move(net).build();
 }
 
+/// The default, none, or rules by chance of the types that these networks have.
+FusionRules random_fusion(std::uint64_t seed) {
+  if (seed % 4 == 0) return {};
+  if (seed % 4 == 1) return {FusionRules::Kind::kNone};
+  Random random(seed, "random_fusion");
+  const std::vector<std::string> types = {"Conv", "Relu", "Sum", "Concat", "BatchNormalization"};
+  FusionRules fusion{FusionRules::Kind::kListed};
+  for (std::uint64_t i = random.below(4) + 1; i > 0; --i) {
+    auto& rule = fusion.rules.emplace_back();
+    for (std::uint64_t k = random.below(4) + 2; k > 0; --k) {
+      rule.push_back(types[random.below(types.size())]);
+    }
+  }
+  return fusion;
+}
+
 TEST(Coarsen, KeepsItsInvariantsOnRandomNetworks) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 800; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const Model model = random_model(seed);
-    const CoarseGraph coarse = coarsen(model);
+    const CoarseGraph coarse = coarsen(model, 4, random_fusion(seed));
     std::vector<int> taken(model.layers().size(), 0);
     for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
       const OperatorLayers& op = coarse.layers(OpId(i));
