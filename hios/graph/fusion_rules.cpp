@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 #include <string_view>
 
 #include "hios/base/error.h"
@@ -32,21 +31,29 @@ constexpr std::string_view kNormalization = "BatchNormalization", kAddition = "A
 constexpr std::array<std::string_view, 6> kOnceIsEnough = {"Abs",  "Ceil",  "Floor",
                                                            "Relu", "Round", "Sign"};
 
-/// Letters that differ, case aside, with insertions and deletions (Levenshtein).
+/// Letters that differ, case aside, with insertions, deletions and neighbours that changed places.
 std::size_t distance(std::string_view a, std::string_view b) {
-  const auto low = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (low(a[i - 1]) != low(b[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+  const auto same = [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  };
+  // By letters of `a` and of `b`: between their beginnings of these lengths.
+  std::vector<std::vector<std::size_t>> apart(a.size() + 1,
+                                              std::vector<std::size_t>(b.size() + 1, 0));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        apart[i][j] = i + j;
+        continue;
+      }
+      apart[i][j] = std::min({apart[i - 1][j] + 1, apart[i][j - 1] + 1,
+                              apart[i - 1][j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
+        apart[i][j] = std::min(apart[i][j], apart[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return apart[a.size()][b.size()];
 }
 
 std::string read_type(const JsonView& view) {

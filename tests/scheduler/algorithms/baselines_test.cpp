@@ -101,7 +101,8 @@ TEST(Baselines, TheSameSeedGivesTheSameScheduleAndTimeMayBeUp) {
 TEST(MSct, FavouriteChildrenAreAMatchingAlongLongestPaths) {
   //  v1 → v2 → v4, v1 → v3 → v4: the way through v2 is the longer one.
   const Graph graph = test::small_graph({1, 5, 4, 1}, {{1, 2, 2}, {1, 3, 2}, {2, 4, 2}, {3, 4, 2}});
-  const CostModel costs = CostModel::from_graph(graph, test::devices(2, 1));
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
   const auto favourites = favourite_children(graph, costs);
   EXPECT_EQ(favourites[0], OpId(1));
   EXPECT_EQ(favourites[1], OpId(3));
@@ -111,7 +112,8 @@ TEST(MSct, FavouriteChildrenAreAMatchingAlongLongestPaths) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "favourites");
     const Graph other = test::random_graph(30, 0.1, {}, random);
-    const CostModel other_costs = CostModel::from_graph(other, test::devices(2, 1));
+    const Platform other_platform = test::devices(2, 1);
+    const CostModel other_costs = CostModel::from_graph(other, other_platform);
     std::vector<int> parents(other.size(), 0);
     const auto children = favourite_children(other, other_costs);
     for (std::size_t i = 0; i < other.size(); ++i) {
@@ -125,23 +127,28 @@ TEST(MSct, FavouriteChildrenAreAMatchingAlongLongestPaths) {
   }
 }
 
-// When v1 has ended, v5 could start on its device a moment before v2, whose other input is still on
-// its way; the device waits, because v2 elsewhere would come later yet.
+// v4 runs beside v1 and v3, and then its favourite v5. v6, which reads v4 too, could start on v1's
+// device a moment before v1's favourite v2, whose other input is on its way; it goes elsewhere.
 TEST(MSct, ADeviceWaitsForAFavouriteChild) {
-  const Graph graph = test::small_graph({2, 6, 2.5, 2.2, 5}, {{1, 2, 2}, {3, 2, 0.1}, {4, 5, 0.1}});
-  const Platform platform = test::devices(2, 1);
+  const Graph graph =
+      test::small_graph({2, 6, 2.5, 2.2, 9, 1}, {{1, 2, 2}, {3, 2, 0.1}, {4, 5, 0.5}, {4, 6, 0.1}});
+  const Platform platform = test::devices(3, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const auto favourites = favourite_children(graph, costs);
   EXPECT_EQ(favourites[0], OpId(1));
+  EXPECT_EQ(favourites[3], OpId(4));
   const Schedule schedule = schedule_m_sct(graph, costs).schedule;
   EXPECT_TRUE(validate(graph, platform, schedule).empty());
-  for (const auto& stages : schedule.devices) {
-    for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
-      if (stages[i].groups[0][0] == OpId(0)) {
-        EXPECT_EQ(stages[i + 1].groups[0][0], OpId(1));
+  const auto device_of = [&](OpId op) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      for (const Stage& stage : schedule.devices[d]) {
+        if (stage.groups[0][0] == op) return d;
       }
     }
-  }
+    return std::size_t{3};
+  };
+  EXPECT_EQ(device_of(OpId(1)), device_of(OpId(0)));
+  EXPECT_EQ(device_of(OpId(5)), device_of(OpId(2)));
 }
 
 Graph of_speeds(std::initializer_list<double> factors, std::size_t operators) {
@@ -158,7 +165,8 @@ Graph of_speeds(std::initializer_list<double> factors, std::size_t operators) {
 
 TEST(Getf, GroupsByPowersOfSpeedAndLeavesOutTheSlowest) {
   const Graph graph = of_speeds({1, 1.5, 2.5, 3.5, 9}, 4);
-  const CostModel costs = CostModel::from_graph(graph, test::devices(5, 1));
+  const Platform platform = test::devices(5, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
   // m = 5: from 1/5 of the fastest on by powers of ln 5 / ln ln 5 = 3.38; 1/9 is too slow.
   const auto groups = speed_groups(graph, costs);
   ASSERT_EQ(groups.size(), 2u);
@@ -182,7 +190,8 @@ TEST(Getf, WhatOnlyASlowDeviceCanRunGoesThere) {
   std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
   operators[1].allowed = {"gpu1"};
   const Graph graph("slow", operators, {});
-  const CostModel costs = CostModel::from_graph(graph, test::devices(2, 1));
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
   const auto group_of = group_assignment(graph, costs, speed_groups(graph, costs));
   EXPECT_TRUE(group_of[0]);
   EXPECT_EQ(latency_of(graph, costs, schedule_getf(graph, costs)), 9);
