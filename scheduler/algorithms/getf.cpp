@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "hios/base/random.h"
 #include "scheduler/list/earliest_start.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -77,6 +78,8 @@ class Assignment {
     std::size_t group;
   };
 
+  /// The least loss first; equal ones lie spread over the graph, or all that is early in it would
+  /// go to a slow group.
   std::vector<Way> ways() const {
     std::vector<Way> ways;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
@@ -89,6 +92,10 @@ class Assignment {
           ways.push_back({now > 0 ? there / now : kInfinity, op, g});
         }
       }
+    }
+    Random random(0, "getf");  // the same order every time
+    for (std::size_t i = ways.size(); i > 1; --i) {
+      std::swap(ways[i - 1], ways[random.below(i)]);
     }
     std::stable_sort(ways.begin(), ways.end(),
                      [](const Way& a, const Way& b) { return a.loss < b.loss; });

@@ -15,8 +15,8 @@ class Fusion : public testing::Test {
  protected:
   Fusion() {
     place_.write("rules.json",
-                 R"({"format": "hios-fusion", "version": 1, "rules": [["Conv", "Relu", "Conv"],
-                     ["MaxPool", "Conv", "Relu"], ["Conv", "Relu"], ["Relu", "Concat"]]})");
+                 R"({"format": "hios-fusion", "version": 1, "rules": [["Conv", "Relu", "Concat"],
+                     ["Conv", "Relu", "Concat", "Sum"], ["Conv", "Relu"]]})");
   }
 
   std::string file(const std::string& name) const { return place_.file(name); }
