@@ -17,12 +17,13 @@
 
 namespace hios::scheduler {
 
-EarliestStart::EarliestStart(const Graph& graph, const CostModel& costs,
-                             const std::vector<OpId>& order, Filter may)
+EarliestStart::EarliestStart(const Graph& graph, const CostModel& costs, std::vector<OpId> order,
+                             Filter may)
     : graph_(&graph),
       costs_(&costs),
       may_(std::move(may)),
-      position_(positions(order)),
+      order_(std::move(order)),
+      position_(positions(order_)),
       timeline_(graph, costs),
       placement_(graph, costs),
       waits_(graph.size()),
@@ -47,7 +48,13 @@ void EarliestStart::make_ready(OpId op) {
   for (std::size_t d = 0; d < lanes_.size(); ++d) {
     const DeviceId device(d);
     if (!may_still_go(op, device)) continue;
-    lanes_[d].arriving.push({arrival_ms(op, device), position_[op.index()], op});
+    const auto position = static_cast<Position>(position_[op.index()]);
+    const double arrival = arrival_ms(op, device);
+    if (arrival <= lanes_[d].free_ms) {
+      lanes_[d].arrived.push(position);
+    } else {
+      lanes_[d].arriving.push({arrival, position});
+    }
   }
 }
 
@@ -55,17 +62,22 @@ bool EarliestStart::may_still_go(OpId op, DeviceId device) const {
   return !timeline_.placed(op) && placement_.may_go(op, device) && (!may_ || may_(op, device));
 }
 
-void EarliestStart::drop_gone(Queue& queue, DeviceId device) const {
-  while (!queue.empty() && !may_still_go(queue.top().op, device)) queue.pop();
+void EarliestStart::drop_gone(Lane& lane, DeviceId device) const {
+  auto& [free, arrived, arriving, held_for, held_until] = lane;
+  while (!arrived.empty() && !may_still_go(order_[arrived.top()], device)) arrived.pop();
+  while (!arriving.empty() && !may_still_go(order_[arriving.top().position], device)) {
+    arriving.pop();
+  }
+  if (held_for && !may_still_go(*held_for, device)) held_for.reset();
 }
 
-void EarliestStart::consider(const Waiting& waiting, DeviceId device, double start_ms) {
-  const bool held = lanes_[device.index()].held_for == waiting.op;
-  const double end = start_ms + costs_->operator_ms(waiting.op, device);
+void EarliestStart::consider(OpId op, DeviceId device, double start_ms) {
+  const bool held = lanes_[device.index()].held_for == op;
+  const double end = start_ms + costs_->operator_ms(op, device);
   const auto key = [](const Best& b) {
     return std::tuple(b.choice.start_ms, !b.held, b.position, b.end_ms);
   };
-  const Best offer{{waiting.op, device, start_ms}, held, waiting.position, end};
+  const Best offer{{op, device, start_ms}, held, static_cast<Position>(position_[op.index()]), end};
   if (!best_ || key(offer) < key(*best_)) best_ = offer;
 }
 
@@ -74,24 +86,19 @@ std::optional<EarliestStart::Choice> EarliestStart::next() {
   for (std::size_t d = 0; d < lanes_.size(); ++d) {
     const DeviceId device(d);
     Lane& lane = lanes_[d];
-    for (; !lane.arriving.empty() && lane.arriving.top().key <= lane.free_ms; lane.arriving.pop()) {
-      const Waiting& top = lane.arriving.top();
-      lane.arrived.push({0, top.position, top.op});
+    for (; !lane.arriving.empty() && lane.arriving.top().ms <= lane.free_ms; lane.arriving.pop()) {
+      lane.arrived.push(lane.arriving.top().position);
     }
-    drop_gone(lane.arrived, device);
-    drop_gone(lane.arriving, device);
-    if (lane.held_for && !may_still_go(*lane.held_for, device)) lane.held_for.reset();
-    if (!lane.arrived.empty()) consider(lane.arrived.top(), device, lane.free_ms);
+    drop_gone(lane, device);
+    if (!lane.arrived.empty()) consider(order_[lane.arrived.top()], device, lane.free_ms);
     if (!lane.arriving.empty()) {
-      const double arrival = lane.arriving.top().key;
-      const bool waits = lane.held_for && lane.held_for != lane.arriving.top().op;
-      consider(lane.arriving.top(), device,
-               waits ? std::max(arrival, lane.held_until_ms) : arrival);
+      const auto [arrival, position] = lane.arriving.top();
+      const bool waits = lane.held_for && lane.held_for != order_[position];
+      consider(order_[position], device, waits ? std::max(arrival, lane.held_until_ms) : arrival);
     }
     if (!lane.held_for || waits_[lane.held_for->index()] > 0) continue;
-    const OpId op = *lane.held_for;
-    consider({0, position_[op.index()], op}, device,
-             std::max(arrival_ms(op, device), lane.free_ms));
+    const double arrival = arrival_ms(*lane.held_for, device);
+    consider(*lane.held_for, device, std::max(arrival, lane.free_ms));
   }
   if (!best_) return std::nullopt;
   return best_->choice;

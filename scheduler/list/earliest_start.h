@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -16,7 +17,8 @@ namespace hios::scheduler {
 /// least start comes next, behind what is on the device (Hwang, Chow, Anger and Lee, "Scheduling
 /// Precedence Graphs in Systems with Interprocessor Communication Times"). Of pairs that start at
 /// the same time: an operator that its device waits for; the operator that comes first by priority;
-/// where it ends first; the lowest device. Keeps times by device, `allowed`, labels and memory.
+/// where it ends first; the lowest device; of those that wait with a device, the first to arrive.
+/// Keeps times by device, `allowed`, labels and memory.
 class EarliestStart {
  public:
   struct Choice {
@@ -27,8 +29,9 @@ class EarliestStart {
   /// Whether an operator may go to a device, beside what Placement says.
   using Filter = std::function<bool(OpId, DeviceId)>;
 
-  /// `order` gives priorities, the first the highest. All but `may` outlive it; `may` may be empty.
-  EarliestStart(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
+  /// `order` gives priorities, the first the highest. Graph and costs outlive it; `may` may be
+  /// empty.
+  EarliestStart(const Graph& graph, const CostModel& costs, std::vector<OpId> order,
                 Filter may = {});
 
   /// Nothing where all are placed, or where labels, memory and filter leave none of those that are
@@ -50,40 +53,42 @@ class EarliestStart {
   std::vector<std::optional<DeviceId>> devices() const;
 
  private:
-  struct Waiting {
-    double key;            // of those that arrive: when; of those that have: none
-    std::size_t position;  // by priority
-    OpId op;
-    bool operator>(const Waiting& other) const {
-      return key > other.key || (key == other.key && position > other.position);
+  using Position = std::uint32_t;  // by priority
+  /// All of a device's: many, so they are small.
+  struct Arriving {
+    double ms;
+    Position position;
+    bool operator>(const Arriving& other) const {
+      return ms > other.ms || (ms == other.ms && position > other.position);
     }
   };
-  using Queue = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
+  template <class Entry>
+  using Least = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
   struct Lane {
     double free_ms = 0;
-    Queue arrived;   // with all inputs there when the device is free
-    Queue arriving;  // later
+    Least<Position> arrived;   // with all inputs there when the device is free
+    Least<Arriving> arriving;  // later
     std::optional<OpId> held_for;
     double held_until_ms = 0;
+  };
+  struct Best {
+    Choice choice;
+    bool held = false;
+    Position position = 0;
+    double end_ms = 0;
   };
 
   void make_ready(OpId op);
   bool may_still_go(OpId op, DeviceId device) const;
-  void drop_gone(Queue& queue, DeviceId device) const;
+  void drop_gone(Lane& lane, DeviceId device) const;
   double arrival_ms(OpId op, DeviceId device) const;
-  void consider(const Waiting& waiting, DeviceId device, double start_ms);
-
-  struct Best {
-    Choice choice;
-    bool held = false;
-    std::size_t position = 0;
-    double end_ms = 0;
-  };
+  void consider(OpId op, DeviceId device, double start_ms);
 
   const Graph* graph_;
   const CostModel* costs_;
   Filter may_;
-  std::vector<std::size_t> position_;
+  std::vector<OpId> order_;
+  std::vector<std::size_t> position_;  // in it, by operator
   ListTimeline timeline_;
   Placement placement_;
   std::vector<std::size_t> waits_;  // for so many inputs, by operator
