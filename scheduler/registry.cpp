@@ -234,30 +234,11 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
                   options, bounded);
 }
 
-const milp::Solver& solver_named(const std::string& name) {
-  if (const milp::Solver* found = milp::find_solver(name)) return *found;
-  if (milp::solvers().empty()) {
-    throw InputError(
-        "milp needs a solver of linear programs, and this build found none: install HiGHS or Cbc, "
-        "and build again");
-  }
-  std::string names;
-  for (const milp::Solver& solver : milp::solvers()) names += ", " + solver.name;
-  throw InputError("milp: this build has no solver " + quote(name) + "; there are: any" + names);
-}
-
-milp::Symmetry symmetry_named(const std::string& name) {
-  if (name == "none") return milp::Symmetry::kNone;
-  if (name == "tasks") return milp::Symmetry::kTasks;
-  if (name == "time") return milp::Symmetry::kTime;
-  throw InputError("milp: there is no symmetry " + quote(name) + "; there are: none, tasks, time");
-}
-
 ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platform&,
                         const Options& options, const Context& context) {
   milp::MilpOptions limits;
-  limits.solver = &solver_named(options.string("solver"));
-  limits.symmetry = symmetry_named(options.string("symmetry"));
+  limits.symmetry = milp::symmetry_named(options.string("symmetry"));
+  limits.solver = &milp::solver_named(options.string("solver"));
   limits.nodes = options.integer("nodes");
   limits.iterations = options.integer("iterations");
   Context bounded = context;

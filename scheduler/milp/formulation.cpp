@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "hios/evaluate/simulate.h"
+#include "hios/base/error.h"
 #include "scheduler/milp/solver.h"
 
 // The program of Ghannane and Abdelfattah, "DiviML", section IV-A, for one input, with the
@@ -29,6 +29,13 @@ using Row = Program::Row;
 using Term = Program::Term;
 
 }  // namespace
+
+Symmetry symmetry_named(const std::string& name) {
+  if (name == "none") return Symmetry::kNone;
+  if (name == "tasks") return Symmetry::kTasks;
+  if (name == "time") return Symmetry::kTime;
+  throw InputError("milp: there is no symmetry " + quote(name) + "; there are: none, tasks, time");
+}
 
 Formulation::Formulation(const Horizon& horizon, const CostModel& costs, Symmetry symmetry)
     : horizon_(horizon), symmetry_(symmetry) {

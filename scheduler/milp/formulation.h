@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,9 @@ enum class Symmetry {
   kTasks,  ///< the first of them runs at least as many operators as the next
   kTime    ///< works at least as long
 };
+
+/// "none", "tasks" or "time". Throws InputError for any other.
+Symmetry symmetry_named(const std::string& name);
 
 /// Placement and order of operators as a program whose cost is the latency, one operator after the
 /// other on every device (rows, and where they come from, in formulation.cpp). Times are scaled:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hios/base/error.h"
 #include "scheduler/milp/cbc.h"
 #include "scheduler/milp/highs.h"
 
@@ -28,6 +29,18 @@ const Solver* find_solver(std::string_view name) {
     return name == "any" || solver.name == name;
   });
   return found == known.end() ? nullptr : &*found;
+}
+
+const Solver& solver_named(const std::string& name) {
+  if (const Solver* found = find_solver(name)) return *found;
+  if (solvers().empty()) {
+    throw InputError(
+        "milp needs a solver of linear programs, and this build found none: install HiGHS or Cbc, "
+        "and build again");
+  }
+  std::string names;
+  for (const Solver& solver : solvers()) names += ", " + solver.name;
+  throw InputError("milp: this build has no solver " + quote(name) + "; there are: any" + names);
 }
 
 void distrust(Answer& answer, const Program& program, const std::vector<double>& known) {

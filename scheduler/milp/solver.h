@@ -60,6 +60,9 @@ const std::vector<Solver>& solvers();
 /// The one of that name, "any": the first; nullptr where there is none.
 const Solver* find_solver(std::string_view name);
 
+/// As find_solver(). Throws InputError that names those that there are where it is not there.
+const Solver& solver_named(const std::string& name);
+
 /// The same without integer columns.
 Program relaxed(Program program);
 
