@@ -9,44 +9,45 @@
 namespace hios::onnx {
 namespace {
 
-using F = Unary::Function;
+using Known = Unary::Function;
 
 constexpr UnarySpelling kUnary[] = {
-    {"Abs", F::kAbs},
-    {"Acos", F::kAcos},
-    {"Acosh", F::kAcosh},
-    {"Asin", F::kAsin},
-    {"Asinh", F::kAsinh},
-    {"Atan", F::kAtan},
-    {"Atanh", F::kAtanh},
-    {"Ceil", F::kCeil},
-    {"Celu", F::kCelu, "alpha", 1},
-    {"Cos", F::kCos},
-    {"Cosh", F::kCosh},
-    {"Elu", F::kElu, "alpha", 1},
-    {"Erf", F::kErf},
-    {"Exp", F::kExp},
-    {"Floor", F::kFloor},
-    {"HardSigmoid", F::kHardSigmoid, "alpha", 0.2f, "beta", 0.5f},
-    {.type = "HardSwish", .function = F::kHardSwish, .since = 14},
-    {"LeakyRelu", F::kLeakyRelu, "alpha", 0.01f},
-    {"Log", F::kLog},
-    {.type = "Mish", .function = F::kMish, .since = 18},
-    {"Neg", F::kNeg},
-    {"Reciprocal", F::kReciprocal},
-    {"Round", F::kRound},
-    {"Selu", F::kSelu, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f},
-    {"Sigmoid", F::kSigmoid},
-    {"Sign", F::kSign},
-    {"Sin", F::kSin},
-    {"Sinh", F::kSinh},
-    {"Softplus", F::kSoftplus},
-    {"Softsign", F::kSoftsign},
-    {"Sqrt", F::kSqrt},
-    {.type = "Swish", .function = F::kSilu, .since = 24},
-    {"Tan", F::kTan},
-    {"Tanh", F::kTanh},
-    {"ThresholdedRelu", F::kThresholdedRelu, "alpha", 1},
+    {"Abs", Known::kAbs},
+    {"Acos", Known::kAcos},
+    {"Acosh", Known::kAcosh},
+    {"Asin", Known::kAsin},
+    {"Asinh", Known::kAsinh},
+    {"Atan", Known::kAtan},
+    {"Atanh", Known::kAtanh},
+    {"Ceil", Known::kCeil},
+    {"Celu", Known::kCelu, "alpha", 1},
+    {"Cos", Known::kCos},
+    {"Cosh", Known::kCosh},
+    {"Elu", Known::kElu, "alpha", 1},
+    {"Erf", Known::kErf},
+    {"Exp", Known::kExp},
+    {"Floor", Known::kFloor},
+    {"HardSigmoid", Known::kHardSigmoid, "alpha", 0.2f, "beta", 0.5f},
+    {.type = "HardSwish", .function = Known::kHardSwish, .since = 14},
+    {"LeakyRelu", Known::kLeakyRelu, "alpha", 0.01f},
+    {"Log", Known::kLog},
+    {.type = "Mish", .function = Known::kMish, .since = 18},
+    {"Neg", Known::kNeg},
+    {"Reciprocal", Known::kReciprocal},
+    {"Round", Known::kRound},
+    {"Selu", Known::kSelu, "alpha", 1.67326319217681884765625f, "gamma",
+     1.05070102214813232421875f},
+    {"Sigmoid", Known::kSigmoid},
+    {"Sign", Known::kSign},
+    {"Sin", Known::kSin},
+    {"Sinh", Known::kSinh},
+    {"Softplus", Known::kSoftplus},
+    {"Softsign", Known::kSoftsign},
+    {"Sqrt", Known::kSqrt},
+    {.type = "Swish", .function = Known::kSilu, .since = 24},
+    {"Tan", Known::kTan},
+    {"Tanh", Known::kTanh},
+    {"ThresholdedRelu", Known::kThresholdedRelu, "alpha", 1},
 };
 
 Views unary(Writer& writer, const Node& node) {
@@ -66,12 +67,12 @@ Views relu(Writer& writer, const Node& node) {
 
 Views gelu(Writer& writer, const Node& node) {
   const bool tanh = node.text("approximate", "none") == "tanh";
-  return {apply(writer, {tanh ? F::kGeluTanh : F::kGelu, 0, 0}, node.input(0))};
+  return {apply(writer, {tanh ? Known::kGeluTanh : Known::kGelu, 0, 0}, node.input(0))};
 }
 
 Views clip(Writer& writer, const Node& node) {
   constexpr float kAll = std::numeric_limits<float>::max();
-  Unary layer{F::kClip, node.number("min", -kAll), node.number("max", kAll)};
+  Unary layer{Known::kClip, node.number("min", -kAll), node.number("max", kAll)};
   const auto bound = [&](std::size_t input, float& value) {
     if (!node.has(input)) return;
     const std::vector<float> values = node.floats(input);
