@@ -56,6 +56,7 @@ Line line_of(const char* what) {
   } catch (...) {
     line_of("an exception without words").write_out();
   }
+  mpi::tell_launcher_of_failure(static_cast<int>(ExitCode::kRunFailed));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
 

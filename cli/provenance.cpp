@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kPrefixes = {"OMP_",      "GOMP_",     "KMP_",      "DNNL_",  "ONEDNN_",
                                   "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "I_MPI_",
                                   "UCX_",      "MALLOC_",   "CUDA_MPS_", "CUDNN_", "CUBLAS_",
-                                  "NCCL_",     "HIOS_"};
+                                  "NCCL_",     "HIOS_",     "MPIR_CVAR_"};
 constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES",
                                "CUDA_DEVICE_ORDER",
                                "CUDA_LAUNCH_BLOCKING",

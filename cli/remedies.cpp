@@ -103,7 +103,12 @@ std::string shared_cores(const Given&) {
 }
 
 std::string single_copy(const Given& given) {
-  std::string words = ": leave OMPI_MCA_btl_vader_single_copy_mechanism unset";
+  const std::string library = given.detail("library");
+  const char* const variable = library.starts_with("MPICH") ? "MPIR_CVAR_CH4_CMA_ENABLE"
+                               : library.starts_with("Open MPI 4.")
+                                   ? "OMPI_MCA_btl_vader_single_copy_mechanism"
+                                   : "OMPI_MCA_smsc";
+  std::string words = ": leave " + std::string(variable) + " unset";
   if (!given.detail("ptrace_scope").empty())
     words += ", set kernel.yama.ptrace_scope to 0 (it is " + given.detail("ptrace_scope") + ")";
   return words + ", and give containers the right SYS_PTRACE";

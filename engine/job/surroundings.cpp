@@ -70,6 +70,9 @@ void check_governor(const std::string& name, const Host& host, Troubles& found) 
                    Need{"governor"}});
 }
 
+/// "Open MPI 4.1.4, shared memory with CMA": the library, without how it happens to work here.
+std::string library_of(const std::string& path) { return path.substr(0, path.find(',')); }
+
 void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, Troubles& found) {
   const bool several = std::any_of(hosts.begin(), hosts.end(),
                                    [](const auto& host) { return host.second.ranks > 1; });
@@ -81,7 +84,8 @@ void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, 
   found.push_back(
       {"messages between the ranks of a host are copied twice, which takes 4 to 6 times "
        "as long (no CMA)",
-       Need{"single-copy", {{"ptrace_scope", scope}}}});
+       Need{"single-copy",
+            {{"ptrace_scope", scope}, {"library", library_of(ranks.front().path)}}}});
 }
 
 void check_device_messages(const Ranks& ranks, Troubles& found) {
@@ -95,9 +99,6 @@ void check_device_messages(const Ranks& ranks, Troubles& found) {
        "host memory",
        Need{"cuda-aware"}});
 }
-
-/// "Open MPI 4.1.4, shared memory with CMA": the library, without how it happens to work here.
-std::string library_of(const std::string& path) { return path.substr(0, path.find(',')); }
 
 void check_likeness(const Ranks& ranks, Troubles& found) {
   const auto compare = [&](const std::string& what, auto value_of) {

@@ -1,5 +1,6 @@
 #include "mpi/messages/handles.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -22,6 +23,8 @@ std::string text_of(int code) {
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
     return "MPI error " + std::to_string(code);
   }
+  // MPICH tells a story of several lines.
+  std::replace(text.begin(), text.end(), '\n', ' ');
   return std::string(text.data(), static_cast<std::size_t>(length));
 }
 

@@ -1,9 +1,11 @@
 #include "mpi/messages/launcher.h"
 
 #include <sched.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -77,6 +79,17 @@ bool launched_without_pmix() {
   }
   constexpr std::array kTasks = {"SLURM_STEP_NUM_TASKS"};
   return number(kTasks).value_or(1) > 1;
+}
+
+void tell_launcher_of_failure(int exit_status) noexcept {
+  constexpr std::array kNames = {"PMI_FD"};
+  const auto socket = number(kNames);
+  if (!socket || std::getenv("PMI_RANK") == nullptr) return;
+  char line[64];
+  const int size = std::snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", exit_status);
+  // No other kind of file is written to, should the number be one's by now.
+  [[maybe_unused]] const auto sent = send(
+      static_cast<int>(*socket), line, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void prepare_launch_environment() {

@@ -28,6 +28,12 @@ std::optional<std::size_t> launched_local_size();
 /// has chosen Open MPI's way himself (OMPI_MCA_pmix: an old one can be built to speak PMI-2).
 bool launched_without_pmix();
 
+/// For a rank that fails with this exit status, perhaps before it was in MPI: a launcher that
+/// speaks PMI-1 (MPICH's) takes no notice of such an end, and the other ranks would wait in
+/// MPI_Init; so it is asked to end the job. Nothing under others, which see it themselves.
+/// Allocates nothing; the process ends next.
+void tell_launcher_of_failure(int exit_status) noexcept;
+
 /// Settings that MPI reads while it starts: ranks that outnumber their cores must give way while
 /// they wait, or a message takes a time slice of the scheduler (4 ms) instead of microseconds. What
 /// the user has set stays. REQUIRES: before MPI_Init; no other thread runs.

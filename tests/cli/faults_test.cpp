@@ -18,7 +18,7 @@ ProcessResult with_a_stopped_rank(const Words& command, int seconds = 3) {
       seconds == 0 ? "kill -STOP $$"
                    : "(sleep " + std::to_string(seconds) + "; kill -STOP $$) >/dev/null 2>&1 &";
   const std::string script =
-      "if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then " + stop + "\nfi; exec \"$@\"";
+      std::string("if [ ") + kRankInShell + " = 1 ]; then " + stop + "\nfi; exec \"$@\"";
   return run_mpi(2, Words{"/bin/sh", "-c", script, "sh"} + command + Words{"--oversubscribe"},
                  {.limit_s = 300});
 }
@@ -54,12 +54,13 @@ TEST_F(StoppedRank, EndsAJobThatHasNotStarted) {
 }
 
 TEST_F(StoppedRank, EndsAJobOfWhichARankHasLeft) {
-  const auto done = run_mpi(
-      2,
-      {"/bin/sh", "-c", "if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then exit 0; fi; exec \"$@\"", "sh",
-       HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--timeout", "2", "--output",
-       place_.file("profile.json"), "--oversubscribe"},
-      {.limit_s = 100});
+  const auto done =
+      run_mpi(2,
+              {"/bin/sh", "-c",
+               std::string("if [ ") + kRankInShell + " = 1 ]; then exit 0; fi; exec \"$@\"", "sh",
+               HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--timeout", "2",
+               "--output", place_.file("profile.json"), "--oversubscribe"},
+              {.limit_s = 100});
   EXPECT_FALSE(done.timed_out) << done.err;
   EXPECT_NE(done.exit_status, 0);
 }

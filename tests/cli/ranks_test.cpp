@@ -76,7 +76,7 @@ TEST_P(Ranks, OneTwoThreeAndFourAreEqual) {
 #ifdef HIOS_MPIEXEC
 TEST_P(Ranks, WithoutCma) {
   ProcessOptions options{.limit_s = 300};
-  options.environment = {{"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+  options.environment = kWithoutCma;
   expect_bitwise(3, random_schedule_file(3, 5), options);
 }
 

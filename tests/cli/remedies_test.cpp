@@ -78,11 +78,15 @@ TEST(Remedies, OfTheSurroundingsNameACommand) {
             std::string::npos);
   EXPECT_NE(line({"cuda-aware", {}}).find("CUDA-aware MPI"), std::string::npos);
   EXPECT_NE(line({"alike-hosts", {}}).find("alike"), std::string::npos);
-  const std::string copies = line({"single-copy", {{"ptrace_scope", ""}}});
-  EXPECT_NE(copies.find("OMPI_MCA_btl_vader_single_copy_mechanism"), std::string::npos);
-  EXPECT_EQ(copies.find("yama"), std::string::npos);
-  EXPECT_NE(line({"single-copy", {{"ptrace_scope", "2"}}}).find("ptrace_scope to 0 (it is 2)"),
+  const auto copies = [&](const char* library, const char* scope) {
+    return line({"single-copy", {{"ptrace_scope", scope}, {"library", library}}});
+  };
+  EXPECT_NE(copies("Open MPI 4.1.4", "").find("OMPI_MCA_btl_vader_single_copy_mechanism unset"),
             std::string::npos);
+  EXPECT_NE(copies("Open MPI 5.0.11", "").find("OMPI_MCA_smsc unset"), std::string::npos);
+  EXPECT_NE(copies("MPICH 5.0.2", "").find("MPIR_CVAR_CH4_CMA_ENABLE unset"), std::string::npos);
+  EXPECT_EQ(copies("Open MPI 4.1.4", "").find("yama"), std::string::npos);
+  EXPECT_NE(copies("Open MPI 4.1.4", "2").find("ptrace_scope to 0 (it is 2)"), std::string::npos);
 }
 
 TEST(Remedies, OfTheEngineNameItsFlags) {

@@ -10,17 +10,21 @@ namespace {
 
 // Starts the words after it, waits until all $RANKS ranks heed requests to stop (a thread of that
 // name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as
-// that ends. A rank that outlives it is told of.
+// that ends. A process that outlives it is told of: a rank, or one that stood between the launcher
+// and its ranks.
 constexpr const char* kSignal = R"(set -m
 "$@" &
 pid=$!
-ranks() {
-  if [ "$RANKS" = 1 ]; then echo "$pid"; else cat /proc/"$pid"/task/*/children 2>/dev/null; fi
+family() {
+  for member in "$@"; do
+    echo "$member"
+    family $(cat /proc/"$member"/task/*/children 2>/dev/null)
+  done
 }
 ready() {
   count=0
-  for rank in $(ranks); do
-    if grep -qs '^stop-request$' /proc/"$rank"/task/*/comm; then count=$((count + 1)); fi
+  for process in $(family "$pid"); do
+    if grep -qs '^stop-request$' /proc/"$process"/task/*/comm; then count=$((count + 1)); fi
   done
   [ "$count" = "$RANKS" ]
 }
@@ -29,14 +33,17 @@ until ready; do
   sleep 0.05
 done
 sleep "$DELAY"
-left=$(ranks)
+left=$(family "$pid")
 kill -"$SIGNAL" "$pid"
 wait "$pid"
 status=$?
 sleep 1
-for rank in $left; do
+for process in $left; do
   # Z: it has ended, and only waits for somebody to ask how.
-  if grep -q '^State:.[^ZX]' "/proc/$rank/status" 2>/dev/null; then echo "rank $rank is still there" >&2; fi
+  if grep -q '^State:.[^ZX]' "/proc/$process/status" 2>/dev/null; then
+    echo "$(cat "/proc/$process/comm") $process is still there" >&2
+    kill -KILL "$process"
+  fi
 done
 exit "$status")";
 
@@ -105,9 +112,12 @@ TEST_F(Signals, ARunKeepsWhatItMeasured) {
       expect_meets_schema(report);
       EXPECT_GT(report["iterations_ms"].size(), 0u);
       EXPECT_TRUE(report["verified"].is_null());
-      // mpirun passes Ctrl-C on as SIGTERM.
-      const std::string by = ranks > 1 ? "TERM" : name;
+      // Open MPI's mpirun passes Ctrl-C on as SIGTERM; that of Open MPI 5 drops what its ranks say
+      // after that.
+      const std::string mpi = ranks > 1 ? report["transfer_path"].get<std::string>() : "";
+      const std::string by = mpi.starts_with("Open MPI") ? "TERM" : name;
       EXPECT_EQ(report["incomplete"], "ended by SIG" + by + " before it was verified");
+      if (mpi.starts_with("Open MPI 5.")) continue;
       EXPECT_NE(done.err.find("what was measured was kept"), std::string::npos) << done.err;
     }
     EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));

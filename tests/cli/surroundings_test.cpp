@@ -101,7 +101,7 @@ TEST_F(Surroundings, AProfileSaysWhenAndUnderWhatItWasMeasured) {
 #ifdef HIOS_MPIEXEC
 TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
   ProcessOptions options;
-  options.environment = {{"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+  options.environment = kWithoutCma;
   const auto listed =
       hios_run(2, {"--list-devices", "--backend", "reference", "--threads", "64"}, options);
   EXPECT_EQ(listed.exit_status, 0) << listed.err;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -24,6 +25,8 @@ namespace hios::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr const char* kRunVariable = "TEST_RUN_OF";
 
 /// A file descriptor and its owner.
 class Descriptor {
@@ -150,13 +153,37 @@ std::size_t living_children(pid_t parent) {
   return count;
 }
 
+/// A name for one run, for the environment of all that comes of it.
+std::string new_run() {
+  static std::atomic<int> runs = 0;
+  return std::to_string(getpid()) + "-" + std::to_string(++runs);
+}
+
+/// Kills what a run has left. Launchers put ranks into process groups of their own, and a killed
+/// launcher leaves its ranks to nobody: their environment alone tells where they come from.
+void kill_all_of(const std::string& run) {
+  const std::string sign = '\0' + (kRunVariable + ("=" + run)) + '\0';
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    std::ostringstream environment;
+    environment << '\0' << file.rdbuf();
+    if (environment.str().find(sign) != std::string::npos)
+      kill(static_cast<pid_t>(std::stol(name)), SIGKILL);
+  }
+}
+
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
+ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& given) {
+  const std::string run = new_run();
+  ProcessOptions options = given;
+  options.environment.emplace_back(kRunVariable, run);
   Pipe out = make_pipe(), err = make_pipe();
   std::vector<std::string> whole = options.before;
   whole.insert(whole.end(), command.begin(), command.end());
@@ -174,6 +201,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
     kill(-child, SIGTERM);
     read_until(Clock::now() + std::chrono::seconds(3), out.read, err.read, result);
     kill(-child, SIGKILL);
+    kill_all_of(run);
   }
   int status = 0;
   rusage used{};

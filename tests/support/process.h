@@ -8,7 +8,7 @@
 namespace hios::test {
 
 struct ProcessOptions {
-  /// After this the whole process group is killed. It only keeps a hang from blocking the tests.
+  /// After this all that was started is killed. It only keeps a hang from blocking the tests.
   double limit_s = 60;
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
   std::string directory = {};                                         ///< empty: this process's
@@ -25,11 +25,21 @@ struct ProcessResult {
 };
 
 /// Runs command[0], looked up in PATH, with no standard input, and returns when it has ended and
-/// both its outputs are closed. Throws RunError if it cannot be started.
+/// both its outputs are closed. Throws RunError if it cannot be started. What comes of it, in
+/// whatever process group or session, has $TEST_RUN_OF, by which it is found at the limit.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 
 #ifdef HIOS_MPIEXEC
+/// A rank's number, in the words of a shell that it is started by: as Open MPI or MPICH tells it.
+inline constexpr const char* kRankInShell = R"("${OMPI_COMM_WORLD_RANK:-$PMI_RANK}")";
+
+/// The variables that switch CMA off, as Open MPI 4, Open MPI 5 and MPICH call it.
+inline const std::vector<std::pair<std::string, std::string>> kWithoutCma = {
+    {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+    {"OMPI_MCA_smsc", "^cma"},
+    {"MPIR_CVAR_CH4_CMA_ENABLE", "0"}};
+
 /// Runs the command on `ranks` ranks of this host: unbound, oversubscribed, over loopback.
 ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
                       ProcessOptions options = {});

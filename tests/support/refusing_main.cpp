@@ -6,8 +6,8 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
+#include "mpi/messages/launcher.h"
 #include "support/count_allocations.h"
 
 int program_main(int argc, char** argv);  // main() of the program, which the build gives this name
@@ -18,8 +18,7 @@ using namespace hios::test;
 
 bool concerned() {
   const char* const wanted = std::getenv("HIOS_REFUSE_RANK");
-  const char* const mine = std::getenv("OMPI_COMM_WORLD_RANK");
-  return wanted == nullptr || (mine != nullptr && std::strcmp(wanted, mine) == 0);
+  return wanted == nullptr || hios::mpi::launched_rank() == std::strtoull(wanted, nullptr, 10);
 }
 
 void write_count() {

@@ -1,6 +1,8 @@
 #include "mpi/messages/launcher.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -23,6 +25,7 @@ class Launcher : public testing::Test {
                                         "OMPI_MCA_pmix",
                                         "PMI_RANK",
                                         "PMI_SIZE",
+                                        "PMI_FD",
                                         "MPI_LOCALRANKID",
                                         "MPI_LOCALNRANKS",
                                         "SLURM_STEP_NUM_TASKS",
@@ -122,6 +125,33 @@ TEST_F(Launcher, IsMpichsMpiexec) {
   EXPECT_EQ(mpi::launched_rank(), 3u);
   EXPECT_EQ(mpi::launched_local_rank(), 1u);
   EXPECT_EQ(mpi::launched_local_size(), 2u);
+}
+
+TEST_F(Launcher, OfMpichIsToldOfAFailure) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  set("PMI_FD", std::to_string(ends[0]).c_str());
+  mpi::tell_launcher_of_failure(3);  // it is no rank
+  set("PMI_RANK", "1");
+  mpi::tell_launcher_of_failure(3);
+  std::array<char, 64> text{};
+  const ssize_t size = recv(ends[1], text.data(), text.size(), MSG_DONTWAIT);
+  ASSERT_GT(size, 0);
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(size)), "cmd=abort exitcode=3\n");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_F(Launcher, IsNotToldThroughAnotherKindOfFile) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  set("PMI_FD", std::to_string(ends[1]).c_str());
+  set("PMI_RANK", "1");
+  mpi::tell_launcher_of_failure(3);
+  close(ends[1]);
+  char letter = 0;
+  EXPECT_EQ(read(ends[0], &letter, 1), 0) << "nothing was written";
+  close(ends[0]);
 }
 
 TEST_F(Launcher, IsNotBelievedWhenItSaysNoNumber) {

@@ -70,7 +70,7 @@ TEST(Requests, RefuseAMessageThatIsTooLong) {
     const std::string failure = failure_of_receive(100, 50, by_poll);
     if (job().rank() != Rank(1)) continue;
     expect_words(failure,
-                 {"receiving 50 bytes from rank 0, tag 77", by_poll ? "MPI_Testsome" : "MPI_Wait",
+                 {"receiving 50 bytes from rank 0, tag 77", by_poll ? "MPI_Test" : "MPI_Wait",
                   "messages/requests.cpp:", name_of(MPI_ERR_TRUNCATE)});
     EXPECT_EQ(failure.find(HIOS_SOURCE_DIR), std::string::npos) << failure;
   }
