@@ -1,5 +1,6 @@
 #include "cli/last_resort.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,6 +42,14 @@ Line line_of(const char* what) {
   return line;
 }
 
+/// Open MPI 5's launcher, told to end the others just while they connect to it in MPI_Init, mostly
+/// stood still or crashed (PMIx uses memory that it has freed): they are given the time to connect.
+void let_others_connect() {
+  if (!mpi::launched_rank()) return;
+  const timespec pause{.tv_sec = 0, .tv_nsec = 300'000'000};
+  nanosleep(&pause, nullptr);
+}
+
 [[noreturn]] void end() noexcept {
   try {
     if (std::current_exception()) throw;
@@ -56,6 +65,7 @@ Line line_of(const char* what) {
   } catch (...) {
     line_of("an exception without words").write_out();
   }
+  let_others_connect();
   mpi::tell_launcher_of_failure(static_cast<int>(ExitCode::kRunFailed));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
