@@ -60,6 +60,7 @@ Handle make(const Program& program, const std::vector<double>& start, const Limi
   Cbc_setParameter(model.get(), "slogLevel", "0");
   // Its preprocessing ends the program by an assertion on some small programs.
   Cbc_setParameter(model.get(), "preprocess", "off");
+  Cbc_setParameter(model.get(), "timeMode", "elapsed");
   Cbc_setParameter(model.get(), "integerTolerance", "1e-9");
   Cbc_setParameter(model.get(), "primalTolerance", "1e-9");
   load(model.get(), program);
@@ -108,14 +109,15 @@ Answer run(const Program& program, const std::vector<double>& start, const Limit
 }
 
 Answer solve(const Program& program, const std::vector<double>& start, const Limits& limits) {
-  if (limits.seconds_left || !limits.stop) return run(program, start, limits, limits.nodes);
+  if (!limits.stop) return run(program, start, limits, limits.nodes);
+  // It cannot be asked to stop: so again from the beginning, each time for as long as all before.
   std::int64_t nodes = 100;
   while (true) {
     const bool last = limits.nodes > 0 && nodes >= limits.nodes;
     Answer answer = run(program, start, limits, last ? limits.nodes : nodes);
     const bool ended = answer.status != Status::kFeasible && answer.status != Status::kUnknown;
     if (ended || last || limits.stop()) return answer;
-    nodes *= 4;
+    nodes *= 2;
   }
 }
 

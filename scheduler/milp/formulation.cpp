@@ -42,7 +42,7 @@ Formulation::Formulation(const Horizon& horizon, const CostModel& costs, Symmetr
   end_ = program_.add({1, 0, kScale, false});
   add_placements();
   add_starts();
-  for (std::size_t a = 0; a < horizon.arcs().size(); ++a) add_arc(a);
+  for (std::size_t a = 0; a < horizon.arcs().size() && !too_large(); ++a) add_arc(a);
   add_orders();
   add_memory(costs);
   add_symmetry(costs, symmetry);
@@ -160,7 +160,7 @@ void Formulation::add_flows(std::size_t a, Row& precedence) {
 
 void Formulation::add_orders() {
   for (std::size_t a = 0; a < horizon_.operators(); ++a) {
-    for (std::size_t b = a + 1; b < horizon_.operators(); ++b) {
+    for (std::size_t b = a + 1; b < horizon_.operators() && !too_large(); ++b) {
       if (horizon_.related(a, b)) continue;
       std::optional<std::uint32_t> forth, back;
       for (std::size_t d = 0; d < horizon_.devices(); ++d) {

@@ -32,7 +32,13 @@ class Formulation {
  public:
   static constexpr double kScale = 1000;
 
+  /// Above this many terms it stops being made: too_large().
+  static constexpr std::size_t kMostTerms = 100'000;
+
   Formulation(const Horizon& horizon, const CostModel& costs, Symmetry symmetry);
+
+  /// Whether it is only the beginning of a program.
+  bool too_large() const { return program_.terms > kMostTerms; }
 
   const Horizon& horizon() const { return horizon_; }
   const Program& program() const { return program_; }

@@ -74,7 +74,8 @@ class Search {
   Search(const Graph& graph, const CostModel& costs, const MilpOptions& options,
          const Context& context)
       : graph_(graph), costs_(costs), options_(options), context_(context) {
-    refuse_size(graph.size() > kMostOperators, std::to_string(graph.size()) + " operators, and");
+    refuse_size(graph.size() > kMostOperators,
+                std::to_string(graph.size()) + " operators make more than");
     limits_.nodes = options.nodes;
     limits_.stop = context.out_of_time;
     limits_.seconds_left = context.seconds_left;
@@ -85,10 +86,9 @@ class Search {
     const Horizon horizon(graph_, costs_, latency_ms_);
     if (horizon.impossible()) refuse_memory();
     Formulation formulation(horizon, costs_, options_.symmetry);
-    const std::size_t terms = formulation.program().terms();
-    refuse_size(terms > kMostTerms, std::to_string(graph_.size()) + " operators on " +
-                                        std::to_string(costs_.platform().size()) +
-                                        " devices make " + std::to_string(terms) + " terms;");
+    refuse_size(formulation.too_large(), std::to_string(graph_.size()) + " operators on " +
+                                             std::to_string(costs_.platform().size()) +
+                                             " devices make more than");
     tighten(formulation);
     report("solving");
     std::vector<double> values;
@@ -102,8 +102,8 @@ class Search {
  private:
   void refuse_size(bool too_large, const std::string& what) const {
     if (!too_large) return;
-    throw InputError("milp is for small problems: " + what + " more than " +
-                     std::to_string(kMostTerms) + " are not tried; use best");
+    throw InputError("milp is for small problems: " + what + " " +
+                     std::to_string(Formulation::kMostTerms) + " terms; use best");
   }
 
   void report(const std::string& line) const {
@@ -126,8 +126,8 @@ class Search {
       result_ms_ = found.latency_ms;
       start_ = one_by_one(result_.schedule);
       latency_ms_ = simulate(graph_, *start_, costs_).latency_ms;
-      result_.optimal = latency_ms_ <= bound_ms;
-      if (result_.optimal) raise_bound(latency_ms_);
+      result_.optimal = result_ms_ <= bound_ms;
+      if (result_.optimal) raise_bound(result_ms_);
     } catch (const InputError& refusal) {
       refusal_ = refusal;
       latency_ms_ = longest_ms(graph_, costs_);
@@ -153,9 +153,8 @@ class Search {
     if (!answer.values.empty()) keep(formulation.schedule(answer.values));
     if (result_ms_ == kInfinity) throw *refusal_;  // nothing was found, nor excluded
     if (answer.bound > 0) raise_bound(formulation.ms(answer.bound));
-    // Stages of several groups may be shorter than what the program knows.
     const double cost_ms = formulation.ms(answer.cost);
-    result_.optimal = answer.status == Status::kOptimal &&
+    result_.optimal = answer.status == Status::kOptimal && !stages_can_gain(graph_, costs_) &&
                       std::abs(result_ms_ - cost_ms) <= 2 * kTolerance * cost_ms;
     result_.out_of_time = !result_.optimal && out_of_time();
   }

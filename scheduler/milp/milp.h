@@ -19,7 +19,7 @@ struct MilpOptions {
 
 struct MilpResult {
   Schedule schedule;
-  bool optimal = false;  ///< none is shorter, with one operator after the other on every device
+  bool optimal = false;  ///< it is proved that no schedule is shorter
   bool out_of_time = false;
   /// Of any schedule, proved by the solver; nothing where stages of several groups could be
   /// shorter.
@@ -29,7 +29,8 @@ struct MilpResult {
 /// The shortest schedule with one operator after the other on every device, by a mixed integer
 /// linear program (formulation.h), from the schedule of a short `best`: never longer than that.
 ///
-/// Small problems only: throws InputError, which names the size, above kMostTerms; also where
+/// Small problems only: throws InputError, which names the size, above Formulation::kMostTerms (a
+/// solver hears that time is up within 0.1 s at 35,000 terms, 13 s late at 300,000); also where
 /// devices' memory is proved not to suffice. What a solver says is not trusted: a schedule is timed
 /// by simulate() and judged by validate(), a bound counts less kTolerance of it, and an answer that
 /// contradicts a known schedule is a failure.
@@ -39,9 +40,6 @@ struct MilpResult {
 MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
                             const Context& context);
 
-/// A solver hears that time is up late where a program is large: with 35,000 terms within 0.1 s,
-/// with 300,000 after 13 s.
-inline constexpr std::size_t kMostTerms = 100'000;
 inline constexpr double kTolerance = 1e-6;
 
 }  // namespace hios::scheduler::milp

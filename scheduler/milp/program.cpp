@@ -17,10 +17,9 @@ std::uint32_t Program::add(const Column& column) {
   return static_cast<std::uint32_t>(columns.size() - 1);
 }
 
-std::size_t Program::terms() const {
-  std::size_t sum = 0;
-  for (const Row& row : rows) sum += row.terms.size();
-  return sum;
+void Program::add(Row row) {
+  terms += row.terms.size();
+  rows.push_back(std::move(row));
 }
 
 double cost(const Program& program, const std::vector<double>& values) {

@@ -29,10 +29,10 @@ struct Program {
 
   std::vector<Column> columns;
   std::vector<Row> rows;
+  std::size_t terms = 0;  ///< of all rows that were added
 
   std::uint32_t add(const Column& column);
-  void add(Row row) { rows.push_back(std::move(row)); }
-  std::size_t terms() const;
+  void add(Row row);
 };
 
 double cost(const Program& program, const std::vector<double>& values);

@@ -44,10 +44,14 @@ void SharedLinks::add(Formulation& formulation, hios::Contention contention) {
   contention_ = contention;
   const Horizon& horizon = formulation.horizon();
   for (std::size_t v = 0; v < horizon.operators(); ++v) {
-    for (std::size_t d = 0; d < horizon.devices(); ++d) add_task(formulation, v, d);
+    for (std::size_t d = 0; d < horizon.devices() && !formulation.too_large(); ++d) {
+      add_task(formulation, v, d);
+    }
   }
   for (std::size_t a = 0; a < tasks_.size(); ++a) {
-    for (std::size_t b = a + 1; b < tasks_.size(); ++b) add_pair(formulation, a, b);
+    for (std::size_t b = a + 1; b < tasks_.size() && !formulation.too_large(); ++b) {
+      add_pair(formulation, a, b);
+    }
   }
 }
 

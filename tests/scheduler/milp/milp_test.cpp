@@ -190,6 +190,26 @@ TEST_P(Milp, NeverEndsAboveItsStartAndTwiceAtTheSame) {
   }
 }
 
+TEST_P(Milp, SaysOptimalOnlyOfTheOptimumWhereStagesGain) {
+  std::size_t said = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "stages gain");
+    const Graph graph = test::dag(4, random.below(1 << 6), {}, random);
+    const Platform platform = test::devices(2, 3);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const MilpResult result = solved(graph, costs, solver());
+    const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+    const double latency_ms = simulate(graph, result.schedule, costs).latency_ms;
+    if (result.optimal) {
+      EXPECT_NEAR(latency_ms, least, 1e-9 * least);
+    }
+    EXPECT_FALSE(result.bound.has_value());
+    said += result.optimal;
+  }
+  EXPECT_GT(said, 0u);
+}
+
 TEST_P(Milp, ProvesThatMemoryDoesNotSuffice) {
   Graph graph = test::small_graph({1, 1, 1}, {});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
@@ -250,6 +270,17 @@ TEST(MilpOfABadSolver, IsRefusedBySize) {
         solved(large.graph, costs, {"bad", "0", gives_up});
       },
       {"milp", "small", "2000 operators", "best"});
+  // Every two of 960 tensors may meet at a port; only the first of them are written down.
+  const Platform alike = single(32);
+  const Platform ports({alike.devices().begin(), alike.devices().end()}, {}, {},
+                       {hios::Contention::kPort});
+  const Graph few = random_dag(parse_random_dag("n=30,edges=60,layers=5,seed=3"));
+  const CostModel contended = CostModel::from_graph(few, ports);
+  test::expect_error(
+      [&] {
+        solved(few, contended, {"bad", "0", gives_up});
+      },
+      {"milp", "small", "30 operators on 32 devices", "best"});
 }
 
 // Every schedule that takes no longer than the horizon is a solution, also once cuts are added by

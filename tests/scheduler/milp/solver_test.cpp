@@ -51,7 +51,7 @@ TEST(Program, KnowsWhatValuesMiss) {
   program.add({3, 0, 5, true});
   program.add({-1, 0, kInfinity, false});
   program.add({1, 2, {{0, 1}, {1, 2}}});
-  EXPECT_EQ(program.terms(), 2U);
+  EXPECT_EQ(program.terms, 2U);
   EXPECT_EQ(cost(program, {1, 0.5}), 2.5);
   EXPECT_EQ(violation(program, {1, 0.5}), 0);
   EXPECT_EQ(violation(program, {3, 1}), 3);
