@@ -68,7 +68,8 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   return run;
 }
 
-/// A bound that one algorithm proved is a bound of all that the others made.
+/// A bound that one algorithm proved is a bound of all that the others made. Throws RunError where
+/// one of them is shorter: then it is none.
 void share_bounds(std::vector<ScheduleRun>& runs) {
   const auto known = [](const ScheduleRun& run) {
     return run.refusal.empty() ? run.file.predicted.lower_bound_ms : -1;
@@ -81,8 +82,12 @@ void share_bounds(std::vector<ScheduleRun>& runs) {
   for (ScheduleRun& run : runs) {
     Prediction& predicted = run.file.predicted;
     if (!run.refusal.empty() || predicted.lower_bound_ms >= bound.ms) continue;
-    predicted.lower_bound_ms = std::min(bound.ms, predicted.latency_ms);
+    predicted.lower_bound_ms = scheduler::beside(bound, predicted.latency_ms).ms;
     predicted.bound = bound.name;
+    if (predicted.lower_bound_ms > predicted.latency_ms) {
+      throw RunError("the bound of " + best->algorithm + " (" + bound.name +
+                     ") is above the schedule of " + run.algorithm);
+    }
   }
 }
 

@@ -15,7 +15,8 @@ struct RandomDevices {
   /// By device: an operator's time there is the network's over this. Empty: 1 on all.
   std::vector<double> speeds = {};
   /// Of how much operators' times on a device differ from those: each is multiplied by a number of
-  /// its own, lognormal with the mean 1 and this standard deviation of the logarithm.
+  /// its own, lognormal with the mean 1 and this standard deviation of the logarithm. By the C
+  /// library's exp, log and cos: the last digit may be another on another machine.
   double spread = 0;
   /// All devices' memory over what all operators hold, from 1 on. Absent: no bytes, no limits.
   std::optional<double> memory = {};
