@@ -1,6 +1,9 @@
 #include "cli/model_flags.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "hios/graph/batches.h"
 
 namespace hios::cli {
 
@@ -58,9 +61,55 @@ InputSize read_input_size(const Flags& flags) {
 }
 
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes) {
-  const std::string name = flags.text("model");
-  const FusionRules fusion = read_fusion(flags, limits);
-  return Network(load_model(name, read_input_size(flags), limits), element_bytes, fusion);
+  return network_maker(flags, limits, element_bytes)({});
+}
+
+po::options_description inputs_flags() {
+  po::options_description group("Many inputs at once", 100, 45);
+  group.add_options()("inputs", value("N"),
+                      "inputs that are there at once (in place of --batch), of which operators may "
+                      "run some at a time");
+  group.add_options()("parts", value("P"),
+                      "into which the inputs are divided at most: operators run N/P of them at a "
+                      "time, or multiples (4, or all inputs where they are fewer)");
+  return group;
+}
+
+std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
+                                                 std::optional<std::int64_t> of_graph) {
+  const auto said = flags.optional_integer("inputs", 1, kMaxBatch);
+  if (said && flags.given("batch")) {
+    throw InputError("--inputs and --batch both say how many there are: leave one out");
+  }
+  if (said && of_graph && said != of_graph) {
+    throw InputError("--inputs says " + std::to_string(*said) + ", and the graph has " +
+                     std::to_string(*of_graph) + ": leave it out");
+  }
+  const auto inputs = of_graph ? of_graph : said;
+  const auto parts = flags.optional_integer("parts", 1, kMaxBatch);
+  if (!inputs && parts) throw InputError("--parts divides --inputs: say how many there are");
+  if (!inputs) return {};
+  constexpr std::int64_t kUsualParts = 4;  // as in DiviML's evaluation
+  const DividedInputs divided{*inputs, parts.value_or(std::min(kUsualParts, *inputs))};
+  try {
+    (void)batch_sizes(divided.inputs, divided.parts);
+  } catch (const InputError& error) {
+    throw InputError(std::string(error.what()) + ": --parts must divide --inputs");
+  }
+  return divided;
+}
+
+std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& flags,
+                                                                  const ReadLimits& limits,
+                                                                  Bytes element_bytes) {
+  InputSize size = read_input_size(flags);
+  if (const auto divided = read_divided_inputs(flags)) size.batch = divided->inputs;
+  return [=, name = flags.text("model"),
+          fusion = read_fusion(flags, limits)](std::optional<std::int64_t> at_a_time) {
+    InputSize some = size;
+    if (at_a_time) some.batch = at_a_time;
+    return Network(load_model(name, some, limits), element_bytes, fusion);
+  };
 }
 
 std::string model_words(const Flags& flags, const Network& network) {
@@ -68,9 +117,12 @@ std::string model_words(const Flags& flags, const Network& network) {
   std::string dims;  // and what else belongs to the model
   for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
   if (flags.given("fusion")) dims += " --fusion " + flags.text("fusion");
-  return "--model " + flags.text("model") + dims + " --batch " + std::to_string(model.batch()) +
-         " --height " + std::to_string(model.height()) + " --width " +
-         std::to_string(model.width());
+  const auto divided = read_divided_inputs(flags);
+  const std::string inputs = divided ? " --inputs " + std::to_string(divided->inputs) +
+                                           " --parts " + std::to_string(divided->parts)
+                                     : " --batch " + std::to_string(model.batch());
+  return "--model " + flags.text("model") + dims + inputs + " --height " +
+         std::to_string(model.height()) + " --width " + std::to_string(model.width());
 }
 
 }  // namespace hios::cli

@@ -73,10 +73,7 @@ std::optional<double> early_timeout_s(int argc, const char* const* argv) {
   return number ? std::optional(seconds) : std::nullopt;
 }
 
-namespace {
-
-/// Libraries that are refused memory while they start end a process by a signal.
-void check_address_space() {
+void require_address_space() {
   constexpr rlim_t kNeeded = rlim_t{160} << 20;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
@@ -85,13 +82,11 @@ void check_address_space() {
                    " MiB beside its network: raise ulimit -v");
 }
 
-}  // namespace
-
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {
   mpi::agreed(transport, [&] {
     flags.parse(argc, argv);
     check_flight_folder(flags);
-    check_address_space();
+    require_address_space();
   });
   std::string words = std::filesystem::path(argv[0]).filename();
   for (int i = 1; i < argc; ++i) words += std::string(" ") + argv[i];

@@ -22,6 +22,10 @@ boost::program_options::options_description rank_flags();
 /// --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic.
 boost::program_options::options_description device_flags();
 
+/// Throws InputError where the process may have fewer addresses than a rank needs: libraries that
+/// are refused memory while they start end a process by a signal.
+void require_address_space();
+
 /// Parses the command line on every rank, answers --help and --version, and makes sure that all
 /// ranks have the same arguments and the same build. Returns false if that was all.
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport);

@@ -1,5 +1,7 @@
 #include "cli/rank_program.h"
 
+#include <system_error>
+
 #include "cli/flags.h"
 #include "cli/flight_flags.h"
 #include "cli/rank_flags.h"
@@ -17,9 +19,14 @@ int rank_program(int argc, char** argv,
   prepare_record(recorder, argc, argv);
   const flight::CrashReporter reporter(recorder);
   const auto body = [&](mpi::Transport& transport) {
-    const int status = program(transport, recorder, argc, argv);
-    if (transport.rank() == Rank(0)) finish_output();
-    return status;
+    try {
+      const int status = program(transport, recorder, argc, argv);
+      if (transport.rank() == Rank(0)) finish_output();
+      return status;
+    } catch (const std::system_error&) {
+      require_address_space();  // the first thread may be refused before arguments are read
+      throw;
+    }
   };
   return mpi::run_session(
       argc, argv, body, [](const Error& error) { return error_line(error); },

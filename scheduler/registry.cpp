@@ -333,6 +333,7 @@ std::array<Algorithm, 17> table() {
        .options = {specs.iterations, specs.islands, specs.threads, specs.max_endings},
        .run = run_best,
        .streams = true,
+       .improves = true,
        .contention = std::string(kKeepsContention)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",

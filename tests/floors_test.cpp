@@ -43,7 +43,7 @@ const std::map<std::string, Floor> kFloors = {
        {"evaluate"},
        {"report"}}}},
     {"scheduler",
-     {{"hios"}, {{"structures"}, {"list"}, {"bounds"}, {"algorithms"}, {"best"}, {"milp"}, {""}}}},
+     {{"hios"}, {{"structures"}, {"list"}, {"bounds"}, {"algorithms"}, {"best"}, {"milp"}, {"batches"}, {""}}}},
     {"mpi", {{"hios"}, {{""}, {"messages"}, {"session"}, {"routes"}, {"device"}}}},
     {"engine",
      {{"mpi", "hios"},

@@ -1,5 +1,8 @@
 // hios-profile: measures a network's operators, stages and transfers on the ranks that will run it.
 
+#include <memory>
+#include <optional>
+
 #include <unistd.h>
 
 #include "cli/device_list.h"
@@ -26,10 +29,11 @@ namespace hios::cli {
 namespace {
 
 /// Which stages a profile lacks; none where none are asked for.
-job::AskStages asker(const ProfileCommand& command) {
-  if (command.algorithms.empty() && !command.schedule) return {};
+job::AskStages asker(const ProfileCommand& command, const Network& network) {
+  const bool of_schedule = command.schedule && &network == &command.networks.back();
+  if (command.algorithms.empty() && !of_schedule) return {};
   return [&](const Platform& platform, const Profile& profile, double time_limit_s) {
-    const Graph& graph = command.network.coarse.graph;
+    const Graph& graph = network.coarse.graph;
     return command.schedule ? wanted_stages(graph, platform, profile, *command.schedule)
                             : wanted_stages(graph, platform, profile, scheduler::built_in(),
                                             command.algorithms, time_limit_s);
@@ -50,17 +54,18 @@ std::string ranks_text(const std::vector<job::RankDevice>& devices) {
                : count + " (" + names + ")";
 }
 
-void print_setup(const ProfileCommand& command, const job::ProfileSetup& setup) {
-  log::info("measuring " + command.network.description() + " on " + ranks_text(setup.devices) +
-            ", " + setup.transfer_path);
+void print_setup(const Network& network, const job::ProfileSetup& setup) {
+  log::info("measuring " + network.description() + " on " + ranks_text(setup.devices) + ", " +
+            setup.transfer_path);
   if (!setup.routes.empty()) log::info("tensors travel by\n" + setup.routes);
 }
 
-void print_summary(const ProfileCommand& command, const job::ProfileJob& job) {
+void print_summary(const ProfileCommand& command, const Network& network,
+                   const job::ProfileJob& job) {
   Table table({"configuration", "operators", "their sum ms", "stages", "transfers", "seconds"});
   for (const Configuration* const each : job.configurations()) {
     double sum_ms = 0;
-    for (const Operator& op : command.network.coarse.graph.operators())
+    for (const Operator& op : network.coarse.graph.operators())
       sum_ms += each->operators.at(op.signature).ms;
     table.add({std::to_string(each->ranks) + " x " + each->backend + " x " +
                    std::to_string(each->threads) + " threads",
@@ -77,9 +82,9 @@ void print_summary(const ProfileCommand& command, const job::ProfileJob& job) {
 }
 
 /// Whether all operators were measured, by few sweeps or by many; they come first.
-bool operators_known(const ProfileCommand& command, const job::ProfileJob& job) {
+bool operators_known(const Network& network, const job::ProfileJob& job) {
   for (const Configuration* const each : job.configurations()) {
-    for (const Operator& op : command.network.coarse.graph.operators()) {
+    for (const Operator& op : network.coarse.graph.operators()) {
       if (!each->operators.contains(op.signature)) return false;
     }
   }
@@ -116,7 +121,8 @@ void write_output(const ProfileCommand& command, const Profile& measured) {
   }
 }
 
-void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
+void write_profile(const ProfileCommand& command, const Network& network,
+                   const job::ProfileJob& job) {
   for (const Configuration* const each : job.configurations()) {
     const std::string unsettled = unsettled_text(*each);
     if (!unsettled.empty())
@@ -124,8 +130,39 @@ void write_profile(const ProfileCommand& command, const job::ProfileJob& job) {
   }
   write_after_work([&] {
     write_output(command, job.profile());
-    print_summary(command, job);
+    print_summary(command, network, job);
   });
+}
+
+/// The last network whose operators were all measured; nothing where none were.
+struct Measured {
+  const Network* network = nullptr;
+  std::unique_ptr<job::ProfileJob> job;
+};
+
+/// Each network in turn, from the fewest inputs at a time to all; what one measured, the next
+/// knows. `stop` is made once there is something to be kept.
+Measured measure_all(const ProfileCommand& command, job::Watch& watch,
+                     mpi::Transport& plain_transport, std::optional<StopRequest>& stop) {
+  Measured done;
+  mpi::Transport& transport = watch.transport();
+  for (const Network& network : command.networks) {
+    auto job = std::make_unique<job::ProfileJob>(
+        watch, network, done.job ? done.job->profile() : command.known, command.options);
+    print_setup(network, job->setup());
+    if (!stop && transport.rank() == Rank(0)) warn_of_troubles(job->setup().troubles);
+    // A signal ends what comes before.
+    if (!stop) stop.emplace(grace_of(plain_transport, "measuring"));
+    const job::Ended ended = job->measure(asker(command, network));
+    if (ended == job::Ended::kOutOfTime) {
+      log::warning(
+          "the time for stages is up: schedulers will estimate the rest (--time-limit, then "
+          "--update)");
+    }
+    if (operators_known(network, *job)) done = {&network, std::move(job)};
+    if (ended == job::Ended::kStopped) break;
+  }
+  return done;
 }
 
 int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, char** argv) {
@@ -138,6 +175,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
               "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C and "
               "SIGTERM keep what was measured until then");
   flags.add(model_flags())
+      .add(inputs_flags())
       .add(rank_flags())
       .add(device_flags())
       .add(profile_flags())
@@ -153,20 +191,12 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   command.options.provenance = {
       {"commit", commit()}, {"date", provenance.date}, {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);
-  job::ProfileJob job(watch, command.network, command.known, command.options);
-  print_setup(command, job.setup());
-  if (transport.rank() == Rank(0)) warn_of_troubles(job.setup().troubles);
-  // A signal ends what comes before; from here on there is something to be kept.
-  const StopRequest stop(grace_of(plain_transport, "measuring"));
-  const job::Ended ended = job.measure(asker(command));
+  std::optional<StopRequest> stop;  // until the profile is written
+  const Measured measured = measure_all(command, watch, plain_transport, stop);
   const int signal = signal_of_any(transport);
-  if (ended == job::Ended::kOutOfTime) {
-    log::warning(
-        "the time for stages is up: schedulers will estimate the rest (--time-limit, then "
-        "--update)");
-  }
-  const bool known = operators_known(command, job);
-  if (known && transport.rank() == Rank(0)) write_profile(command, job);
+  const bool known = measured.job != nullptr;
+  if (known && transport.rank() == Rank(0))
+    write_profile(command, *measured.network, *measured.job);
   if (signal == 0) return 0;
   log::info("ended by " + signal_name(signal) +
             (known ? ": what was measured was kept (--update measures the rest)"

@@ -6,6 +6,7 @@
 #include "cli/rank_flags.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
 #include "scheduler/registry.h"
 
@@ -56,9 +57,9 @@ Schedule read_stages_of(const std::string& name, const ProfileCommand& command,
   const Json json = read_json(name, command.common.limits);
   const JsonView root(json, name);
   check_devices(name, schedule_head(root).devices, measured, command.options.streams);
-  const ScheduleFile file = schedule_from_json(root, command.network.coarse.graph);
+  const ScheduleFile file = schedule_from_json(root, command.networks.back().coarse.graph);
   const auto findings =
-      validate(command.network.coarse.graph, Platform(file.devices), file.schedule);
+      validate(command.networks.back().coarse.graph, Platform(file.devices), file.schedule);
   if (!findings.empty()) throw InputError(finding_line(name, findings.front()));
   return file.schedule;
 }
@@ -75,6 +76,20 @@ void read_stages(const Flags& flags, ProfileCommand& command,
   }
   for (const std::string& name : flags.given("stages") ? flags.list("stages") : split(text, ','))
     command.algorithms.emplace_back(scheduler::built_in().find(name).name);
+}
+
+/// For every number of inputs that may run at a time.
+std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
+                                   Bytes element_bytes) {
+  const auto made = network_maker(flags, limits, element_bytes);
+  std::vector<Network> networks;
+  if (const auto divided = read_divided_inputs(flags)) {
+    const SizedNetworks sized(batch_sizes(divided->inputs, divided->parts), made);
+    for (const std::int64_t size : sized.graphs().sizes()) networks.push_back(sized.of(size));
+  } else {
+    networks.push_back(made({}));
+  }
+  return networks;
 }
 
 job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precision precision,
@@ -106,7 +121,7 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const bool first = transport.rank() == Rank(0);
   const Common common = read_common(flags, !first);
   const Precision precision = read_math(flags).value_or(Precision::kFp32);
-  ProfileCommand command(common, load_network(flags, common.limits, element_bytes(precision)));
+  ProfileCommand command(common, load_networks(flags, common.limits, element_bytes(precision)));
   check_distinct_files(flags);
   command.output = flags.text("output");
   command.options = read_options(flags, transport.size(), precision, common.seed);

@@ -14,11 +14,12 @@ namespace hios::cli {
 
 /// All that hios-profile was told, read and checked on every rank before anything is measured.
 struct ProfileCommand {
-  ProfileCommand(Common the_common, Network the_network)
-      : common(std::move(the_common)), network(std::move(the_network)) {}
+  ProfileCommand(Common the_common, std::vector<Network> the_networks)
+      : common(std::move(the_common)), networks(std::move(the_networks)) {}
 
   Common common;
-  Network network;
+  /// The network for each number of inputs at a time, increasing (--inputs, --parts); else one.
+  std::vector<Network> networks;
   job::ProfileOptions options;
   double timeout_s = 60;
   std::filesystem::path output;

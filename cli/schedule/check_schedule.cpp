@@ -28,11 +28,13 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
 }
 
 /// What the file's own prediction would be here and now.
-Prediction price(const ScheduleFile& file, ScheduleInputs& inputs) {
-  const Timeline timeline = simulate(inputs.graph(), file.schedule, inputs.costs());
-  const scheduler::LowerBound bound = scheduler::beside(
-      scheduler::lower_bound(inputs.graph(), inputs.costs()), timeline.latency_ms);
-  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name,
+Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const Graph& graph,
+                 const CostModel& costs) {
+  const Timeline timeline = simulate(graph, file.schedule, costs);
+  const scheduler::LowerBound bound =
+      scheduler::beside(scheduler::lower_bound(graph, costs), timeline.latency_ms);
+  const std::string whose = graph.batching() ? " of this division" : "";
+  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name + whose,
           inputs.extrapolated_from()};
 }
 
@@ -64,14 +66,16 @@ int check_schedule(const Flags& flags, const Common& common) {
   const Platform own(schedule_head(root).devices);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
   ScheduleInputs inputs(flags, common, work, own);
-  const ScheduleFile file = schedule_from_json(root, inputs.graph());
+  const std::shared_ptr<const Graph> divided = inputs.divided_as(root);
+  const Graph& graph = divided ? *divided : inputs.graph();
+  const ScheduleFile file = schedule_from_json(root, graph);
   if (inputs.platform().size() != file.devices.size()) {
     throw InputError(name + ": $.devices: the schedule has " + std::to_string(file.devices.size()) +
                      " devices and --platform " + std::to_string(inputs.platform().size()) +
                      "; give one with as many");
   }
   const Platform devices(file.devices, {}, {}, {inputs.platform().contention()});
-  const auto findings = validate(inputs.graph(), devices, file.schedule);
+  const auto findings = validate(graph, devices, file.schedule);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
     show(finding_line(name, finding) + "\n");
@@ -79,7 +83,8 @@ int check_schedule(const Flags& flags, const Common& common) {
   }
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
   if (findings.empty()) {
-    const Prediction priced = price(file, inputs);
+    const CostModel costs = inputs.price(graph);
+    const Prediction priced = price(file, inputs, graph, costs);
     show(priced_text(name, file, priced) + notes_text(inputs, {file.algorithm}));
     result["latency_ms"] = priced.latency_ms;
     result["estimated_stages"] = priced.estimated_stages;
@@ -87,8 +92,7 @@ int check_schedule(const Flags& flags, const Common& common) {
     result["bound"] = priced.bound;
     result["gap"] = priced.gap();
     if (const auto trace = flags.optional_text("timeline")) {
-      write_json(*trace, planned_trace(inputs.graph(), file.schedule, inputs.costs()).json(),
-                 common.existing);
+      write_json(*trace, planned_trace(graph, file.schedule, costs).json(), common.existing);
     }
   }
   if (common.json) write_json(*common.json, result, common.existing);

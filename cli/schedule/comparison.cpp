@@ -54,6 +54,13 @@ Column speedup_column(std::string title, std::string key, const std::optional<do
           true};
 }
 
+/// Nothing where the inputs are not divided.
+std::optional<double> inputs_per_s(const ScheduleRun& run) {
+  const double latency_ms = run.file.predicted.latency_ms;
+  if (!run.graph || !run.graph->batching() || !(latency_ms > 0)) return std::nullopt;
+  return 1000 * static_cast<double>(run.graph->batching()->inputs) / latency_ms;
+}
+
 /// What all algorithms are compared by; one list for the table, the CSV and the JSON.
 std::vector<Column> columns(const Baselines& over) {
   using Run = const ScheduleRun&;
@@ -61,6 +68,16 @@ std::vector<Column> columns(const Baselines& over) {
   return {
       {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
        [=](Run r) { return Json(predicted(r).latency_ms); }},
+      {"inputs/s", "inputs_per_s",
+       [](Run r) {
+         const auto rate = inputs_per_s(r);
+         return rate ? fixed(*rate, 1) : std::string("-");
+       },
+       [](Run r) {
+         const auto rate = inputs_per_s(r);
+         return rate ? Json(*rate) : Json();
+       },
+       true},
       speedup_column("vs sequential", "speedup_over_sequential", over.sequential_ms),
       speedup_column("vs ios", "speedup_over_ios", over.ios_ms),
       {"lower bound ms", "lower_bound_ms",

@@ -117,7 +117,7 @@ void write_results(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs,
   if (!common.json) return;
   Json schedules = Json::array();
   for (const ScheduleRun& run : runs) {
-    if (run.refusal.empty()) schedules.push_back(to_json(run.file, inputs.graph()));
+    if (run.refusal.empty()) schedules.push_back(to_json(run.file, *run.graph));
   }
   write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
              common.existing);
@@ -172,14 +172,14 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
   inputs.costs();          // what is missing is missing for all
   const StopRequest stop;  // until the results are written
   const std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
-  const bool all_done = runs.size() == asked.size();
+  const bool all_done = runs.size() >= asked.size();
   write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
-    write_json(*file, to_json(runs.front().file, inputs.graph()), common.existing);
+    write_json(*file, to_json(runs.front().file, *runs.front().graph), common.existing);
   }
   if (const auto file = flags.optional_text("timeline")) {
-    const Schedule& schedule = runs.front().file.schedule;
-    write_json(*file, planned_trace(inputs.graph(), schedule, inputs.costs()).json(),
+    const ScheduleRun& run = runs.front();
+    write_json(*file, planned_trace(*run.graph, run.file.schedule, *run.costs).json(),
                common.existing);
   }
   write_results(runs, inputs, common);
@@ -194,7 +194,11 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
   const Stopwatch since_start;
   Flags flags("hios-schedule", "plan a network's operators over devices and streams");
-  flags.add(model_flags()).add(input_flags()).add(schedule_flags()).add(common_flags());
+  flags.add(model_flags())
+      .add(inputs_flags())
+      .add(input_flags())
+      .add(schedule_flags())
+      .add(common_flags());
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   const Common common = read_common(flags, false);

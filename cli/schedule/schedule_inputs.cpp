@@ -5,6 +5,7 @@
 #include "hios/base/error.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
+#include "hios/graph/sized_networks.h"
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
 
@@ -72,6 +73,9 @@ void require_one_source(const Flags& flags) {
   if (flags.given("profile") && !flags.given("model")) {
     throw InputError("--profile prices a --model; a graph brings its own costs");
   }
+  if (flags.given("random") && (flags.given("inputs") || flags.given("parts"))) {
+    throw InputError("--inputs and --parts divide the inputs of a --model or a --graph");
+  }
   if (flags.given("fusion") && !flags.given("model")) {
     throw InputError("--fusion joins layers of a --model; a graph has operators already");
   }
@@ -115,15 +119,46 @@ void ScheduleInputs::make_random(const RandomDag& parameters, const Work& work) 
 
 void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const Work& work) {
   if (flags.given("model")) {
-    network_ = load_network(flags, common.limits, platform_.element_bytes());
+    make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
+    network_ = make_network_({});
     model_words_ = model_words(flags, *network_);
   } else {
     const std::string file = flags.text("graph");
     const Json json = read_input(file, common.limits);
-    graph_ = graph_from_json(JsonView(json, file));
+    own_graph_ = graph_from_json(JsonView(json, file));
+    graph_ = *SizedGraphs(*own_graph_, {own_graph_->inputs()}).whole();
   }
+  read_inputs(flags);
   const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};
   require_memory(size, work, graph_bytes(size));
+}
+
+void ScheduleInputs::read_inputs(const Flags& flags) {
+  std::optional<std::int64_t> of_graph;
+  if (own_graph_ && (own_graph_->inputs() > 1 || flags.given("inputs"))) {
+    of_graph = own_graph_->inputs();
+  }
+  const auto divided = read_divided_inputs(flags, of_graph);
+  if (divided && divided->parts > 1)
+    sized_ = sized_for(batch_sizes(divided->inputs, divided->parts));
+}
+
+SizedGraphs ScheduleInputs::sized_for(const BatchSizes& sizes) const {
+  return make_network_ ? SizedNetworks(sizes, make_network_).graphs()
+                       : SizedGraphs(*own_graph_, sizes);
+}
+
+std::shared_ptr<const Graph> ScheduleInputs::divided_as(const JsonView& root) const {
+  if (!network_ && !own_graph_) return nullptr;  // a random network has one input
+  const std::int64_t inputs = network_ ? network_->model.batch() : own_graph_->inputs();
+  std::vector<Batch> batches = schedule_batches(root, graph(), inputs);
+  if (batches.empty()) return nullptr;
+  try {
+    const SizedGraphs sized = sized_for(batch_sizes(inputs, batches));
+    return std::make_shared<const Graph>(divide(sized, std::move(batches)));
+  } catch (const InputError& error) {
+    root.fail(error.what());
+  }
 }
 
 void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) {
@@ -150,16 +185,20 @@ const CostModel& ScheduleInputs::costs() {
                    "a time for each of " + std::to_string(graph().size()) + " operators on " +
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");
-    costs_ = profile_ ? priced_by_profile() : CostModel::from_graph(graph(), platform_);
+    costs_ = price(graph());
     if (profile_) warn_of_unsettled(unsettled_text(*profile_, platform_));
   }
   return *costs_;
 }
 
-CostModel ScheduleInputs::priced_by_profile() const {
+CostModel ScheduleInputs::price(const Graph& graph) const {
+  return profile_ ? priced_by_profile(graph) : CostModel::from_graph(graph, platform_);
+}
+
+CostModel ScheduleInputs::priced_by_profile(const Graph& graph) const {
   try {
     return with_remedies(model_words_,
-                         [&] { return CostModel::from_profile(graph(), platform_, *profile_); });
+                         [&] { return CostModel::from_profile(graph, platform_, *profile_); });
   } catch (const InputError& error) {
     const auto ranks = other_ranks(*profile_, platform_);
     if (!ranks) throw;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "cli/model_flags.h"
 #include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
+#include "hios/graph/batches.h"
 #include "hios/graph/graph.h"
 #include "hios/graph/random_dag.h"
 #include "hios/platform/platform.h"
@@ -38,6 +40,13 @@ class ScheduleInputs {
   const Network* network() const { return network_ ? &*network_ : nullptr; }
   /// Throws InputError where costs are missing.
   const CostModel& costs();
+  /// The same of a graph that divides the inputs, which outlives them.
+  CostModel price(const Graph& graph) const;
+  /// The numbers of inputs that operators may run at a time; null where that is all of them.
+  const SizedGraphs* sized() const { return sized_ ? &*sized_ : nullptr; }
+  /// The graph that the batches of a schedule are, whatever their sizes; `root`: its file. Empty:
+  /// it divides no inputs, and is for graph().
+  std::shared_ptr<const Graph> divided_as(const JsonView& root) const;
   /// The number of ranks that the --profile was measured with, where they stand in for another
   /// number of devices (--extrapolate-ranks).
   std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }
@@ -48,9 +57,14 @@ class ScheduleInputs {
   void make_random(const RandomDag& parameters, const Work& work);
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
-  CostModel priced_by_profile() const;
+  CostModel priced_by_profile(const Graph& graph) const;
+  void read_inputs(const Flags& flags);
+  SizedGraphs sized_for(const BatchSizes& sizes) const;
 
   std::optional<Network> network_;
+  std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
+  std::optional<Graph> own_graph_;  ///< as its file says, with costs of all sizes
+  std::optional<SizedGraphs> sized_;
   std::string model_words_;  ///< for the commands that remedies name
   Graph graph_;
   Platform platform_;
@@ -59,6 +73,7 @@ class ScheduleInputs {
   std::optional<CostModel> costs_;
 };
 
+/// --inputs and --parts are in cli/model_flags.h.
 /// --graph --random --profile --extrapolate-ranks and --devices --kind --threads --streams --math
 /// --platform.
 boost::program_options::options_description input_flags();

@@ -8,6 +8,9 @@
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "scheduler/batches/copies.h"
+#include "scheduler/batches/divided.h"
+#include "scheduler/batches/every_division.h"
 #include "scheduler/bounds/bounds.h"
 
 namespace hios::cli {
@@ -32,10 +35,40 @@ void describe(const Timeline& timeline, ScheduleRun& run) {
   if (whole_ms > 0) run.waiting_share = std::max(0.0, 1 - busy_ms / whole_ms);
 }
 
+scheduler::DivisibleProblem divisible(const ScheduleInputs& inputs) {
+  return {inputs.sized(), &inputs.platform(),
+          [&inputs](const Graph& graph) { return inputs.price(graph); }};
+}
+
+/// A value that somebody else keeps.
+template <class Value>
+std::shared_ptr<const Value> borrowed(const Value& value) {
+  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
+}
+
+scheduler::DividedResult schedule_inputs(const Asked& asked, ScheduleInputs& inputs,
+                                         const scheduler::Context& context) {
+  const scheduler::Algorithm& algorithm = *asked.algorithm;
+  if (inputs.sized()) {
+    return schedule_divided(divisible(inputs), algorithm, asked.options, context);
+  }
+  const CostModel& costs = inputs.costs();
+  return {{borrowed(inputs.graph()), borrowed(costs)},
+          algorithm.run(inputs.graph(), costs, inputs.platform(), asked.options, context)};
+}
+
+/// Times the schedule again. Throws RunError where it breaks a rule.
+void finish(ScheduleRun& run, const Platform& platform) {
+  const auto findings = validate(*run.graph, platform, run.file.schedule);
+  if (!findings.empty()) {
+    throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);
+  }
+  describe(simulate(*run.graph, run.file.schedule, *run.costs), run);
+}
+
 ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
                           const scheduler::LowerBound& bound, const Lent& lent, double left_s) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
-  const CostModel& costs = inputs.costs();
   const Stopwatch stopwatch;
   log::Progress progress(algorithm.name);
   scheduler::Context context;
@@ -48,9 +81,11 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
-  scheduler::ScheduleResult result =
-      algorithm.run(inputs.graph(), costs, inputs.platform(), asked.options, context);
-  ScheduleRun run{.algorithm = algorithm.name, .file = inputs.blank_file()};
+  auto [division, result] = schedule_inputs(asked, inputs, context);
+  ScheduleRun run{.algorithm = algorithm.name,
+                  .file = inputs.blank_file(),
+                  .graph = std::move(division.graph),
+                  .costs = std::move(division.costs)};
   run.file.seconds = stopwatch.seconds();
   run.file.algorithm = algorithm.name;
   run.file.options = result.options.non_defaults();
@@ -60,12 +95,31 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.schedule = std::move(result.schedule);
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound, inputs.extrapolated_from()};
-  const auto findings = validate(inputs.graph(), inputs.platform(), run.file.schedule);
-  if (!findings.empty()) {
-    throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);
-  }
-  describe(simulate(inputs.graph(), run.file.schedule, costs), run);
+  finish(run, inputs.platform());
   return run;
+}
+
+/// Data parallelism, what divided inputs are to be compared with; nothing where it is not possible.
+std::optional<ScheduleRun> run_copies(ScheduleInputs& inputs, const scheduler::LowerBound& bound) {
+  const Stopwatch stopwatch;
+  auto made = scheduler::copies(divisible(inputs));
+  if (!made) return {};
+  ScheduleRun run{.algorithm = "copies",
+                  .file = inputs.blank_file(),
+                  .graph = std::move(made->division.graph),
+                  .costs = std::move(made->division.costs)};
+  run.file.seconds = stopwatch.seconds();
+  run.file.algorithm = run.algorithm;
+  run.file.schedule = std::move(made->schedule);
+  run.file.predicted = {made->latency_ms, 0, scheduler::beside(bound, made->latency_ms).ms,
+                        bound.name, inputs.extrapolated_from()};
+  finish(run, inputs.platform());
+  return run;
+}
+
+scheduler::LowerBound bound_of(ScheduleInputs& inputs, const std::function<bool()>& stop) {
+  return inputs.sized() ? bound_of_every_division(divisible(inputs), stop)
+                        : scheduler::lower_bound(inputs.graph(), inputs.costs(), stop);
 }
 
 /// A bound that one algorithm proved is a bound of all that the others made. Throws RunError where
@@ -105,12 +159,13 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const auto left_s = [&] { return lent.time_limit_s - lent.since_start.seconds(); };
   const double left_for_algorithms_s = (1 - kShareOfBound) * left_s();
-  const scheduler::LowerBound bound = scheduler::lower_bound(inputs.graph(), inputs.costs(), [&] {
-    return StopRequest::asked() || left_s() < left_for_algorithms_s;
-  });
+  const scheduler::LowerBound bound =
+      bound_of(inputs, [&] { return StopRequest::asked() || left_s() < left_for_algorithms_s; });
   const double each_s = left_s();
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;
+  std::optional<ScheduleRun> copies;
+  if (inputs.sized() && asked.size() > 1) copies = run_copies(inputs, bound);
   for (const Asked& each : asked) {
     if (StopRequest::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
@@ -120,6 +175,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
       runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});
     }
   }
+  if (copies && !StopRequest::asked()) runs.push_back(*std::move(copies));
   share_bounds(runs);
   return runs;
 }

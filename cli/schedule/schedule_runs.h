@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct ScheduleRun {
   std::string refusal =
       {};  ///< why the algorithm would not take the problem; the rest is empty then
   ScheduleFile file = {};
+  std::shared_ptr<const Graph> graph = {};      ///< what it schedules, which may divide the inputs
+  std::shared_ptr<const CostModel> costs = {};  ///< of that graph
   std::size_t devices_used = 0;
   /// Between devices; once a tensor and destination. Nothing where the graph does not say how large
   /// one of them is (0 bytes), as no random network does.

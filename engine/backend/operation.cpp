@@ -6,7 +6,7 @@ namespace hios {
 
 Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op) {
   const Operator& described = coarse.graph.op(op);
-  return {&model, &coarse.layers(op), described.name, described.signature};
+  return {&coarse.model_of(op, model), &coarse.layers(op), described.name, described.signature};
 }
 
 Operation operation_of(const Operation& whole, const Part& part) {

@@ -9,7 +9,8 @@
 
 namespace hios {
 
-/// The operation behind an operator of the graph. Refers to `coarse` and `model`.
+/// The operation behind an operator of the graph; `model` is the whole one. Refers to `coarse` and
+/// `model`.
 Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 /// A part of an operation as one of its own, under the name of the whole. Refers to `part`.
 Operation operation_of(const Operation& whole, const Part& part);

@@ -6,6 +6,7 @@
 #include "hios/base/error.h"
 #include "hios/base/npy.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/sized_networks.h"
 #include "hios/profile/extrapolate.h"
 
 namespace hios::job {
@@ -32,9 +33,17 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   InputSize wanted = size;
   if (!size.batch && !size.height && !size.width && head.batch > 0)
     wanted = {head.batch, head.height, head.width};
-  RunInputs inputs{.network = Network(load_model(model, wanted, limits),
-                                      Platform(head.devices).element_bytes(), fusion),
-                   .schedule = {}};
+  const auto made = [&](std::optional<std::int64_t> at_a_time) {
+    InputSize some = wanted;
+    if (at_a_time) some.batch = at_a_time;
+    return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), fusion);
+  };
+  RunInputs inputs{.network = made({}), .schedule = {}};
+  const std::int64_t all = inputs.network.model.batch();
+  if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);
+      !batches.empty()) {
+    inputs.network = SizedNetworks(batch_sizes(all, batches), made).divide(std::move(batches));
+  }
   inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);
   inputs.schedule_name = schedule_file;
   inputs.schedule_digest = Digest().add(json.dump()).hex();

@@ -1,6 +1,8 @@
 #include "engine/job/run_job.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "engine/backend/operation.h"
 #include "engine/host/disturbance.h"
@@ -83,6 +85,24 @@ void check_supported(const CoarseGraph& coarse, const Model& model, const Backen
     if (slot.received) continue;
     require_support(backend, operation_of(coarse, model, slot.op));
   }
+}
+
+/// What one operator made of an output, from this input on.
+struct OutputPart {
+  std::int64_t first_input = 0;
+  std::vector<float> values;
+  static auto fields(auto& self) { return std::tie(self.first_input, self.values); }
+};
+
+std::vector<float> joined(const std::vector<std::vector<OutputPart>>& by_rank) {
+  std::map<std::int64_t, const std::vector<float>*> in_order;
+  for (const auto& parts : by_rank) {
+    for (const OutputPart& part : parts) in_order.emplace(part.first_input, &part.values);
+  }
+  std::vector<float> all;
+  for (const auto& [first, values] : in_order)
+    all.insert(all.end(), values->begin(), values->end());
+  return all;
 }
 
 }  // namespace
@@ -211,16 +231,14 @@ void RunJob::State::gather_outputs(RunResults& results) const {
   const Network& network = inputs.network;
   for (const NamedOutput& output : network.model.named_outputs()) {
     const std::optional<OpId> maker = network.coarse.producer(output.tensor);
-    std::vector<float> made_here;
+    std::vector<OutputPart> made_here;
     for (const auto& [op, values] : results.outputs) {
-      if (op == maker) made_here = values;
+      const auto [whole, range] = network.coarse.graph.batch(op);
+      if (whole == maker) made_here.push_back({range.begin, values});
     }
-    const std::vector<std::vector<float>> all = mpi::gather(transport(), made_here);
-    if (rank() != Rank(0)) continue;
-    const auto found =
-        std::ranges::find_if(all, [](const auto& values) { return !values.empty(); });
-    results.model_outputs.push_back(
-        in_row_major_order(found == all.end() ? std::vector<float>() : *found, output.dims));
+    const auto all = mpi::gather(transport(), made_here);
+    if (rank() == Rank(0))
+      results.model_outputs.push_back(in_row_major_order(joined(all), output.dims));
   }
 }
 

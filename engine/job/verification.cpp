@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -74,8 +75,7 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
                        const std::string& progress, const std::function<bool()>& stop)
     : backend_(backend) {
   const Graph& graph = coarse.graph;
-  outputs_.resize(graph.size());
-  elements_.resize(graph.size());
+  allocate(coarse, model);
   const Shape& input_shape = model.tensor(model.input()).shape;
   const auto input =
       backend.allocate(input_shape.size_bytes(backend.element_bytes()), "the model's input");
@@ -88,21 +88,10 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
   for (const OpId op : graph.topological()) {
     if (stop && stop()) throw Stopped();
     if (!progress.empty()) shown.update(done++, graph.size(), -1);
-    const OperatorLayers& layers = coarse.layers(op);
-    const Shape& shape = model.tensor(layers.output).shape;
-    elements_[op.index()] = static_cast<std::size_t>(shape.elements());
-    outputs_[op.index()] =
-        backend.allocate(shape.size_bytes(backend.element_bytes()), graph.op(op).name);
-
-    std::vector<const std::byte*> inputs;
-    for (const TensorId id : layers.inputs) {
-      const std::optional<OpId> producer = coarse.producer(id);
-      inputs.push_back(producer ? outputs_[producer->index()]->data() : input->data());
-    }
     // Bound for this one run: the weights of all operators never lie in memory together.
     const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
-    const auto bound = bind_operator(coarse, model, op, backend, inputs,
-                                     outputs_[op.index()]->data(), share.front(), source);
+    const auto bound = bind_operator(coarse, model, op, backend, inputs_of(coarse, op, *input),
+                                     outputs_[op.index()].first, share.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
     backend.synchronize();  // before what runs goes
@@ -110,7 +99,44 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
 }
 
 std::vector<float> OneRankRun::output(OpId op) const {
-  return read_floats(backend_, outputs_[op.index()]->data(), elements_[op.index()]);
+  const Place& place = outputs_[op.index()];
+  return read_floats(backend_, place.first, place.elements);
+}
+
+void OneRankRun::allocate(const CoarseGraph& coarse, const Model& model) {
+  const Graph& graph = coarse.graph;
+  std::map<OpId, Buffer*> known;  // by operator, of the whole graph
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto [whole, inputs] = graph.batch(OpId(v));
+    const Shape& shape = model.tensor(coarse.layers(OpId(v)).output).shape;
+    Buffer*& buffer = known[whole];
+    if (!buffer) {
+      buffers_.push_back(
+          backend_.allocate(shape.size_bytes(backend_.element_bytes()), graph.op(OpId(v)).name));
+      buffer = buffers_.back().get();
+    }
+    const auto each = static_cast<std::size_t>(shape.elements() / graph.counted_inputs());
+    outputs_.push_back(
+        {buffer->data() + static_cast<std::size_t>(inputs.begin) * each * backend_.element_bytes(),
+         static_cast<std::size_t>(inputs.size()) * each});
+  }
+}
+
+std::vector<const std::byte*> OneRankRun::inputs_of(const CoarseGraph& coarse, OpId op,
+                                                    Buffer& input) const {
+  const auto [whole, read] = coarse.graph.batch(op);
+  std::vector<const std::byte*> inputs;
+  for (const TensorId id : coarse.layers(op).inputs) {
+    const auto maker = coarse.maker(id, op);
+    const auto made =
+        maker ? coarse.graph.batch(*maker).inputs : InputRange{0, coarse.graph.counted_inputs()};
+    const std::byte* const first = maker ? outputs_[maker->index()].first : input.data();
+    const Bytes size =
+        maker ? outputs_[maker->index()].elements * backend_.element_bytes() : input.size_bytes();
+    inputs.push_back(first + size / static_cast<Bytes>(made.size()) *
+                                 static_cast<Bytes>(read.begin - made.begin));
+  }
+  return inputs;
 }
 
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule) {

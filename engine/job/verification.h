@@ -52,9 +52,16 @@ class OneRankRun {
   std::vector<float> output(OpId op) const;
 
  private:
+  void allocate(const CoarseGraph& coarse, const Model& model);
+  std::vector<const std::byte*> inputs_of(const CoarseGraph& coarse, OpId op, Buffer& input) const;
+  /// A part of a buffer: of an operator's, in which its batches lie behind each other.
+  struct Place {
+    std::byte* first = nullptr;
+    std::size_t elements = 0;
+  };
   Backend& backend_;
-  std::vector<std::unique_ptr<Buffer>> outputs_;
-  std::vector<std::size_t> elements_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<Place> outputs_;  // by OpId
 };
 
 /// The cores that each operator gets under a schedule, by OpId: a stage of k groups divides its

@@ -50,8 +50,8 @@ struct Executor::State {
   void bind(TensorSource& source);
   BoundOperator* bind_one(OpId op, std::size_t stage, const CoreShare& share, TensorSource& source);
   void open_channel();
-  std::string largest_tensor() const;
   std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
+  const std::byte* place_of_input(OpId op, TensorId tensor);
 
   void run_steps();
   std::size_t run_step(std::size_t step);
@@ -94,23 +94,14 @@ struct Executor::State {
   StepProgress progress;
 };
 
-// For the message where memory is short.
-std::string Executor::State::largest_tensor() const {
-  const auto largest =
-      std::max_element(plan.slots.begin(), plan.slots.end(),
-                       [](const Slot& a, const Slot& b) { return a.size_bytes < b.size_bytes; });
-  return " (of " + std::to_string(plan.slots.size()) + ", the largest is " +
-         coarse.graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) +
-         " bytes)";
-}
-
 void Executor::State::allocate(TensorSource& source) {
   if (plan.slots.empty()) return;
   const std::string rank = "rank " + std::to_string(plan.rank.index());
   if (const auto free = backend.free_memory()) {
     require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
   }
-  arena = backend.allocate(plan.arena_bytes, "the tensors of " + rank + largest_tensor());
+  arena = backend.allocate(plan.arena_bytes,
+                           "the tensors of " + rank + largest_tensor_text(coarse.graph, plan));
   fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
   const Shape& shape = model.tensor(model.input()).shape;
   input = backend.allocate(coarse.size_bytes(shape), "the model's input on " + rank);
@@ -119,13 +110,20 @@ void Executor::State::allocate(TensorSource& source) {
   write_floats(backend, input->data(), values);
 }
 
+// Where the graph divides inputs, those of one operator lie behind each other.
+const std::byte* Executor::State::place_of_input(OpId op, TensorId tensor) {
+  const std::int64_t first = coarse.graph.batch(op).inputs.begin;
+  if (const auto maker = coarse.maker(tensor, op)) {
+    return arena->data() + plan.slot(*maker).offset_of(first);
+  }
+  const Bytes each = input->size_bytes() / static_cast<Bytes>(coarse.graph.counted_inputs());
+  return input->data() + each * static_cast<Bytes>(first);
+}
+
 BoundOperator* Executor::State::bind_one(OpId op, std::size_t stage, const CoreShare& share,
                                          TensorSource& source) {
   std::vector<const std::byte*> inputs;
-  for (const TensorId tensor : coarse.layers(op).inputs) {
-    const auto producer = coarse.producer(tensor);
-    inputs.push_back(producer ? place(*producer) : input->data());
-  }
+  for (const TensorId id : coarse.layers(op).inputs) inputs.push_back(place_of_input(op, id));
   auto bound = bind_operator(coarse, model, op, backend, inputs, place(op), share, source);
   if (!backend.accelerator()) {
     if (time_operators) bound = operator_clocks.timed(std::move(bound), op);
@@ -165,7 +163,9 @@ void Executor::State::open_channel() {
   const auto messages = [&](const std::vector<PlannedMessage>& planned) {
     std::vector<mpi::Message> list;
     for (const PlannedMessage& message : planned) {
-      list.push_back({message.peer, message.tag, place(message.op), message.size_bytes});
+      std::byte* const first =
+          arena->data() + plan.slot(message.op).offset_of(message.inputs.begin);
+      list.push_back({message.peer, message.tag, first, message.size_bytes});
     }
     return list;
   };

@@ -1,6 +1,9 @@
 #include "engine/run/memory_estimate.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "hios/base/error.h"
 
@@ -21,10 +24,20 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
   if (plan.slots.empty()) return need;
   need.tensors = plan.arena_bytes;
   need.input = coarse.size_bytes(model.tensor(model.input()).shape);
+  std::set<std::pair<OpId, std::int64_t>> held;  // weights serve all batches of one size
   for (const Slot& slot : plan.slots) {
-    if (!slot.received) need.parameters += coarse.graph.op(slot.op).parameter_bytes;
+    if (slot.received) continue;
+    const Batch batch = coarse.graph.batch(slot.op);
+    if (!held.emplace(batch.op, batch.inputs.size()).second) continue;
+    need.parameters += coarse.graph.op(slot.op).parameter_bytes;
   }
   return need;
+}
+
+std::string largest_tensor_text(const Graph& graph, const RankPlan& plan) {
+  const auto largest = std::ranges::max_element(plan.slots, {}, &Slot::size_bytes);
+  return " (of " + std::to_string(plan.slots.size()) + ", the largest is " +
+         graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) + " bytes)";
 }
 
 void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who) {

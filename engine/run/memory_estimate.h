@@ -19,6 +19,10 @@ struct MemoryEstimate {
 };
 MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model, const RankPlan& plan);
 
+/// " (of 12, the largest is conv_3's: 4096 bytes)", for messages where memory is short. REQUIRES: a
+/// tensor at least.
+std::string largest_tensor_text(const Graph& graph, const RankPlan& plan);
+
 /// Throws InputError that says how much is missing, for what and what to do, where `free` is less.
 /// `who` is "rank 0", or all that share the memory: then `need` is their sum.
 void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who);

@@ -15,7 +15,8 @@
 //     begun the stage that waited for it: from then on AwaitSend ends at once. (Its place could be
 //     freed earlier by waiting for the peer, but a peer that computes makes no progress with
 //     messages: we would trade latency for memory.)
-//  4. Places (engine/backend/arena.h) and steps.
+//  4. Places (engine/backend/arena.h) and steps. Where the graph divides inputs, the batches of an
+//     operator share one place, which lives as long as any of them.
 //
 // Cost: linear in stages, edges and devices, apart from the placing. No deadlock: every rank posts
 // all receives before its first step, so every send ends; waits for receives follow the order of
@@ -171,8 +172,29 @@ class Planner {
     return needs;
   }
 
-  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage) const {
-    return {op, Rank(peer), static_cast<int>(op.index()), graph_.op(op).memory_bytes, stage};
+  // Of an operator's output, what its readers on a device read.
+  InputRange read_on(std::size_t device, OpId op) const {
+    InputRange read = {std::numeric_limits<std::int64_t>::max(), 0};
+    for (const EdgeId edge : graph_.out_edges(op)) {
+      const OpId to = graph_.edge(edge).to;
+      if (order_.of(to).device.index() != device) continue;
+      const InputRange both = common(made_by(op), made_by(to));
+      read = {std::min(read.begin, both.begin), std::max(read.end, both.end)};
+    }
+    return read;
+  }
+
+  InputRange made_by(OpId op) const { return graph_.batch(op).inputs; }
+
+  Bytes size_of(OpId op, const InputRange& inputs) const {
+    return graph_.op(op).memory_bytes / static_cast<Bytes>(made_by(op).size()) *
+           static_cast<Bytes>(inputs.size());
+  }
+
+  // From or to the peer; `reader` is the device that receives it.
+  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t reader) const {
+    const InputRange read = read_on(reader, op);
+    return {op, Rank(peer), static_cast<int>(op.index()), size_of(op, read), stage, read};
   }
 
   void plan_messages() {
@@ -192,14 +214,14 @@ class Planner {
       });
       std::sort(leaving.begin(), leaving.end());
       for (const auto& [turn, level, size, op, peer] : leaving) {
-        plan_.sends.push_back(message(op, peer, s));
+        plan_.sends.push_back(message(op, peer, s, peer));
       }
       for_each_op(s, [&](OpId op) {
         for (const EdgeId edge : graph_.in_edges(op)) {
           const OpId from = graph_.edge(edge).from;
           if (here(from) || plan_.slot_of[from.index()] != SIZE_MAX) continue;
           plan_.slot_of[from.index()] = 0;  // known to come; plan_slots says where it lies
-          plan_.receives.push_back(message(from, order_.of(from).device.index(), s));
+          plan_.receives.push_back(message(from, order_.of(from).device.index(), s, device_));
         }
       });
     }
@@ -221,8 +243,9 @@ class Planner {
   }
 
   void add_slot(OpId op, bool received) {
+    const InputRange inputs = received ? read_on(device_, op) : made_by(op);
     plan_.slot_of[op.index()] = plan_.slots.size();
-    plan_.slots.push_back({op, 0, graph_.op(op).memory_bytes, received});
+    plan_.slots.push_back({op, 0, size_of(op, inputs), received, inputs});
     plan_.all_tensors_bytes += aligned_size(plan_.slots.back().size_bytes);
   }
 
@@ -241,6 +264,49 @@ class Planner {
     return life;
   }
 
+  // Slots that lie behind each other: those of the batches of one operator.
+  struct Place {
+    InputRange inputs;
+    Bytes bytes_per_input;
+    Lifetime life;
+  };
+
+  // From the first of its slots to the last, however many are between.
+  static void join(Place& place, const Slot& slot, const Lifetime& life) {
+    place.inputs.begin = std::min(place.inputs.begin, slot.inputs.begin);
+    place.inputs.end = std::max(place.inputs.end, slot.inputs.end);
+    place.life.first = std::min(place.life.first, life.first);
+    place.life.last = std::max(place.life.last, life.last);
+    place.life.size_bytes = place.bytes_per_input * static_cast<Bytes>(place.inputs.size());
+  }
+
+  void place_slots() {
+    std::vector<Place> places;
+    std::vector<std::size_t> place_of;        // by slot
+    std::map<OpId, std::size_t> whole_place;  // by operator of the whole graph
+    for (const Slot& slot : plan_.slots) {
+      const Lifetime life = lifetime(slot);
+      const auto [known, is_new] = whole_place.emplace(graph_.batch(slot.op).op, places.size());
+      place_of.push_back(known->second);
+      if (is_new) {
+        places.push_back({slot.inputs, slot.bytes_per_input(), life});
+      } else {
+        join(places[known->second], slot, life);
+      }
+    }
+    std::vector<Lifetime> lifetimes;
+    for (const Place& place : places) lifetimes.push_back(place.life);
+    const ArenaLayout layout = place_in_arena(lifetimes);
+    for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+      Slot& slot = plan_.slots[i];
+      const Place& place = places[place_of[i]];
+      slot.offset =
+          layout.offsets[place_of[i]] +
+          static_cast<Bytes>(slot.inputs.begin - place.inputs.begin) * place.bytes_per_input;
+    }
+    plan_.arena_bytes = layout.peak_bytes;
+  }
+
   void plan_slots() {
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       for_each_op(s, [&](OpId op) {
@@ -249,11 +315,7 @@ class Planner {
       });
     }
     for (const PlannedMessage& receive : plan_.receives) add_slot(receive.op, true);
-    std::vector<Lifetime> lifetimes;
-    for (const Slot& slot : plan_.slots) lifetimes.push_back(lifetime(slot));
-    const ArenaLayout layout = place_in_arena(lifetimes);
-    for (std::size_t i = 0; i < plan_.slots.size(); ++i) plan_.slots[i].offset = layout.offsets[i];
-    plan_.arena_bytes = layout.peak_bytes;
+    place_slots();
   }
 
   bool share_bytes(OpId a, OpId b) const {

@@ -20,6 +20,16 @@ struct Slot {
   Bytes offset = 0;
   Bytes size_bytes = 0;
   bool received = false;  ///< comes from another rank
+  /// What of the output lies here, where the graph divides inputs; received may be a part of what
+  /// was computed. Batches of one operator that follow each other lie behind each other, so that a
+  /// batch of more inputs reads them as one.
+  InputRange inputs = {0, 1};
+
+  /// Where the values of an input begin. REQUIRES: inputs.contains(input).
+  Bytes offset_of(std::int64_t input) const {
+    return offset + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
+  }
+  Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
 
 struct PlannedMessage {
@@ -29,6 +39,7 @@ struct PlannedMessage {
   Bytes size_bytes = 0;
   std::size_t stage =
       0;  ///< send: the producing stage here; receive: the first stage that needs it
+  InputRange inputs = {0, 1};  ///< as Slot::inputs: what the receiver reads of the output
 };
 
 /// The steps of a device, a closed variant: later load and evict.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,18 +19,35 @@ struct CoarseGraph {
   Graph graph;
   std::vector<OperatorLayers> operators;  ///< by OpId
 
-  /// The operator that produces a tensor; empty for the model's input.
+  /// The operator that produces a tensor; empty for the model's input. Where the graph divides
+  /// inputs, the whole graph's operator.
   std::optional<OpId> producer(TensorId id) const;
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
   /// True if the operator makes an output of the model, or nobody reads what it makes.
   bool is_output(OpId id) const {
     return graph.out_edges(id).empty() || (id.index() < wanted.size() && wanted[id.index()]);
   }
+  /// The vertex that makes the first input of what `reader` reads of the tensor; empty for the
+  /// model's input.
+  std::optional<OpId> maker(TensorId id, OpId reader) const {
+    const std::optional<OpId> whole = producer(id);
+    const Batching* const batching = graph.batching();
+    if (!whole || !batching) return whole;
+    return batching->holder(*whole, batching->of(reader).inputs.begin);
+  }
+  /// What the operator is computed with: `whole`, or for some of its inputs a model of as many.
+  const Model& model_of(OpId id, const Model& whole) const {
+    const Batching* const batching = graph.batching();
+    return batching ? *batch_models.at(batching->of(id).inputs.size()) : whole;
+  }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
   std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
   Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
   std::vector<bool> wanted = {};                                ///< by OpId: a model's output
+  /// Where the graph divides inputs (SizedNetworks::divide), by their number: the whole model but
+  /// for its tensors' first extent, with layers and tensors of the same ids.
+  std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
 };
 
 /// Makes operators from layers: by rules, where these are given, else each layer by itself or,

@@ -99,11 +99,12 @@ std::string digest_of(const Graph& graph) {
 }  // namespace
 
 Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
-             StageCostRule stage_cost)
+             StageCostRule stage_cost, std::int64_t inputs)
     : name_(std::move(name)),
       operators_(std::move(operators)),
       edges_(std::move(edges)),
-      stage_cost_(stage_cost) {
+      stage_cost_(stage_cost),
+      inputs_(inputs) {
   const std::string where = "graph '" + printable(name_) + "': ";
 
   by_name_.reserve(size());
@@ -137,6 +138,13 @@ Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge
                      "; remove one of its edges");
   }
   digest_ = digest_of(*this);
+}
+
+Graph::Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
+             StageCostRule stage_cost, std::shared_ptr<const Batching> batching)
+    : Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, batching->inputs) {
+  batching_ = std::move(batching);
+  digest_ = batching_->whole->digest();
 }
 
 std::span<const EdgeId> Graph::in_edges(OpId id) const {

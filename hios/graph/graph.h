@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
+#include "hios/graph/batching.h"
 
 namespace hios {
 
@@ -23,6 +25,9 @@ struct Operator {
   /// By device name or kind (name wins). Where this is not empty and `has_time` is false, a device
   /// that it does not name cannot run the operator.
   std::map<std::string, double, std::less<>> time_by_device;
+  /// The same by the number of inputs at a time, where a graph has several inputs; a device that
+  /// has a time here runs no other numbers (hios/graph/batches.h).
+  std::map<std::string, std::map<std::int64_t, double>, std::less<>> time_by_size = {};
   double utilization = 1;     ///< share of a device that it fills alone, in (0, 1]; for `overlap`
   Bytes memory_bytes = 0;     ///< its output
   Bytes parameter_bytes = 0;  ///< its weights
@@ -61,7 +66,10 @@ class Graph {
   Graph() = default;
   /// Throws InputError: an edge to itself or out of range, a name twice, a cycle (named, in order).
   Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
-        StageCostRule stage_cost = {});
+        StageCostRule stage_cost = {}, std::int64_t inputs = 1);
+  /// A graph that divides the inputs of another: divide() in hios/graph/batches.h makes it.
+  Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
+        StageCostRule stage_cost, std::shared_ptr<const Batching> batching);
 
   const std::string& name() const { return name_; }
   std::size_t size() const { return operators_.size(); }
@@ -71,6 +79,15 @@ class Graph {
   const Operator& op(OpId id) const { return operators_[id.index()]; }
   const Edge& edge(EdgeId id) const { return edges_[id.index()]; }
   const StageCostRule& stage_cost() const { return stage_cost_; }
+  /// How many are there at once, whole; costs that do not say otherwise are of all of them.
+  std::int64_t inputs() const { return inputs_; }
+  /// Whose inputs this graph divides, and how; null: it divides none.
+  const Batching* batching() const { return batching_.get(); }
+  /// What a vertex runs of which operator; where no inputs are divided, all of them, counted as
+  /// one, of itself.
+  Batch batch(OpId id) const { return batching_ ? batching_->of(id) : Batch{id, {0, 1}}; }
+  /// All inputs, counted as batch() counts them.
+  std::int64_t counted_inputs() const { return batching_ ? batching_->inputs : 1; }
 
   /// Edges into and out of an operator, by increasing EdgeId.
   std::span<const EdgeId> in_edges(OpId id) const;
@@ -79,7 +96,7 @@ class Graph {
   std::span<const OpId> topological() const { return topological_; }
   std::optional<OpId> find(std::string_view operator_name) const;
 
-  /// Covers names, signatures and edges, not costs.
+  /// Covers names, signatures and edges, not costs. Of a graph that divides inputs, the whole's.
   const std::string& digest() const { return digest_; }
 
  private:
@@ -87,6 +104,8 @@ class Graph {
   std::vector<Operator> operators_;
   std::vector<Edge> edges_;
   StageCostRule stage_cost_;
+  std::int64_t inputs_ = 1;
+  std::shared_ptr<const Batching> batching_;
   std::vector<OpId> topological_;
   std::vector<EdgeId> in_, out_;                       // compressed rows
   std::vector<std::size_t> in_begin_, out_begin_;      // size() + 1 each

@@ -3,6 +3,9 @@
 // out and read back keeps its digest and a schedule of the one is a schedule of the other.
 #include "hios/graph/graph_json.h"
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -21,16 +24,44 @@ std::string read_label(const JsonView& view) {
 
 Bytes read_bytes(const JsonView& view) { return static_cast<Bytes>(view.integer(0, kMaxBytes)); }
 
-void read_time(const JsonView& view, Operator& op) {
+constexpr std::int64_t kMaxInputs = 1'000'000;
+
+/// How many inputs a graph has, and so which sizes its times may be of; none: version 1 has none.
+using Inputs = std::optional<std::int64_t>;
+
+/// "16" and the like: numbers of inputs, up to all of them.
+std::map<std::int64_t, double> read_times_by_size(const JsonView& view, const Inputs& inputs) {
+  if (!inputs) view.fail("must be a number; times by the number of inputs are of version 2");
+  std::map<std::int64_t, double> times;
+  for (const auto& [key, time] : view.members()) {
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), size);
+    if (error != std::errc() || end != key.data() + key.size() || size < 1 || size > *inputs ||
+        std::to_string(size) != key) {
+      time.fail("must stand under a number of inputs, 1 to " + std::to_string(*inputs));
+    }
+    times.emplace(size, time.number(0, kMaxMs));
+  }
+  if (times.empty()) view.fail("names no number of inputs; give one a time");
+  return times;
+}
+
+void read_time(const JsonView& view, const Inputs& inputs, Operator& op) {
   if (!view.is_object()) {
     op.time_ms = view.number(0, kMaxMs);
     op.has_time = true;
     return;
   }
   for (const auto& [device, time] : view.members()) {
-    op.time_by_device.emplace(device, time.number(0, kMaxMs));
+    if (time.is_object()) {
+      op.time_by_size.emplace(device, read_times_by_size(time, inputs));
+    } else {
+      op.time_by_device.emplace(device, time.number(0, kMaxMs));
+    }
   }
-  if (op.time_by_device.empty()) view.fail("names no device; give one a time");
+  if (op.time_by_device.empty() && op.time_by_size.empty()) {
+    view.fail("names no device; give one a time");
+  }
 }
 
 void read_extra(const JsonView& view, Operator& op) {
@@ -42,11 +73,11 @@ void read_extra(const JsonView& view, Operator& op) {
   if (block && block->is_string()) op.block = block->string();
 }
 
-Operator read_operator(const JsonView& view) {
+Operator read_operator(const JsonView& view, const Inputs& inputs) {
   ObjectReader reader(view);
   Operator op;
   op.name = read_label(reader.required("name"));
-  if (const auto time = reader.optional("time_ms")) read_time(*time, op);
+  if (const auto time = reader.optional("time_ms")) read_time(*time, inputs, op);
   if (const auto share = reader.optional("utilization")) {
     op.utilization = share->number(0, 1);
     if (op.utilization == 0) share->fail("must be above 0: an operator fills part of a device");
@@ -122,19 +153,24 @@ StageCostRule read_stage_cost(const JsonView& view) {
 }
 
 Json time_json(const Operator& op) {
-  if (op.time_by_device.empty()) return op.time_ms;
+  if (op.time_by_device.empty() && op.time_by_size.empty()) return op.time_ms;
   if (op.has_time) {
     throw InputError("operator '" + printable(op.name) +
                      "' has a time for all devices and times by device; a graph file holds one");
   }
   Json times = Json::object();
   for (const auto& [device, ms] : op.time_by_device) times[device] = ms;
+  for (const auto& [device, by_size] : op.time_by_size) {
+    for (const auto& [size, ms] : by_size) times[device][std::to_string(size)] = ms;
+  }
   return times;
 }
 
 Json to_json(const Operator& op) {
   Json json{{"name", op.name}};
-  if (op.has_time || !op.time_by_device.empty()) json["time_ms"] = time_json(op);
+  if (op.has_time || !op.time_by_device.empty() || !op.time_by_size.empty()) {
+    json["time_ms"] = time_json(op);
+  }
   json["utilization"] = op.utilization;
   json["memory_bytes"] = op.memory_bytes;
   if (op.parameter_bytes != 0) json["parameter_bytes"] = op.parameter_bytes;
@@ -166,12 +202,18 @@ Json stage_cost_json(const StageCostRule& rule) {
 Graph graph_from_json(const JsonView& root) {
   auto [version, reader] = open_format(root, "hios-graph", 1, 2);
   std::string name = read_label(reader.required("name"));
+  Inputs inputs;
+  if (version > 1) inputs = 1;
+  if (const auto view = reader.optional("inputs")) {
+    if (version < 2) view->fail("is a key of version 2: say \"version\": 2");
+    inputs = view->integer(1, kMaxInputs);
+  }
 
   const JsonView operators_view = reader.required("operators");
   std::vector<Operator> operators;
   IdsByName ids;
   for (const JsonView& view : operators_view.array()) {
-    Operator op = read_operator(view);
+    Operator op = read_operator(view, inputs);
     if (!ids.emplace(op.name, OpId(operators.size())).second) {
       view.fail("an operator before it is named '" + printable(op.name) + "' too; rename one");
     }
@@ -188,7 +230,8 @@ Graph graph_from_json(const JsonView& root) {
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();
   try {
-    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost);
+    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost,
+                 inputs.value_or(1));
   } catch (const InputError& error) {
     edges_view.fail(error.what());
   }
@@ -198,7 +241,8 @@ Json to_json(const Graph& graph) {
   Json operators = Json::array();
   for (const Operator& op : graph.operators()) operators.push_back(to_json(op));
   Json edges = Json::array();
-  int version = 1;
+  const auto by_size = [](const Operator& op) { return !op.time_by_size.empty(); };
+  int version = graph.inputs() > 1 || std::ranges::any_of(graph.operators(), by_size) ? 2 : 1;
   for (const Edge& edge : graph.edges()) {
     Json json{{"from", graph.op(edge.from).name},
               {"to", graph.op(edge.to).name},
@@ -211,9 +255,11 @@ Json to_json(const Graph& graph) {
     }
     edges.push_back(std::move(json));
   }
-  return {{"format", "hios-graph"},    {"version", version},
-          {"name", graph.name()},      {"operators", std::move(operators)},
-          {"edges", std::move(edges)}, {"stage_cost", stage_cost_json(graph.stage_cost())}};
+  Json json{{"format", "hios-graph"},    {"version", version},
+            {"name", graph.name()},      {"operators", std::move(operators)},
+            {"edges", std::move(edges)}, {"stage_cost", stage_cost_json(graph.stage_cost())}};
+  if (graph.inputs() > 1) json["inputs"] = graph.inputs();
+  return json;
 }
 
 }  // namespace hios

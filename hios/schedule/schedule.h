@@ -90,6 +90,11 @@ struct ScheduleFile {
 /// of a schedule are `validate`'s. Only "graph" (name, digest) and "devices" are needed; the rest
 /// has the defaults of ScheduleFile.
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);
+/// The batches in which a schedule file divides the inputs of its graph, sorted; empty where each
+/// operator runs all of them at once, and schedule_from_json() wants the graph itself. Else it
+/// wants the graph that divide() makes of them (hios/graph/batches.h). Throws InputError: an
+/// operator that the graph does not have, a digest that is not the graph's.
+std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, std::int64_t inputs);
 /// REQUIRES: as many lists of stages as devices.
 Json to_json(const ScheduleFile& file, const Graph& graph);
 

@@ -2,6 +2,7 @@
 // that another author wrote by hand needs no more than the graph's digest and the devices with
 // their stages.
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -84,11 +85,54 @@ void read_devices(const JsonView& view, const Each& each) {
   if (names.empty()) view.fail("one device at least is needed");
 }
 
-OpId read_operator(const JsonView& name, const Graph& graph) {
-  const auto op = graph.find(name.string());
+/// An operator as schedules name it: "conv_3", or on some of the inputs
+/// {"operator": "conv_3", "inputs": [0, 4]}.
+struct NamedBatch {
+  std::string name;
+  std::optional<InputRange> inputs;
+};
+
+InputRange read_inputs(const JsonView& view) {
+  const std::vector<JsonView> ends = view.array();
+  if (ends.size() != 2)
+    view.fail("must be two numbers, the first input and the one behind the last");
+  const InputRange inputs{ends[0].integer(0, kMaxExtent), ends[1].integer(0, kMaxExtent)};
+  if (inputs.size() < 1) view.fail("holds no input");
+  return inputs;
+}
+
+NamedBatch read_batch(const JsonView& view) {
+  if (!view.is_object()) return {view.string(), {}};
+  ObjectReader reader(view);
+  NamedBatch batch{reader.required("operator").string(), read_inputs(reader.required("inputs"))};
+  reader.finish();
+  return batch;
+}
+
+OpId find_operator(const JsonView& view, const std::string& name, const Graph& graph) {
+  const auto op = graph.find(name);
   if (op) return *op;
-  name.fail("the graph " + quote(graph.name()) + " has no operator " + quote(name.string()) +
+  view.fail("the graph " + quote(graph.name()) + " has no operator " + quote(name) +
             "; schedule it anew");
+}
+
+OpId find_batch(const JsonView& view, const NamedBatch& batch, const Graph& graph) {
+  const Batching* const batching = graph.batching();
+  if (!batching) {
+    if (batch.inputs) view.fail("divides inputs, and the graph's are not divided");
+    return find_operator(view, batch.name, graph);
+  }
+  const OpId op = find_operator(view, batch.name, *batching->whole);
+  const InputRange inputs = batch.inputs.value_or(InputRange{0, batching->inputs});
+  const auto [first, end] = batching->batches_of(op);
+  for (std::size_t v = first.index(); v < end.index(); ++v) {
+    if (batching->batches[v].inputs == inputs) return OpId(v);
+  }
+  view.fail("no batch of " + quote(batch.name) + " is of inputs " + to_string(inputs));
+}
+
+OpId read_operator(const JsonView& view, const Graph& graph) {
+  return find_batch(view, read_batch(view), graph);
 }
 
 std::vector<Stage> read_stages(const JsonView& view, const Graph& graph) {
@@ -107,7 +151,10 @@ std::vector<PlannedTransfer> read_transfers(const JsonView& view, const Graph& g
   for (std::size_t d = 0; d < devices.size(); ++d) by_name.emplace(devices[d].name, DeviceId(d));
   for (const JsonView& element : view.array()) {
     ObjectReader reader(element);
-    const OpId producer = read_operator(reader.required("operator"), graph);
+    const JsonView producer_view = reader.required("operator");
+    NamedBatch batch{producer_view.string(), {}};
+    if (const auto inputs = reader.optional("inputs")) batch.inputs = read_inputs(*inputs);
+    const OpId producer = find_batch(producer_view, batch, graph);
     const JsonView to = reader.required("to");
     const auto device = by_name.find(to.string());
     if (device == by_name.end()) {
@@ -133,8 +180,9 @@ Prediction read_prediction(const JsonView& view) {
   if (const auto ranks = reader.optional("measured_ranks")) {
     predicted.measured_ranks = static_cast<std::size_t>(ranks->integer(1, kMaxMeasuredRanks));
   }
-  // Follows from the two before, so it is checked and not kept.
+  // What follows from these is checked and not kept.
   if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxLatencyMs);
+  if (const auto rate = reader.optional("inputs_per_s")) rate->number(0, kMaxLatencyMs);
   reader.finish();
   return predicted;
 }
@@ -175,13 +223,43 @@ Json graph_json(const ScheduleFile& file) {
   return json;
 }
 
-Json prediction_json(const Prediction& predicted) {
+/// How stages name an operator: see NamedBatch.
+Json operator_json(const Graph& graph, OpId op) {
+  const Batching* const batching = graph.batching();
+  if (!batching) return graph.op(op).name;
+  const auto& [whole, inputs] = batching->of(op);
+  const std::string& name = batching->whole->op(whole).name;
+  if (inputs.size() == batching->inputs) return name;
+  return {{"operator", name}, {"inputs", {inputs.begin, inputs.end}}};
+}
+
+Json stage_json(const Graph& graph, const Stage& stage) {
+  Json groups = Json::array();
+  for (const Group& group : stage.groups) {
+    Json& operators = groups.emplace_back(Json::array());
+    for (const OpId op : group) operators.push_back(operator_json(graph, op));
+  }
+  return groups;
+}
+
+Json transfer_json(const Graph& graph, OpId producer, const std::string& to) {
+  const Json named = operator_json(graph, producer);
+  Json json = named.is_object() ? named : Json{{"operator", named}};
+  json["to"] = to;
+  return json;
+}
+
+Json prediction_json(const Prediction& predicted, const Graph& graph) {
   Json json = {{"latency_ms", predicted.latency_ms},
                {"estimated_stages", predicted.estimated_stages},
                {"lower_bound_ms", predicted.lower_bound_ms},
                {"bound", predicted.bound},
                {"gap", predicted.gap()}};
   if (predicted.measured_ranks) json["measured_ranks"] = *predicted.measured_ranks;
+  if (graph.batching() && predicted.latency_ms > 0) {
+    json["inputs_per_s"] =
+        1000 * static_cast<double>(graph.batching()->inputs) / predicted.latency_ms;
+  }
   return json;
 }
 
@@ -221,25 +299,48 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
   for (std::size_t i = 0; i < file.devices.size(); ++i) {
     Json stages = Json::array();
     for (const Stage& stage : file.schedule.devices[i]) {
-      stages.push_back(operator_names(graph, stage));
+      stages.push_back(stage_json(graph, stage));
     }
     Json device = device_json(file.devices[i]);
     device["stages"] = std::move(stages);
     devices.push_back(std::move(device));
   }
   const std::vector<PlannedTransfer>& transfers = file.schedule.transfers;
-  Json json = {{"format", "hios-schedule"},    {"version", transfers.empty() ? 1 : 2},
+  const bool divided = graph.batching() != nullptr;
+  Json json = {{"format", "hios-schedule"},    {"version", transfers.empty() && !divided ? 1 : 2},
                {"graph", graph_json(file)},    {"algorithm", file.algorithm},
                {"options", file.options},      {"outcome", std::string(to_string(file.outcome))},
                {"seconds", file.seconds},      {"objective", file.objective},
                {"devices", std::move(devices)}};
   for (const PlannedTransfer& transfer : transfers) {
-    json["transfers"].push_back({{"operator", graph.op(transfer.producer).name},
-                                 {"to", file.devices[transfer.to.index()].name}});
+    const std::string& to = file.devices[transfer.to.index()].name;
+    json["transfers"].push_back(transfer_json(graph, transfer.producer, to));
   }
-  if (file.has_prediction) json["predicted"] = prediction_json(file.predicted);
+  if (file.has_prediction) json["predicted"] = prediction_json(file.predicted, graph);
   if (!file.extra.empty()) json["extra"] = file.extra;
   return json;
+}
+
+std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, std::int64_t inputs) {
+  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
+  const JsonView graph_view = reader.required("graph");
+  check_digest(graph_view.find("digest")->second, read_graph(graph_view), whole);
+  std::vector<Batch> batches;
+  bool divided = false;
+  const auto note = [&, version = version](const JsonView& view) {
+    const NamedBatch batch = read_batch(view);
+    if (batch.inputs && version < 2) view.fail("is of version 2: say \"version\": 2");
+    divided = divided || batch.inputs;
+    batches.push_back(
+        {find_operator(view, batch.name, whole), batch.inputs.value_or(InputRange{0, inputs})});
+    return batches.back().op;
+  };
+  read_devices(reader.required("devices"), [&](const Device&, const JsonView& stages) {
+    for (const JsonView& stage : stages.array()) read_groups(stage, note);
+  });
+  if (!divided) return {};
+  std::sort(batches.begin(), batches.end());
+  return batches;
 }
 
 ScheduleHead schedule_head(const JsonView& root) {

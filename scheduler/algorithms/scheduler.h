@@ -91,6 +91,9 @@ struct Algorithm {
   /// Proves what it finds, for small problems only: refuses others by their size, and all where this
   /// build found none of the libraries that it needs.
   bool exact = false;
+  /// Searches on from other algorithms' schedules: where inputs can be divided, among divisions, too
+  /// (scheduler/batches/divided.h).
+  bool improves = false;
   std::string constraints = std::string(kKeepsConstraints);
   std::string contention = std::string(kIgnoresContention);  ///< what it does about it
 };

@@ -31,7 +31,9 @@ void wait_for_rank_1(Transport& transport) {
 const std::map<std::string, std::function<int(Transport&)>> kEndings = {
     {"well",
      [](Transport& transport) {
-       std::cout << "size " << transport.size() << ", path " << transport.path() << "\n";
+       // At one go, so that no other rank's words come between.
+       std::cout << "size " + std::to_string(transport.size()) + ", path " + transport.path() +
+                        "\n";
        return 0;
      }},
     {"status-1", [](Transport&) { return 1; }},

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "hios/model/model.h"
+
+namespace hios {
+
+/// Whether every layer computes each of the model's inputs (the batch, a tensor's first extent) by
+/// itself, so that some of them can be run without the others. Throws InputError that names the
+/// first layer that does not: one that normalizes, reduces, joins or moves values across inputs, or
+/// whose tensors have another first extent.
+void require_separate_inputs(const Model& model);
+
+}  // namespace hios

@@ -1,0 +1,193 @@
+#include "scheduler/batches/every_division.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "hios/base/error.h"
+
+namespace hios::scheduler {
+namespace {
+
+/// The least share of a part, by operator of the whole and device; infinity where none can run.
+class LeastShares {
+ public:
+  explicit LeastShares(const DivisibleProblem& problem)
+      : devices_(problem.platform->size()),
+        ms_(problem.graphs->whole()->size() * devices_, std::numeric_limits<double>::infinity()) {
+    const SizedGraphs& graphs = *problem.graphs;
+    for (const std::int64_t size : graphs.sizes()) {
+      try {
+        take(problem.price(graphs.of(size)),
+             static_cast<double>(graphs.sizes().front()) / static_cast<double>(size));
+      } catch (const InputError&) {
+        take_each(problem, size);
+      }
+    }
+  }
+
+  double ms(OpId op, DeviceId device) const { return ms_[op.index() * devices_ + device.index()]; }
+
+ private:
+  void take(const CostModel& costs, double share) {
+    for (std::size_t i = 0; i < ms_.size(); ++i) {
+      const double ms = costs.operator_ms(OpId(i / devices_), DeviceId(i % devices_));
+      ms_[i] = std::min(ms_[i], ms * share);
+    }
+  }
+
+  /// Where some operators have no time for a size, of the others: a graph of each by itself.
+  void take_each(const DivisibleProblem& problem, std::int64_t size) {
+    const Graph& graph = problem.graphs->of(size);
+    const double share =
+        static_cast<double>(problem.graphs->sizes().front()) / static_cast<double>(size);
+    for (std::size_t v = 0; v < graph.size(); ++v) {
+      const Graph alone(graph.name(), {graph.op(OpId(v))}, {}, graph.stage_cost());
+      try {
+        const CostModel costs = problem.price(alone);
+        for (std::size_t d = 0; d < devices_; ++d) {
+          double& least = ms_[v * devices_ + d];
+          least = std::min(least, costs.operator_ms(OpId(0), DeviceId(d)) * share);
+        }
+      } catch (const InputError&) {  // runs so many nowhere
+      }
+    }
+  }
+
+  std::size_t devices_;
+  std::vector<double> ms_;
+};
+
+Operator least_operator(const DivisibleProblem& problem, const LeastShares& least, OpId whole) {
+  Operator op = problem.graphs->whole()->op(whole);
+  const auto parts = static_cast<Bytes>(problem.graphs->inputs() / problem.graphs->sizes().front());
+  op.memory_bytes /= parts;
+  op.parameter_bytes = 0;
+  op.has_time = false;
+  op.time_by_device.clear();
+  op.signature.clear();
+  for (std::size_t d = 0; d < problem.platform->size(); ++d) {
+    const double ms = least.ms(whole, DeviceId(d));
+    if (std::isfinite(ms)) op.time_by_device[problem.platform->device(DeviceId(d)).name] = ms;
+  }
+  return op;
+}
+
+/// What an edge costs for a part of the inputs at least, by pair of devices: the least of all
+/// multiples that may travel, as measured times need not grow with the bytes.
+class LeastTransfers {
+ public:
+  explicit LeastTransfers(const DivisibleProblem& problem)
+      : platform_(*problem.platform),
+        whole_(*problem.graphs->whole()),
+        of_edge_(whole_.edge_count()) {
+    if (platform_.size() < 2) return;
+    const std::int64_t part = problem.graphs->sizes().front();
+    for (std::int64_t size = part; size <= problem.graphs->inputs(); size += part) {
+      take(problem, edges_for(problem, size));
+    }
+  }
+
+  /// A part's edge, with its times.
+  Edge edge(const DivisibleProblem& problem, EdgeId id) const {
+    Edge edge = sized(whole_.edge(id), problem.graphs->sizes().front(), problem.graphs->inputs());
+    if (edge.transfer_ms || platform_.size() < 2) return edge;
+    edge.transfer_by_pair = std::make_shared<const PairTimes>(of_edge_[id.index()]);
+    if (of_edge_[id.index()].empty()) edge.transfer_ms = 0;  // no size is priced
+    return edge;
+  }
+
+ private:
+  std::vector<Edge> edges_for(const DivisibleProblem& problem, std::int64_t size) const {
+    std::vector<Edge> edges;
+    for (const Edge& edge : whole_.edges()) {
+      edges.push_back(sized(edge, size, problem.graphs->inputs()));
+    }
+    return edges;
+  }
+
+  void take(const DivisibleProblem& problem, std::vector<Edge> edges) {
+    const auto operators = whole_.operators();
+    const Graph graph(whole_.name(), {operators.begin(), operators.end()}, std::move(edges));
+    try {
+      const CostModel costs = problem.price(graph);
+      for (std::size_t e = 0; e < graph.edge_count(); ++e) take(costs, EdgeId(e));
+    } catch (const InputError&) {  // all inputs at a time have no costs: then none are known
+    }
+  }
+
+  void take(const CostModel& costs, EdgeId id) {
+    for (std::size_t from = 0; from < platform_.size(); ++from) {
+      for (std::size_t to = 0; to < platform_.size(); ++to) {
+        if (from == to) continue;
+        const double ms = costs.transfer_ms(id, DeviceId(from), DeviceId(to));
+        auto& times = of_edge_[id.index()][platform_.device(DeviceId(from)).name];
+        auto& least = times.emplace(platform_.device(DeviceId(to)).name, ms).first->second;
+        least = std::min(least, ms);
+      }
+    }
+  }
+
+  const Platform& platform_;
+  const Graph& whole_;
+  std::vector<PairTimes> of_edge_;
+};
+
+/// One part of the inputs alone.
+Graph one_part(const DivisibleProblem& problem) {
+  const Graph& whole = *problem.graphs->whole();
+  const LeastShares shares(problem);
+  const LeastTransfers transfers(problem);
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  for (std::size_t v = 0; v < whole.size(); ++v) {
+    operators.push_back(least_operator(problem, shares, OpId(v)));
+  }
+  for (std::size_t e = 0; e < whole.edge_count(); ++e) {
+    edges.push_back(transfers.edge(problem, EdgeId(e)));
+  }
+  return Graph(whole.name(), std::move(operators), std::move(edges), whole.stage_cost());
+}
+
+/// So many of them side by side.
+Graph side_by_side(const Graph& part, std::size_t parts) {
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  for (std::size_t p = 0; p < parts; ++p) {
+    const std::size_t first = operators.size();
+    for (const Operator& op : part.operators()) {
+      operators.push_back(op);
+      operators.back().name += " " + std::to_string(p);
+    }
+    for (const Edge& edge : part.edges()) {
+      edges.push_back(edge);
+      edges.back().from = OpId(first + edge.from.index());
+      edges.back().to = OpId(first + edge.to.index());
+    }
+  }
+  return Graph(part.name(), std::move(operators), std::move(edges), part.stage_cost());
+}
+
+bool measures_stages(const DivisibleProblem& problem) {
+  const CostModel costs = problem.price(*problem.graphs->whole());
+  for (std::size_t d = 0; d < problem.platform->size(); ++d) {
+    if (costs.configuration(DeviceId(d)) && problem.platform->device(DeviceId(d)).streams > 1)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LowerBound bound_of_every_division(const DivisibleProblem& problem,
+                                   const std::function<bool()>& stop) {
+  if (measures_stages(problem)) return {0, "none"};
+  const auto parts_of_all =
+      static_cast<std::size_t>(problem.graphs->inputs() / problem.graphs->sizes().front());
+  const Graph parts = side_by_side(one_part(problem), parts_of_all);
+  return lower_bound(parts, CostModel::from_graph(parts, *problem.platform), stop);
+}
+
+}  // namespace hios::scheduler

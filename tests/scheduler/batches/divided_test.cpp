@@ -1,0 +1,220 @@
+#include "scheduler/batches/divided.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/batches/copies.h"
+#include "scheduler/batches/every_division.h"
+#include "scheduler/batches/join.h"
+#include "scheduler/milp/solver.h"
+#include "scheduler/registry.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+#include "support/random_batches.h"
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+/// Operators on unlike devices whose times for more inputs grow by less than the inputs, or by
+/// more; some sizes cannot be run by some devices.
+Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t devices,
+                         Random& random) {
+  std::vector<Operator> described;
+  std::vector<Edge> edges;
+  for (std::size_t v = 0; v < operators; ++v) {
+    Operator op;
+    op.name = "op" + std::to_string(v);
+    for (std::size_t d = 0; d < devices; ++d) {
+      auto& times = op.time_by_size["gpu" + std::to_string(d)];
+      const double fixed_ms = random.uniform(0, 2), each_ms = random.uniform(0.1, 2);
+      for (std::int64_t size = 1; size <= inputs; ++size) {
+        if (d > 0 && random.below(6) == 0) continue;
+        times[size] = fixed_ms + each_ms * static_cast<double>(size) * random.uniform(0.8, 1.2);
+      }
+      if (times.empty()) op.time_by_size.erase("gpu" + std::to_string(d));
+    }
+    described.push_back(op);
+    for (std::size_t u = 0; u < v; ++u) {
+      if (random.below(2) == 0) edges.push_back({OpId(u), OpId(v), 0, random.uniform(0, 2)});
+    }
+  }
+  return Graph("sized", std::move(described), std::move(edges), {}, inputs);
+}
+
+/// A graph, a platform and what schedulers ask of them.
+struct Case {
+  Case(std::size_t operators, std::int64_t inputs, std::size_t devices, Random& random)
+      : platform(test::devices(devices, 1)),
+        graphs(random_sized_graph(operators, inputs, devices, random),
+               batch_sizes(inputs, inputs)) {}
+  DivisibleProblem problem() const {
+    return {&graphs, &platform,
+            [this](const Graph& graph) { return CostModel::from_graph(graph, platform); }};
+  }
+  Platform platform;
+  SizedGraphs graphs;
+};
+
+std::vector<Batch> batches_of(const SizedGraphs& graphs, const std::vector<std::uint64_t>& cuts) {
+  std::vector<Batch> batches;
+  for (std::size_t op = 0; op < cuts.size(); ++op) {
+    std::int64_t begin = 0;
+    for (std::int64_t end = 1; end <= graphs.inputs(); ++end) {
+      if (end < graphs.inputs() && (cuts[op] >> (end - 1) & 1) == 0) continue;
+      batches.push_back({OpId(op), {begin, end}});
+      begin = end;
+    }
+  }
+  return batches;
+}
+
+/// The least latency of every division and every schedule of each.
+double least_of_all(const Case& one) {
+  double least = std::numeric_limits<double>::infinity();
+  const std::uint64_t masks = std::uint64_t{1} << (one.graphs.inputs() - 1);
+  std::vector<std::uint64_t> cuts(one.graphs.whole()->size(), 0);
+  while (true) {
+    try {
+      const Graph graph = divide(one.graphs, batches_of(one.graphs, cuts));
+      const CostModel costs = CostModel::from_graph(graph, one.platform);
+      least = std::min(least,
+                       test::brute_force(graph, one.platform, test::prices_of(costs)).latency_ms);
+    } catch (const InputError&) {  // a size that no device runs
+    }
+    std::size_t op = 0;
+    while (op < cuts.size() && ++cuts[op] == masks) cuts[op++] = 0;
+    if (op == cuts.size()) return least;
+  }
+}
+
+Options quick(const Algorithm& algorithm) {
+  Options options(algorithm.options);
+  if (options.has("iterations")) options.set("iterations=300");
+  return options;
+}
+
+DividedResult scheduled(const Case& one, const Algorithm& algorithm) {
+  Context context;
+  context.bound = bound_of_every_division(one.problem());
+  return schedule_divided(one.problem(), algorithm, quick(algorithm), context);
+}
+
+void expect_sound(const Case& one, const DividedResult& made) {
+  const auto& [division, result] = made;
+  EXPECT_TRUE(validate(*division.graph, one.platform, result.schedule).empty());
+  EXPECT_DOUBLE_EQ(simulate(*division.graph, result.schedule, *division.costs).latency_ms,
+                   result.latency_ms);
+  EXPECT_LE(result.lower_bound_ms, result.latency_ms * (1 + kRounding));
+}
+
+TEST(EveryDivision, BoundsAreBelowTheBestOfAll) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "divisions");
+    const Case one(2 + seed % 2, 2, 1 + seed % 3, random);
+    const double least = least_of_all(one);
+    EXPECT_LE(bound_of_every_division(one.problem()).ms, least * (1 + kRounding));
+  }
+}
+
+TEST(Divided, EveryAlgorithmIsSoundAndNeverBetterThanTheBestOfAll) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "algorithms");
+    const Case one(3, 2, 2, random);
+    const double least = least_of_all(one);
+    for (const Algorithm& algorithm : built_in().all()) {
+      if (algorithm.exact && milp::solvers().empty()) continue;  // says so itself
+      SCOPED_TRACE(algorithm.name);
+      const DividedResult made = scheduled(one, algorithm);
+      expect_sound(one, made);
+      EXPECT_GE(made.result.latency_ms, least * (1 - kRounding));
+      if (made.result.outcome == Outcome::kOptimal && algorithm.exact) {
+        EXPECT_NEAR(made.result.latency_ms, least, 1e-5 * (1 + least));
+      }
+    }
+  }
+}
+
+TEST(Divided, MilpIsTheBestOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
+  if (milp::solvers().empty()) return;  // minimal builds have none, and milp refuses
+  const Algorithm& algorithm = built_in().find("milp");
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "three");
+    const Case one(3, 3, 2, random);
+    const double least = least_of_all(one);
+    const DividedResult made = scheduled(one, algorithm);
+    expect_sound(one, made);
+    EXPECT_NEAR(made.result.latency_ms, least, 1e-5 * (1 + least));
+    EXPECT_LE(made.result.lower_bound_ms, least * (1 + kRounding));
+    EXPECT_GE(made.result.lower_bound_ms, least * (1 - 1e-5) - 1e-5);
+  }
+}
+
+TEST(Copies, AreTheBestShares) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "copies");
+    const Case one(3, 6, 3, random);
+    const auto made = copies(one.problem());
+    if (!made) continue;
+    EXPECT_TRUE(validate(*made->division.graph, one.platform, made->schedule).empty());
+    for (const Edge& edge : made->division.graph->edges()) {
+      EXPECT_EQ(made->division.graph->batch(edge.from).inputs,
+                made->division.graph->batch(edge.to).inputs);
+    }
+    // No device can give a part to another and gain: judged by every way to share them out.
+    EXPECT_GE(made->latency_ms, bound_of_every_division(one.problem()).ms * (1 - kRounding));
+  }
+}
+
+TEST(Copies, ShareOutByWhatDevicesTake) {
+  Operator op;
+  op.name = "only";
+  op.time_by_size["gpu0"] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}};
+  op.time_by_size["gpu1"] = {{1, 3}, {2, 6}, {3, 9}, {4, 12}};
+  const Platform platform = test::devices(2, 1);
+  const SizedGraphs graphs(Graph("one", {op}, {}, {}, 4), batch_sizes(4, std::int64_t{4}));
+  const DivisibleProblem problem{&graphs, &platform, [&](const Graph& graph) {
+                                   return CostModel::from_graph(graph, platform);
+                                 }};
+  const auto made = copies(problem);
+  ASSERT_TRUE(made);
+  EXPECT_DOUBLE_EQ(made->latency_ms, 3) << "three there, one here";
+}
+
+TEST(JoinBatches, IsNeverLongerThanItsStart) {
+  std::size_t shorter = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "joins");
+    const Case one(4, 4, 2, random);
+    const DivisibleProblem problem = one.problem();
+    Division division;
+    try {
+      division = make_division(problem, test::random_batches(one.graphs, random));
+    } catch (const InputError&) {
+      continue;
+    }
+    const ScheduleResult start =
+        built_in().find("heft").run(*division.graph, *division.costs, one.platform,
+                                    Options(built_in().find("heft").options), {});
+    const TimedDivision joined =
+        join_batches(problem, {division, start.schedule, start.latency_ms}, {});
+    EXPECT_TRUE(validate(*joined.division.graph, one.platform, joined.schedule).empty());
+    EXPECT_DOUBLE_EQ(
+        simulate(*joined.division.graph, joined.schedule, *joined.division.costs).latency_ms,
+        joined.latency_ms);
+    EXPECT_LE(joined.latency_ms, start.latency_ms);
+    shorter += joined.latency_ms < start.latency_ms;
+  }
+  EXPECT_GT(shorter, 10u) << "or it does nothing";
+}
+
+}  // namespace
+}  // namespace hios::scheduler
