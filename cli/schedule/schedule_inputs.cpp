@@ -233,7 +233,10 @@ po::options_description input_flags() {
       "random", value("KEYS"),
       "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer). family= takes "
       "layered, forkjoin (width=4), tree (direction=out or in), chain (width=4), cholesky (n at "
-      "most), independent and dense (density=0.5). Unlike devices: speeds=1:1:0.25 (or 1x2:0.25), "
+      "most), independent and dense (density=0.5); "
+      "modules=10,nodes=32,wiring=er0.2,channels=1,ends=strong: modules in a row with times for "
+      "gpu0, gpu1 and cpu (wiring=ws4-0.75, ba5; ends=weak). Unlike devices: speeds=1:1:0.25 (or "
+      "1x2:0.25), "
       "spread=0.5 (each time on each device times a lognormal number of mean 1), memory=1.02 (of "
       "all devices over what all operators hold), allowed=0.2, colocate=0.1 "
       "(shares of operators)");

@@ -54,7 +54,8 @@ Parts draw_parts(const RandomDag& parameters) {
   Parts parts{.name = prefix(row) + "-" + std::to_string(structure.operators) + "-" +
                       std::to_string(parameters.seed),
               .operators = priced_operators(structure, costs),
-              .edges = {}};
+              .edges = {},
+              .stage_cost = {StageCostRule::Kind::kOverlap, 0.5}};
   parts.edges.reserve(structure.edges.size());
   for (const auto& [u, v] : structure.edges) {
     const bool by_producer = parameters.transfer == RandomDag::Transfer::kProducer;
@@ -62,12 +63,13 @@ Parts draw_parts(const RandomDag& parameters) {
     const double transfer_ms = std::max(kMinTransferMs, parameters.p * time_ms);
     parts.edges.push_back({OpId(u), OpId(v), 0, transfer_ms});
   }
+  if (row.price != nullptr) row.price(parameters, parts);
   return parts;
 }
 
 Graph assembled(Parts parts) {
   return Graph(std::move(parts.name), std::move(parts.operators), std::move(parts.edges),
-               {StageCostRule::Kind::kOverlap, 0.5});
+               parts.stage_cost);
 }
 
 }  // namespace families

@@ -25,6 +25,31 @@ struct RandomDevices {
   bool operator==(const RandomDevices&) const = default;
 };
 
+/// Modules in a row (RandomDag::Family::kModules).
+struct RandomModules {
+  /// How operators of a module are joined, before its ends are: a random graph without directions,
+  /// then every edge from the earlier operator to the later.
+  enum class Wiring {
+    kErdosRenyi,     ///< each two with the chance p
+    kWattsStrogatz,  ///< a ring of k neighbours, each edge led elsewhere with the chance p
+    kBarabasiAlbert  ///< each operator behind the first k to k of those before it, to the joined
+  };
+  /// Which operators wait for the module before, and whom the module behind waits for.
+  enum class Ends {
+    kStrong,  ///< every path begins at one of the module's inputs and ends at one of its outputs
+    kWeak     ///< inputs and outputs are any of its operators, and no path has to pass them
+  };
+
+  std::size_t count = 10;
+  std::size_t nodes = 10;  ///< operators of a module
+  Wiring wiring = Wiring::kErdosRenyi;
+  double p = 0.2;
+  std::size_t k = 4;
+  std::size_t channels = 1;  ///< tensors between two modules
+  Ends ends = Ends::kStrong;
+  bool operator==(const RandomModules&) const = default;
+};
+
 /// A network by chance, of one of several families. That of the HIOS paper, and the default, is
 /// kLayered (Kundu and Shu, "HIOS: Hierarchical Inter-Operator Scheduler for Real-Time Inference of
 /// DAG-Structured Deep Learning Models on Multiple GPUs", section V-A).
@@ -46,6 +71,12 @@ struct RandomDag {
     kCholesky,
     kIndependent,  ///< no edges
     kDense,        ///< an edge between each two operators with the same chance
+    /// Modules in a row, each wired by chance, with costs of their own: on gpu0 U[0.2, 1.4] ms, on
+    /// gpu1 that times a lognormal number of mean 1.26 and deviation 0.5 (of its logarithm), on
+    /// devices of the kind cpu of mean 7.1 and deviation 1; a transfer U[0.08, 0.22] ms; stages
+    /// cost their sum (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping
+    /// Neural Networks onto Heterogeneous Platforms", section V; Table II has the means).
+    kModules,
   };
   /// Whose time a transfer is a share of: its producer's in the paper, its consumer's in the
   /// simulator that was published with it.
@@ -64,6 +95,7 @@ struct RandomDag {
   std::size_t width = 4;                  ///< of kChain: chains; of kForkJoin: branches of a fork
   Direction direction = Direction::kOut;  ///< of kTree
   double density = 0.5;                   ///< of kDense: the chance of an edge
+  RandomModules modules = {};             ///< of kModules, whose `operators` are all nodes
   RandomDevices devices = {};
 
   /// The most edges that there may be; of kDense ten standard deviations above the mean.
@@ -79,17 +111,18 @@ struct RandomProblem {
 };
 
 /// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer", "family=chain,width=8,n=50",
+/// "modules=10,nodes=32,wiring=ws4-0.75,channels=2,ends=weak" (er0.2, ws4-0.75, ba5),
 /// "speeds=1x4:0.25,memory=1.02,allowed=0.2,colocate=0.1" (1x4 is 1:1:1:1). Of absent keys, layers
 /// and width are as many of their defaults as there are operators for; the others keep their
 /// defaults. Throws InputError that names the key: unknown, given twice, no such value, one that
 /// the family has not, or one that the others make impossible.
 RandomDag parse_random_dag(std::string_view text);
 
-/// The network alone. Times U[0.1, 4] ms, utilization U[0.6, 1], transfer = max(0.1, p × time),
-/// stage cost `overlap` 0.5: the last two and the utilization are not in the paper but in the
-/// published simulator. Depends on the parameters alone, on any machine.
-/// Throws InputError where there is no such network (layers: more operators than one need two) or
-/// where `devices` says anything: random_problem() is for that.
+/// The network alone. But for kModules: times U[0.1, 4] ms, utilization U[0.6, 1], transfer =
+/// max(0.1, p × time), stage cost `overlap` 0.5: the last two and the utilization are not in the
+/// paper but in the published simulator. Depends on the parameters alone, on any machine. Throws
+/// InputError where there is no such network (layers: more operators than one need two) or where
+/// `devices` says anything: random_problem() is for that.
 Graph random_dag(const RandomDag& parameters);
 
 /// The same network for devices that are told by name. Labels are drawn first: groups of two to

@@ -85,6 +85,26 @@ std::vector<double> read_speeds(std::string_view text) {
   return speeds;
 }
 
+/// "er0.2", "ws4-0.75", "ba5".
+void read_wiring(std::string_view key, std::string_view text, RandomModules& into) {
+  const std::string_view kind = text.substr(0, 2);
+  const std::string_view rest = text.substr(kind.size());
+  const std::size_t dash = rest.find('-');
+  if (kind == "er") {
+    into.wiring = RandomModules::Wiring::kErdosRenyi;
+    read_number<double>(key, rest, 0, 1, into.p);
+  } else if (kind == "ws" && dash != std::string_view::npos) {
+    into.wiring = RandomModules::Wiring::kWattsStrogatz;
+    read_number<std::size_t>(key, rest.substr(0, dash), 2, kMaxOperators, into.k);
+    read_number<double>(key, rest.substr(dash + 1), 0, 1, into.p);
+  } else if (kind == "ba") {
+    into.wiring = RandomModules::Wiring::kBarabasiAlbert;
+    read_number<std::size_t>(key, rest, 1, kMaxOperators, into.k);
+  } else {
+    throw InputError(key_words(key) + quote(text) + " is not as er0.2, ws4-0.75 or ba5");
+  }
+}
+
 struct Key {
   std::string_view name;
   void (*read)(std::string_view key, std::string_view text, RandomDag& into);
@@ -130,6 +150,24 @@ const Key kKeys[] = {
      }},
     {"density", [](Text key, Text text,
                    RandomDag& into) { read_number<double>(key, text, 0, 1, into.density); }},
+    {"modules",
+     [](Text key, Text text, RandomDag& into) {
+       read_number<std::size_t>(key, text, 1, kMaxOperators, into.modules.count);
+     }},
+    {"nodes",
+     [](Text key, Text text, RandomDag& into) {
+       read_number<std::size_t>(key, text, 1, kMaxOperators, into.modules.nodes);
+     }},
+    {"wiring", [](Text key, Text text, RandomDag& into) { read_wiring(key, text, into.modules); }},
+    {"channels",
+     [](Text key, Text text, RandomDag& into) {
+       read_number<std::size_t>(key, text, 1, kMaxOperators, into.modules.channels);
+     }},
+    {"ends",
+     [](Text key, Text text, RandomDag& into) {
+       into.modules.ends = read_choice(key, text, "strong", "weak") ? RandomModules::Ends::kWeak
+                                                                    : RandomModules::Ends::kStrong;
+     }},
     {"speeds", [](Text, Text text, RandomDag& into) { into.devices.speeds = read_speeds(text); }},
     {"spread",
      [](Text key, Text text, RandomDag& into) {
@@ -202,7 +240,16 @@ RandomDag parse_random_dag(std::string_view text) {
     if (!given.insert(key).second) throw InputError(key_words(key) + "given twice; remove one");
     read_key(key, item.substr(equals + 1), parameters);
   }
+  if (given.contains("modules") && !given.contains("family")) {
+    parameters.family = RandomDag::Family::kModules;
+  }
   for (const std::string_view key : given) check_key(key, row_of(parameters.family));
+  if (parameters.family == RandomDag::Family::kModules) {
+    if (given.contains("n")) {
+      throw InputError(key_words("n") + "family modules has modules x nodes; leave it out");
+    }
+    parameters.operators = parameters.modules.count * parameters.modules.nodes;
+  }
   const auto fit = [&](std::string_view key, std::size_t& value) {
     if (!given.contains(key)) value = std::min(value, parameters.operators);
   };

@@ -23,6 +23,7 @@ namespace {
 using Row = Program::Row;
 
 constexpr double kMissed = 1e-3 * Formulation::kScale;
+constexpr int kMostRounds = 30;  // three are usual
 
 class Separation {
  public:
@@ -192,6 +193,19 @@ class Separation {
 
 bool add_cuts(Formulation& formulation, const std::vector<double>& values) {
   return Separation(formulation, values).run();
+}
+
+double tighten(Formulation& formulation, const Solver& solver, const Limits& limits) {
+  double bound_ms = 0;
+  for (int round = 0; round < kMostRounds && !(limits.stop && limits.stop()); ++round) {
+    const Program relaxation = relaxed(formulation.program());
+    Answer answer = solver.solve(relaxation, {}, limits);
+    distrust(answer, relaxation, {});
+    if (answer.status != Status::kOptimal) break;
+    bound_ms = std::max(bound_ms, formulation.ms(answer.bound));
+    if (!add_cuts(formulation, answer.values)) break;
+  }
+  return bound_ms;
 }
 
 }  // namespace hios::scheduler::milp

@@ -58,6 +58,10 @@ class Formulation {
   /// A schedule as values. REQUIRES: it takes no longer than the horizon's latency, and its stages
   /// are of one operator each.
   std::vector<double> values(const Schedule& schedule, const CostModel& costs) const;
+  /// The same of operators' devices and starts in ms, by place, and the last end.
+  /// REQUIRES: Symmetry::kNone; links do not contend.
+  std::vector<double> values(const std::vector<std::size_t>& device,
+                             const std::vector<double>& start_ms, double end_ms) const;
   /// Values as a schedule: devices as they say, in the order of the starts; with an order of
   /// transfers where links carry one tensor at a time.
   Schedule schedule(const std::vector<double>& values) const;
@@ -83,6 +87,8 @@ class Formulation {
   void add_symmetry(const CostModel& costs, Symmetry symmetry);
   std::size_t device(std::size_t v, const std::vector<double>& values) const;
   bool alike(const CostModel& costs, std::size_t d, std::size_t e) const;
+  void set_placement(const std::vector<std::size_t>& device, const std::vector<std::size_t>& turn,
+                     std::vector<double>& values) const;
   std::vector<std::size_t> device_order(const std::vector<std::vector<std::size_t>>& work,
                                         const CostModel& costs) const;
 

@@ -49,6 +49,35 @@ std::vector<double> Formulation::values(const Schedule& schedule, const CostMode
   const std::vector<std::size_t> stands_for = device_order(work, costs);
   for (std::size_t& d : device) d = stands_for[d];
   values[end_] = scaled(timeline.latency_ms);
+  std::vector<std::size_t> turn(horizon_.operators());
+  for (const auto& order : work) {
+    for (std::size_t i = 0; i < order.size(); ++i) turn[order[i]] = i;
+  }
+  set_placement(device, turn, values);
+  if (links_) links_->set(*this, timeline, stands_for, device, values);
+  return values;
+}
+
+std::vector<double> Formulation::values(const std::vector<std::size_t>& device,
+                                        const std::vector<double>& start_ms, double end_ms) const {
+  std::vector<double> values(program_.columns.size(), 0);
+  std::vector<std::size_t> order(device.size()), turn(device.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto end = [&](std::size_t v) { return start_ms[v] + horizon_.time_ms(v, device[v]); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(start_ms[a], end(a)) < std::pair(start_ms[b], end(b));
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) turn[order[i]] = i;
+  for (std::size_t v = 0; v < device.size(); ++v) values[starts_[v]] = scaled(start_ms[v]);
+  values[end_] = scaled(end_ms);
+  set_placement(device, turn, values);
+  return values;
+}
+
+/// `turn`: smaller for what comes earlier on a device.
+void Formulation::set_placement(const std::vector<std::size_t>& device,
+                                const std::vector<std::size_t>& turn,
+                                std::vector<double>& values) const {
   for (std::size_t v = 0; v < device.size(); ++v) {
     if (const auto x = on(v, device[v])) values[*x] = 1;
   }
@@ -56,16 +85,10 @@ std::vector<double> Formulation::values(const Schedule& schedule, const CostMode
     const Horizon::Arc& arc = horizon_.arcs()[flow.arc];
     values[flow.column] = device[arc.from] == flow.from && device[arc.to] == flow.to ? 1 : 0;
   }
-  std::vector<std::size_t> turn(horizon_.operators());
-  for (const auto& order : work) {
-    for (std::size_t i = 0; i < order.size(); ++i) turn[order[i]] = i;
-  }
   for (const Order& order : orders_) {
     const bool before = device[order.a] == device[order.b] && turn[order.a] < turn[order.b];
     values[order.column] = before ? 1 : 0;
   }
-  if (links_) links_->set(*this, timeline, stands_for, device, values);
-  return values;
 }
 
 /// The device that the values give it most of.

@@ -13,7 +13,8 @@ constexpr double kRounding = 1e-9;  // of a latency: sums of the same times in a
 
 }  // namespace
 
-Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms)
+Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms,
+                 const Surroundings* around)
     : graph_(&graph),
       costs_(&costs),
       latency_ms_(latency_ms * (1 + kRounding)),
@@ -25,8 +26,8 @@ Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms)
   find_arcs();
   find_places();
   do {
-    compute_heads();
-    compute_tails();
+    compute_heads(around);
+    compute_tails(around);
   } while (narrow());
 }
 
@@ -96,8 +97,9 @@ void Horizon::find_places() {
   }
 }
 
-void Horizon::compute_heads() {
+void Horizon::compute_heads(const Surroundings* around) {
   head_.assign(ops_.size() * devices_, 0);
+  if (around != nullptr) head_ = around->head_ms;
   for (std::size_t v = 0; v < ops_.size(); ++v) {
     for (std::size_t d = 0; d < devices_; ++d) {
       double& head = head_[v * devices_ + d];
@@ -115,8 +117,9 @@ void Horizon::compute_heads() {
   }
 }
 
-void Horizon::compute_tails() {
+void Horizon::compute_tails(const Surroundings* around) {
   tail_.assign(ops_.size() * devices_, 0);
+  if (around != nullptr) tail_ = around->tail_ms;
   for (std::size_t v = ops_.size(); v-- > 0;) {
     for (std::size_t d = 0; d < devices_; ++d) {
       double& tail = tail_[v * devices_ + d];

@@ -8,14 +8,22 @@
 
 namespace hios::scheduler::milp {
 
+/// What is fixed around operators that are only a part of a schedule, in ms, operator × device, the
+/// operators by their place in the part's topological order.
+struct Surroundings {
+  std::vector<double> head_ms;  ///< none begins there earlier
+  std::vector<double> tail_ms;  ///< passes at least from its end there to the last end
+};
+
 /// What a schedule that takes at most some latency, one operator after the other on every device,
 /// can still be: from when to when an operator may run on a device, on which devices at all, and in
 /// what order two can share one. Operators by their place in the graph's topological order, times
 /// in ms. The graph and costs must outlive it.
 class Horizon {
  public:
-  /// `latency_ms`: of a schedule that is known, or above.
-  Horizon(const Graph& graph, const CostModel& costs, double latency_ms);
+  /// `latency_ms`: of a schedule that is known, or above. `around`: null where there is nothing.
+  Horizon(const Graph& graph, const CostModel& costs, double latency_ms,
+          const Surroundings* around = nullptr);
 
   std::size_t operators() const { return ops_.size(); }
   std::size_t devices() const { return devices_; }
@@ -58,8 +66,8 @@ class Horizon {
   void find_arcs();
   void find_places();
   bool narrow();
-  void compute_heads();
-  void compute_tails();
+  void compute_heads(const Surroundings* around);
+  void compute_tails(const Surroundings* around);
 
   const Graph* graph_;
   const CostModel* costs_;

@@ -18,7 +18,6 @@ namespace hios::scheduler::milp {
 namespace {
 
 constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
-constexpr int kMostRounds = 30;               // of cuts; three are usual
 
 /// The same devices and orders, a stage for every operator.
 Schedule one_by_one(const Schedule& schedule) {
@@ -89,7 +88,8 @@ class Search {
     refuse_size(formulation.too_large(), std::to_string(graph_.size()) + " operators on " +
                                              std::to_string(costs_.platform().size()) +
                                              " devices make more than");
-    tighten(formulation);
+    const double relaxed_ms = tighten(formulation, *options_.solver, limits_);
+    if (relaxed_ms > 0) raise_bound(relaxed_ms);
     report("solving");
     std::vector<double> values;
     if (start_) values = formulation.values(*start_, costs_);
@@ -133,18 +133,6 @@ class Search {
       latency_ms_ = longest_ms(graph_, costs_);
     }
     return result_.optimal;
-  }
-
-  /// Rounds of the relaxation and the rows that it misses.
-  void tighten(Formulation& formulation) {
-    for (int round = 0; round < kMostRounds && !out_of_time(); ++round) {
-      const Program relaxation = relaxed(formulation.program());
-      Answer answer = options_.solver->solve(relaxation, {}, limits_);
-      distrust(answer, relaxation, {});
-      if (answer.status != Status::kOptimal) return;
-      raise_bound(formulation.ms(answer.bound));
-      if (!add_cuts(formulation, answer.values)) return;
-    }
   }
 
   void take(const Formulation& formulation, const Answer& answer) {

@@ -10,7 +10,6 @@
 // tests/hios/graph/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -105,11 +104,6 @@ void divide_times(std::vector<Operator>& operators, const std::vector<double>& s
   }
 }
 
-double normal(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 /// A time by device, each times a number of its own.
 void spread_times(std::vector<Operator>& operators, const RandomDag& parameters,
                   const Platform& platform) {
@@ -117,7 +111,7 @@ void spread_times(std::vector<Operator>& operators, const RandomDag& parameters,
   const double spread = parameters.devices.spread;
   for (Operator& op : operators) {
     for (const Device& device : platform.devices()) {
-      const double factor = std::exp(spread * normal(random) - spread * spread / 2);
+      const double factor = lognormal(random, 1, spread);
       op.time_by_device.try_emplace(device.name, op.time_ms).first->second *= factor;
     }
     op.has_time = false;
@@ -202,7 +196,8 @@ std::size_t RandomDag::device_names(std::size_t device_count) const {
                      devices.spread > 0;
   const double lists = devices.allowed / 2;  // on average half of the devices
   const double names = static_cast<double>(operators) * static_cast<double>(device_count);
-  return static_cast<std::size_t>(names * ((times ? 1 : 0) + lists));
+  const std::size_t own = family == Family::kModules ? operators * families::kModuleDevices : 0;
+  return own + static_cast<std::size_t>(names * ((times ? 1 : 0) + lists));
 }
 
 RandomProblem random_problem(const RandomDag& parameters, const Platform& platform) {

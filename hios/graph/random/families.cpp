@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "hios/base/error.h"
 
@@ -163,6 +164,13 @@ const Row kTable[] = {
      check_dense,
      dense_edges_at_most,
      draw_dense},
+    {RandomDag::Family::kModules,
+     "modules",
+     {"modules", "nodes", "wiring", "channels", "ends"},
+     check_modules,
+     modules_edges_at_most,
+     draw_modules,
+     price_modules},
 };
 
 }  // namespace
@@ -172,6 +180,12 @@ std::span<const Row> table() { return kTable; }
 const Row& row_of(RandomDag::Family family) {
   return *std::find_if(std::begin(kTable), std::end(kTable),
                        [&](const Row& row) { return row.family == family; });
+}
+
+double lognormal(Random& random, double mean, double deviation) {
+  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
+  const double normal = radius * std::cos(2 * std::numbers::pi * random.uniform());
+  return mean * std::exp(deviation * normal - deviation * deviation / 2);
 }
 
 std::string key_words(std::string_view key) { return "random network, " + std::string(key) + ": "; }

@@ -27,6 +27,14 @@ struct Structure {
   std::vector<std::string> names = {};                          ///< empty: v0, v1, …
 };
 
+/// What a Graph is made of, with costs.
+struct Parts {
+  std::string name;
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  StageCostRule stage_cost = {StageCostRule::Kind::kOverlap, 0.5};
+};
+
 /// A row of the table of families.
 struct Row {
   RandomDag::Family family;
@@ -39,6 +47,8 @@ struct Row {
   /// Operators are numbered so that edges lead upwards. Throws InputError where there is none for
   /// this seed. REQUIRES: check().
   Structure (*draw)(const RandomDag&, Random&);
+  /// (optional) Costs of its own, in the place of those that all have.
+  void (*price)(const RandomDag&, Parts&) = nullptr;
 };
 
 std::span<const Row> table();
@@ -50,21 +60,25 @@ std::size_t layered_edges_at_most(const RandomDag& parameters);
 Structure draw_layered(const RandomDag& parameters, Random& random);
 std::size_t cholesky_edges_at_most(const RandomDag& parameters);
 Structure draw_cholesky(const RandomDag& parameters, Random& random);
+void check_modules(const RandomDag& parameters);
+std::size_t modules_edges_at_most(const RandomDag& parameters);
+Structure draw_modules(const RandomDag& parameters, Random& random);
+void price_modules(const RandomDag& parameters, Parts& parts);
+/// The devices that its operators' times name.
+inline constexpr std::size_t kModuleDevices = 3;
 
 /// Throws InputError where the parameters are out of range or the family's check() does.
 void check(const RandomDag& parameters);
 
-/// What a Graph is made of, with costs.
-struct Parts {
-  std::string name;
-  std::vector<Operator> operators;
-  std::vector<Edge> edges;
-};
 Parts draw_parts(const RandomDag& parameters);
 Graph assembled(Parts parts);
 
 /// "random network, layers: ", before what is wrong with it.
 std::string key_words(std::string_view key);
+
+/// A number of that mean whose logarithm has that standard deviation. By the C library's exp, log
+/// and cos.
+double lognormal(Random& random, double mean, double deviation);
 
 template <class Value>
 void shuffle(std::vector<Value>& values, Random& random) {
