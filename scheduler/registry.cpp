@@ -24,6 +24,7 @@
 #include "scheduler/best/best.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
+#include "scheduler/split/split.h"
 
 // The table of algorithms, and their one shape: what each refuses, and the algorithms of the HIOS
 // paper composed (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and hios-mr are those, then Alg. 2).
@@ -69,6 +70,8 @@ struct Specs {
   OptionSpec nodes{"nodes", std::int64_t{0}, 0, 1e9,
                    "of branch and bound, for the same schedule on any machine; 0: until the time "
                    "limit"};
+  OptionSpec channels{"channels", std::int64_t{4}, 1, 1000,
+                      "of milp-split: tensors that may pass a cut between parts"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "that islands share; 0: all of the machine's. Changes the speed alone"};
 };
@@ -250,7 +253,24 @@ ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platfo
                   options, bounded);
 }
 
-std::array<Algorithm, 17> table() {
+ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const Platform&,
+                              const Options& options, const Context& context) {
+  split::SplitOptions limits;
+  limits.solving.symmetry = milp::symmetry_named(options.string("symmetry"));
+  limits.solving.solver = &milp::solver_named(options.string("solver"));
+  limits.solving.nodes = options.integer("nodes");
+  limits.solving.iterations = options.integer("iterations");
+  limits.channels = static_cast<std::size_t>(options.integer("channels"));
+  Context bounded = context;
+  bounded.bound = bound_of(graph, costs, context);
+  split::SplitResult found = split::schedule_in_parts(graph, costs, limits, bounded);
+  if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
+  return complete(std::move(found.schedule),
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  options, bounded);
+}
+
+std::array<Algorithm, 18> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -342,6 +362,13 @@ std::array<Algorithm, 17> table() {
        .streams = true,
        .exact = true,
        .contention = std::string(kOrdersTransfers)},
+      {.name = "milp-split",
+       .description = "parts by the same solver: the optimum of modules in a row (DiviML)",
+       .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves, specs.channels},
+       .run = run_milp_split,
+       .streams = true,
+       .exact = true,
+       .contention = std::string(kTakesShorterWithContention)},
   }};
 }
 

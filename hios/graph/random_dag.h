@@ -34,10 +34,10 @@ struct RandomModules {
     kWattsStrogatz,  ///< a ring of k neighbours, each edge led elsewhere with the chance p
     kBarabasiAlbert  ///< each operator behind the first k to k of those before it, to the joined
   };
-  /// Which operators wait for the module before, and whom the module behind waits for.
+  /// Which of a module's inputs its paths begin at, and at which outputs they end.
   enum class Ends {
-    kStrong,  ///< every path begins at one of the module's inputs and ends at one of its outputs
-    kWeak     ///< inputs and outputs are any of its operators, and no path has to pass them
+    kStrong,  ///< all at one, but for those of the other inputs and outputs
+    kWeak     ///< each at one that is drawn
   };
 
   std::size_t count = 10;

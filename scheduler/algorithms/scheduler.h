@@ -36,8 +36,8 @@ struct Context {
   /// (optional) The same for about half of that time, for algorithms that prepare and then search:
   /// what they prepare ends once it is true. Empty: out_of_time alone counts.
   std::function<bool()> past_half_time = {};
-  /// (optional) Seconds until out_of_time says true, for libraries that are given a limit and cannot
-  /// be asked to stop.
+  /// (optional) Seconds until out_of_time says true, for libraries that are given a limit and
+  /// cannot be asked to stop.
   std::function<double()> seconds_left = {};
   /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
@@ -70,6 +70,9 @@ inline constexpr std::string_view kKeepsContention =
     "ready";
 inline constexpr std::string_view kOrdersTransfers =
     "decides when each tensor travels, too, and writes their order into the schedule";
+inline constexpr std::string_view kTakesShorterWithContention =
+    "plans parts as if links did not contend; takes what is shorter with contention, first ready, "
+    "first sent";
 inline constexpr std::string_view kMeetsNoContention = "sends nothing, so links cannot contend";
 
 /// What an algorithm does about times by device, `allowed`, `colocate` and memory limits.
@@ -88,8 +91,8 @@ struct Algorithm {
   ScheduleFunction run;
   bool many_devices = true;  ///< uses more than one device
   bool streams = false;      ///< forms stages of several groups, within a device's `streams`
-  /// Proves what it finds, for small problems only: refuses others by their size, and all where this
-  /// build found none of the libraries that it needs.
+  /// Proves what it finds, or parts of it, with libraries: refuses all where this build found none
+  /// of them, and what is too large for it by its size.
   bool exact = false;
   /// Searches on from other algorithms' schedules: where inputs can be divided, among divisions, too
   /// (scheduler/batches/divided.h).

@@ -15,11 +15,7 @@
 #include "scheduler/milp/solver.h"
 
 namespace hios::scheduler::milp {
-namespace {
 
-constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
-
-/// The same devices and orders, a stage for every operator.
 Schedule one_by_one(const Schedule& schedule) {
   Schedule apart;
   for (const std::vector<Stage>& stages : schedule.devices) {
@@ -32,6 +28,20 @@ Schedule one_by_one(const Schedule& schedule) {
   apart.transfers = schedule.transfers;
   return apart;
 }
+
+bool stages_can_gain(const Graph& graph, const CostModel& costs) {
+  const auto devices = costs.platform().devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (devices[d].streams <= 1) continue;
+    const bool measured = costs.configuration(DeviceId(d)) != nullptr;
+    if (measured || graph.stage_cost().kind != StageCostRule::Kind::kSerial) return true;
+  }
+  return false;
+}
+
+namespace {
+
+constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
 
 /// What a schedule takes at most that lets everything wait for everything, each at its dearest.
 double longest_ms(const Graph& graph, const CostModel& costs) {
@@ -55,17 +65,6 @@ double longest_ms(const Graph& graph, const CostModel& costs) {
     sum += dearest;
   }
   return sum;
-}
-
-/// Whether a stage of several groups can be shorter than its operators one after the other.
-bool stages_can_gain(const Graph& graph, const CostModel& costs) {
-  const auto devices = costs.platform().devices();
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    if (devices[d].streams <= 1) continue;
-    const bool measured = costs.configuration(DeviceId(d)) != nullptr;
-    if (measured || graph.stage_cost().kind != StageCostRule::Kind::kSerial) return true;
-  }
-  return false;
 }
 
 class Search {

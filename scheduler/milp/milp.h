@@ -40,6 +40,12 @@ struct MilpResult {
 MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
                             const Context& context);
 
+/// Whether a stage of several groups can be shorter than its operators one after the other.
+bool stages_can_gain(const Graph& graph, const CostModel& costs);
+
+/// The same devices and orders, a stage for every operator.
+Schedule one_by_one(const Schedule& schedule);
+
 inline constexpr double kTolerance = 1e-6;
 
 }  // namespace hios::scheduler::milp

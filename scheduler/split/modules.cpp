@@ -6,10 +6,11 @@
 
 #include "scheduler/structures/pieces.h"
 
-// Ghannane and Abdelfattah, "DiviML", section IV-B1, look for bridges and articulation points of the
-// graph without directions. That is enough only if the module before has no other end: an operator
-// that nobody waits for may run when modules behind are at work. An operator comparable with all
-// others leaves none, and bridges between modules with one input and one output have two of them.
+// Ghannane and Abdelfattah, "DiviML", section IV-B1, look for bridges and articulation points of
+// the graph without directions. That is enough only if the module before has no other end: an
+// operator that nobody waits for may run when modules behind are at work. An operator comparable
+// with all others leaves none, and bridges between modules with one input and one output have two
+// of them.
 
 namespace hios::scheduler::split {
 

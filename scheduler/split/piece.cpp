@@ -44,8 +44,8 @@ void Piece::add_operator(const CostModel& whole, const Member& member) {
   op.name = std::to_string(operators_.size());
   bool anywhere = false;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
-    const bool here = whole.can_run(member.op, DeviceId(d)) &&
-                      (!member.device || *member.device == DeviceId(d));
+    const bool here =
+        whole.can_run(member.op, DeviceId(d)) && (!member.device || *member.device == DeviceId(d));
     const double ms = member.free ? 0 : whole.operator_ms(member.op, DeviceId(d));
     note(here ? ms : -1);
     if (!here) continue;

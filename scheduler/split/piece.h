@@ -22,11 +22,12 @@ struct Member {
 
 /// Some operators of a graph as a problem of their own: the edges between them, the whole's times,
 /// transfers, labels and memory, less what others hold. Devices are the whole's, in their order, of
-/// one stream; links do not contend. Equal pieces have equal keys, wherever in the whole they stand.
+/// one stream; links do not contend. Equal pieces have equal keys, wherever in the whole they
+/// stand.
 class Piece {
  public:
-  /// `members` in topological order, each once. `held`: bytes of each device that others have taken;
-  /// empty: none.
+  /// `members` in topological order, each once. `held`: bytes of each device that others have
+  /// taken; empty: none.
   Piece(const CostModel& whole, std::vector<Member> members, std::span<const Bytes> held = {});
 
   Piece(const Piece&) = delete;

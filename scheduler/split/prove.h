@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/algorithms/scheduler.h"
@@ -16,7 +17,7 @@ namespace hios::scheduler::split {
 
 /// What is known of a piece, one operator after the other on every device.
 struct Proof {
-  double low_ms = 0;  ///< none takes less, proved
+  double low_ms = 0;                                         ///< none takes less, proved
   double high_ms = std::numeric_limits<double>::infinity();  ///< of the schedule, if there is one
   Schedule schedule = {};                                    ///< of the piece's operators
   bool optimal = false;                                      ///< within milp::kTolerance
@@ -26,9 +27,9 @@ struct Proof {
 /// solves two pieces side by side. Results follow from the pieces alone, unless time ends a proof.
 class Prover {
  public:
-  /// `limits`: of each piece. The arguments must outlive it.
-  Prover(const milp::MilpOptions& limits, const Context& context)
-      : limits_(limits), context_(context) {}
+  /// `limits`: of each piece.
+  Prover(const milp::MilpOptions& limits, Context context)
+      : limits_(limits), context_(std::move(context)) {}
 
   /// The bounds that every scheduler has, at once.
   double quick_low_ms(const Piece& piece);
@@ -49,7 +50,7 @@ class Prover {
   Proof proof_of(const Piece& piece, double seconds) const;
 
   milp::MilpOptions limits_;
-  const Context& context_;
+  Context context_;
   std::map<std::string, double> quick_;
   std::map<std::string, Proof> proofs_;
 };

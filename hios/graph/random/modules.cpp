@@ -10,12 +10,13 @@
 // section V, have them: networks wired at random (Xie et al., "Exploring Randomly Wired Neural
 // Networks for Image Recognition", section 3), joined by some tensors.
 //
-// A module's operators have an order, and edges lead along it. With strong ends its inputs are the
-// first of them and its outputs the last; an operator that nothing leads to reads one of the
-// inputs, and one that leads nowhere is read by one of the outputs, each drawn. So with one channel
-// all that passes from module to module passes one operator and then another. With weak ends inputs
-// and outputs are drawn from all operators and nothing is added: work may be left that no module
-// behind waits for, or that waits for none before. Test: tests/hios/graph/random_modules_test.cpp.
+// A module's operators have an order, and edges lead along it; its inputs are the first of them,
+// its outputs the last. What nothing leads to reads an input, and what leads nowhere is read by an
+// output: with strong ends the first input and the last output, whose paths so cover nearly all of
+// the module (the paper: all paths stem from at least one input, a specific endpoint's paths cover
+// all), with weak ends one that is drawn, so that paths are spread (the paper: sampled). With one
+// channel all that passes from module to module passes one operator and then another.
+// Test: tests/hios/graph/random_modules_test.cpp.
 
 namespace hios::families {
 namespace {
@@ -121,6 +122,7 @@ Pairs wired(const RandomModules& modules, Random& random) {
 /// Every path from an input, the first operators, to an output, the last.
 void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
   const std::size_t n = modules.nodes, c = modules.channels;
+  const bool drawn = modules.ends == RandomModules::Ends::kWeak;
   std::vector<bool> reads(n, false), is_read(n, false);
   for (const auto& [a, b] : edges) {
     reads[b] = true;
@@ -128,22 +130,13 @@ void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
   }
   for (std::size_t v = c; v < n; ++v) {
     if (reads[v]) continue;
-    const std::size_t input = random.below(c);
+    const std::size_t input = drawn ? random.below(c) : 0;
     edges.emplace(input, v);
     is_read[input] = true;
   }
   for (std::size_t v = 0; v + c < n; ++v) {
-    if (!is_read[v]) edges.emplace(v, n - c + random.below(c));
+    if (!is_read[v]) edges.emplace(v, drawn ? n - c + random.below(c) : n - 1);
   }
-}
-
-/// Some of a module's operators, in any order.
-std::vector<std::size_t> sample(const RandomModules& modules, Random& random) {
-  std::vector<std::size_t> all(modules.nodes);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  shuffle(all, random);
-  all.resize(modules.channels);
-  return all;
 }
 
 }  // namespace
@@ -189,25 +182,14 @@ std::size_t modules_edges_at_most(const RandomDag& parameters) {
 Structure draw_modules(const RandomDag& parameters, Random& random) {
   const RandomModules& modules = parameters.modules;
   Structure made{.operators = modules.count * modules.nodes};
-  std::vector<std::size_t> outputs;  // of the module before
   for (std::size_t m = 0; m < modules.count; ++m) {
     const std::size_t first = m * modules.nodes;
     Pairs edges = wired(modules, random);
-    std::vector<std::size_t> inputs(modules.channels), ends(modules.channels);
-    if (modules.ends == RandomModules::Ends::kStrong) {
-      tie_ends(edges, modules, random);
-      std::iota(inputs.begin(), inputs.end(), std::size_t{0});
-      std::iota(ends.begin(), ends.end(), modules.nodes - modules.channels);
-    } else {
-      inputs = sample(modules, random);
-      ends = sample(modules, random);
-    }
+    tie_ends(edges, modules, random);
     for (const auto& [a, b] : edges) made.edges.emplace_back(first + a, first + b);
-    for (std::size_t c = 0; c < outputs.size(); ++c) {
-      made.edges.emplace_back(outputs[c], first + inputs[c]);
+    for (std::size_t c = 0; m > 0 && c < modules.channels; ++c) {
+      made.edges.emplace_back(first - modules.channels + c, first + c);
     }
-    outputs = std::move(ends);
-    for (std::size_t& output : outputs) output += first;
     for (std::size_t v = 0; v < modules.nodes; ++v) {
       std::string name = "m";
       made.names.push_back(name.append(std::to_string(m)).append("n").append(std::to_string(v)));

@@ -1,0 +1,120 @@
+#include "scheduler/split/split.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/best/best.h"
+#include "scheduler/split/chain.h"
+#include "scheduler/split/modules.h"
+#include "scheduler/split/part_bounds.h"
+#include "scheduler/split/prove.h"
+#include "scheduler/split/windows.h"
+#include "scheduler/structures/run_all.h"
+
+namespace hios::scheduler::split {
+namespace {
+
+constexpr std::int64_t kMovesOfParts = 2000;  // of the search that a part's proof starts from
+constexpr double kShareOfStart = 0.15;        // of the time, at most
+
+class Split {
+ public:
+  Split(const Graph& graph, const CostModel& costs, const SplitOptions& options,
+        const Context& context)
+      : graph_(graph), costs_(costs), options_(options), context_(context) {
+    parts_ = options.solving;
+    parts_.iterations = kMovesOfParts;
+  }
+
+  SplitResult run() {
+    begin();
+    if (!result_.optimal) try_chain();
+    if (!result_.optimal && !out_of_time()) try_windows();
+    result_.out_of_time = !result_.optimal && out_of_time();
+    return std::move(result_);
+  }
+
+ private:
+  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
+
+  void begin() {
+    best::BestOptions moves;
+    moves.iterations = options_.solving.iterations;
+    Context part = context_;
+    if (context_.seconds_left) {
+      part = within(context_, kShareOfStart * context_.seconds_left());
+      part.progress = context_.progress;
+    } else if (context_.past_half_time) {
+      part.out_of_time = context_.past_half_time;
+    }
+    const double bound_ms = bound_of(graph_, costs_, context_).ms;
+    best::BestResult found = best::search(graph_, costs_, moves, bound_ms, part);
+    result_.schedule = std::move(found.schedule);
+    result_ms_ = found.latency_ms;
+    result_.optimal = result_ms_ <= bound_ms;
+  }
+
+  void try_chain() {
+    Prover prover(parts_, context_);
+    ChainResult chain = shortest_chain(costs_, modules_of(graph_), result_ms_, prover, context_);
+    if (chain.schedule) keep(std::move(*chain.schedule));
+    raise_bound(chain.bound_ms);
+    const bool reached = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
+    result_.optimal = reached && !milp::stages_can_gain(graph_, costs_);
+  }
+
+  /// The schedule and the bound side by side: neither needs the other.
+  void try_windows() {
+    Schedule improved = milp::one_by_one(result_.schedule);
+    double bound_ms = 0;
+    const bool bounded = !milp::stages_can_gain(graph_, costs_);
+    run_all(bounded ? 2 : 1, 2, [&](std::size_t i) {
+      if (i == 0) {
+        improved = improve(costs_, std::move(improved), options_, context_);
+      } else {
+        Prover prover(parts_, within(context_, 1e300));
+        bound_ms = part_bound_ms(costs_, options_.channels, prover);
+      }
+    });
+    keep(std::move(improved));
+    raise_bound(bound_ms);
+    const bool reached = result_.bound && result_ms_ <= result_.bound->ms * (1 + 1e-9);
+    result_.optimal = reached;
+  }
+
+  /// A schedule, if it is valid and shorter than what there is.
+  void keep(Schedule schedule) {
+    if (!validate(graph_, costs_.platform(), schedule).empty()) return;
+    const double latency_ms = simulate(graph_, schedule, costs_).latency_ms;
+    if (latency_ms >= result_ms_) return;
+    result_.schedule = std::move(schedule);
+    result_ms_ = latency_ms;
+  }
+
+  void raise_bound(double ms) {
+    if (milp::stages_can_gain(graph_, costs_)) return;
+    ms = std::min(ms * (1 - milp::kTolerance), result_ms_);
+    if (!result_.bound || result_.bound->ms < ms) result_.bound = LowerBound{ms, "modules"};
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  const SplitOptions& options_;
+  const Context& context_;
+  milp::MilpOptions parts_;
+  SplitResult result_;
+  double result_ms_ = 0;
+};
+
+}  // namespace
+
+SplitResult schedule_in_parts(const Graph& graph, const CostModel& costs,
+                              const SplitOptions& options, const Context& context) {
+  if (graph.size() == 0)
+    return {Schedule{{costs.platform().size(), std::vector<Stage>{}}}, true, false, {}};
+  return Split(graph, costs, options, context).run();
+}
+
+}  // namespace hios::scheduler::split
