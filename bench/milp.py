@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What bench/milp runs: `milp` on small random networks, for devices whose times differ by operator, that are fast and slow,
-or short of memory. A problem is computed once: a stopped run goes on where it was. Prints how many were proved within their
+or short of memory; and `milp-split` on modules in a row. A problem is computed once: a stopped run goes on where it was. Prints how many were proved within their
 time, and latency over the lower bound without the solver and with it; writes that as milp.md and milp.json beside the rows,
 milp.csv.
 """
@@ -22,6 +22,12 @@ SECONDS = {20: 10, 30: 60}  # by operators, for each problem
 SPREAD_DEVICES = (2, 3, 4)
 DEVICES = {"spread, 2 to 4": None, "2 + 2 half as fast": "speeds=1x2:0.5x2",
            "2 + 1 slow, tight": "speeds=1x2:0.2,memory=1.02", "2 speeds, tight": "speeds=1:0.6,memory=1.02"}
+# Modules, operators of each, channels and seconds, on schedules/platforms/cpu-2gpu.json: with one channel by the number of
+# modules, with several also by ends.
+MODULES = {"modules, 1 channel": [(count, 10, 1, 2 * count) for count in (5, 10, 20)],
+           "modules, 2 to 4 channels": [(10, 10, channels, 120) for channels in (2, 3, 4)],
+           "modules of 32": [(10, 32, channels, 300) for channels in (1, 3)]}
+ENDS = ("strong", "weak")
 KEYS = ("group", "family", "operators", "devices", "seed", "seconds")
 VALUES = ("latency_ms", "plain_bound_ms", "bound_ms", "proved", "took_s")
 GAP = 1e-5  # what solvers leave of a proof
@@ -32,7 +38,8 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=5, help="networks of each number of devices with spread times (5)")
     parser.add_argument("--share", type=float, default=1, help="of the usual time for each problem: 10 s for 20 operators, "
                         "60 s for 30 (1)")
-    parser.add_argument("--only", metavar="GROUP", choices=DEVICES, help="one kind of devices: " + "; ".join(DEVICES))
+    parser.add_argument("--only", metavar="GROUP", choices=[*DEVICES, *MODULES],
+                        help="one kind of devices, or modules: " + "; ".join([*DEVICES, *MODULES]))
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="start no further problem after that time")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of hios-schedule")
     parser.add_argument("--out", type=Path, default=ROOT / "build/milp", metavar="FOLDER", help="(build/milp)")
@@ -55,21 +62,33 @@ def problems(options):
                 rows = [(family, "", 0) for family in FAMILIES]
             for family, devices, seed in rows:
                 yield group, family, operators, devices, seed, seconds * options.share
+    for group, sizes in MODULES.items():
+        if options.only not in (None, group):
+            continue
+        for count, nodes, channels, seconds in sizes:
+            for ends in ENDS[:1] if channels == 1 else ENDS:
+                for seed in range(options.seeds if channels == 1 and nodes == 10 else 1):
+                    words = f"modules={count};nodes={nodes};channels={channels};ends={ends}"
+                    yield group, words, count * nodes, "", seed, seconds * options.share
 
 
 def flags_of(group, family, operators, devices, seed, _):
+    if group in MODULES:
+        words = family.replace(";", ",")
+        return ["--random", f"{words},seed={seed}", "--platform", ROOT / "schedules/platforms/cpu-2gpu.json"]
     words = f"family={family},n={operators},seed={seed}"
     if DEVICES[group] is None:  # two edges an operator, five operators a layer
-        return ["--random", f"{words},layers={operators // 5},spread=0.5", "--devices", str(devices)]
-    return ["--random", f"{words},{DEVICES[group]}"]
+        return ["--random", f"{words},layers={operators // 5},spread=0.5", "--devices", str(devices), "--streams", 1]
+    return ["--random", f"{words},{DEVICES[group]}", "--streams", 1]
 
 
 def compute(programs, problem):
-    flags = (*flags_of(*problem), "--streams", 1)
+    flags = flags_of(*problem)
+    solver = "milp-split" if problem[0] in MODULES else "milp"
     plain = programs.json("hios-schedule", *flags, "--algorithm", "heft")["comparison"][0]
-    row = programs.json("hios-schedule", *flags, "--algorithm", "milp", "--time-limit", problem[-1])["comparison"][0]
+    row = programs.json("hios-schedule", *flags, "--algorithm", solver, "--time-limit", problem[-1])["comparison"][0]
     if "latency_ms" not in row:
-        raise SystemExit(f"milp refused: {row}")
+        raise SystemExit(f"{solver} refused: {row}")
     return {**dict(zip(KEYS, problem)), "latency_ms": row["latency_ms"], "plain_bound_ms": plain["lower_bound_ms"],
             "bound_ms": row["lower_bound_ms"], "proved": int(row["latency_ms"] <= row["lower_bound_ms"] * (1 + GAP)),
             "took_s": row["seconds"]}
@@ -95,6 +114,14 @@ def table(groups):
     return "\n".join(lines) + "\n"
 
 
+def write(folder, groups):
+    text = (f"# Optima of small problems\n\nMade by `bench/milp`: {sum(group['problems'] for group in groups.values())} problems, "
+            "devices of one stream, modules by `milp-split`. Latency over the lower bound that every scheduler has, and over that "
+            "which the solver proved: means.\n\n")
+    (folder / "milp.md").write_text(text + table(groups))
+    (folder / "milp.json").write_text(json.dumps({"groups": groups}, indent=1) + "\n")
+
+
 def main():
     options = arguments()
     programs, deadline = Programs(options.programs), Deadline(options.time_limit)
@@ -110,11 +137,10 @@ def main():
     rows = [row for row in (store.get(**dict(zip(KEYS, problem))) for problem in asked) if row]
     groups = summary(rows)
     print(table(groups))
-    text = (f"# Optima of small problems\n\nMade by `bench/milp`: {len(rows)} of {len(asked)} problems, devices of one stream. "
-            "Latency over the lower bound that every scheduler has, and over that which `milp` proved: means.\n\n")
-    for folder in [options.out] + ([KEPT] if options.keep else []):
-        (folder / "milp.md").write_text(text + table(groups))
-        (folder / "milp.json").write_text(json.dumps({"groups": groups}, indent=1) + "\n")
+    write(options.out, groups)
+    if options.keep:
+        kept = json.loads((KEPT / "milp.json").read_text())["groups"] if options.only else {}
+        write(KEPT, {**kept, **groups})
     raise SystemExit(0 if len(rows) == len(asked) else 1)
 
 

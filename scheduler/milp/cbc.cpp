@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -81,8 +82,15 @@ Handle make(const Program& program, const std::vector<double>& start, const Limi
   return model;
 }
 
+/// Cbc_solve() sets parameters that the process has once: two at a time read each other's.
+std::mutex& one_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 Answer run(const Program& program, const std::vector<double>& start, const Limits& limits,
            std::int64_t nodes) {
+  const std::lock_guard lock(one_at_a_time());
   const Handle model = make(program, start, limits);
   if (limits.seconds_left) {
     Cbc_setMaximumSeconds(model.get(), std::max(0.0, limits.seconds_left()));

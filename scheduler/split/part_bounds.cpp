@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -13,23 +13,23 @@
 
 // Parts P₁ … Pₖ, all edges within a part or to a later one. Outputs of a part are its operators
 // that a later part reads. After Ghannane and Abdelfattah, "DiviML", section IV-B2, whose remark
-// holds as follows. Let C be those operators of P₁ from which a path in P₁ leads to an output. The
-// last of C to end is an output, o say, or one that ends with it: whoever is in C has an output
-// behind it, which is in C and ends no earlier. What is left of the schedule for C alone is a
+// holds as follows. Let S be some outputs of P₁, C those operators of P₁ from which a path leads to
+// one of them. The last of C to end is one of S, o say, or one that ends with it: whoever is in C
+// has one of S behind it, which ends no earlier. What is left of the schedule for C alone is a
 // schedule of C, so o ends no earlier than the optimum of C. All that o leads to in later parts
-// starts after that: so the latency is at least OPT(C) + D(o), where D(o) is what the later
-// operators that o leads to take alone, and which output is the last nobody knows: the least of
-// them counts. (The paper has all of P₁ in the place of C. That is wrong where an operator of P₁
-// leads to no output and may run late, beside the later parts. And it asks for what one input of
-// the later parts leads to; all that the output leads to is more.)
+// starts after that: the latency is at least OPT(C) + D(o), where D(o) is what the later operators
+// that o leads to take alone. Which of S is the last nobody knows: the least D(o) counts. (The
+// paper has all of P₁ in the place of C. That is wrong where an operator of P₁ leads to no output
+// and may run late, beside the later parts. And it has all outputs for S; but one that little
+// depends on makes the least small. Outputs by D, the largest first: for each least the S that has
+// most are the first some, and the largest of those sums counts.)
 //
 // D(o) is bounded in the same way: of what o leads to, let M be what is in the first part that has
-// any, C those of M from which a path in M leads to an output of that part. All of C starts after
-// the end of o; the last of C to end is an output o', and what o' leads to starts after that: D(o)
-// ≥ OPT(C and o, which takes no time) + min D(o'). With o, tensors that it sends count. Where no
-// output is in M, C is M. So there is a problem for each output of a part, and a shortest way
-// through them; as in chain.cpp only what it needs is proved, the rest stays at bounds that cost
-// nothing.
+// any, S some outputs of that part in M, C those of M from which a path leads to one of S. All of C
+// starts after the end of o: D(o) ≥ OPT(C and o, which takes no time) + min D(o'). With o, tensors
+// that it sends count. Where no output is in M, C is M. So there is a problem for each output and
+// S, and a shortest way through them; as in chain.cpp only what it needs is proved, the rest stays
+// at bounds that cost nothing.
 //
 // The mirror image holds for the mirrored schedule, in which every operator begins when it ended.
 //
@@ -39,8 +39,8 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kMostOperators = 5000;            // a bit for each two of them
-constexpr std::size_t kSizes[] = {14, 22, 32, 44, 60};  // of parts
+constexpr std::size_t kMostChoices = 4;       // of outputs, and all of them
+constexpr std::size_t kMostOperators = 5000;  // a bit for each two of them
 
 class Way {
  public:
@@ -68,23 +68,23 @@ class Way {
   /// Proves what the shortest way needs. Its length, which is a bound.
   double run() {
     while (true) {
-      const std::vector<const Node*> way = shortest();
       std::vector<std::shared_ptr<const Piece>> open;
-      double ms = 0;
-      for (const Node* node : way) {
-        ms += low_ms(*node);
-        if (prover_.known(*node->piece) == nullptr) open.push_back(node->piece);
-      }
+      const double ms = shortest(open);
       if (open.empty() || prover_.out_of_time()) return ms;
-      const double nodes = static_cast<double>(nodes_.size() + 1);
+      const auto nodes = static_cast<double>(nodes_.size() + 1);
       prover_.prove(open, prover_.seconds_left() * std::max(0.1, 1 / nodes));
     }
   }
 
  private:
+  /// What an output leads to in the next part, or all of the first part.
   struct Node {
-    std::shared_ptr<const Piece> piece;
+    std::optional<OpId> from;
+    std::vector<OpId> found;
+    std::vector<OpId> outputs;
     std::vector<std::size_t> next;  ///< one for each output
+    /// By outputs, in order: those that lead to one of them.
+    std::map<std::vector<OpId>, std::shared_ptr<const Piece>> pieces = {};
   };
 
   OpId behind(EdgeId e) const { return mirrored_ ? graph_.edge(e).from : graph_.edge(e).to; }
@@ -116,50 +116,89 @@ class Way {
   }
 
   std::size_t add(std::optional<OpId> from, const std::vector<OpId>& found) {
-    std::vector<OpId> outputs;
-    std::copy_if(found.begin(), found.end(), std::back_inserter(outputs),
-                 [&](OpId op) { return is_output(op); });
-    std::vector<Member> members;
+    Node node{from, found, {}, {}};
     for (OpId op : found) {
-      const bool counts =
-          outputs.empty() || std::any_of(outputs.begin(), outputs.end(), [&](OpId output) {
-            // Edges lead forward, so no path there leaves the part that both are in.
-            return output == op || leads(op, output);
-          });
-      if (counts) members.push_back({op});
+      if (!is_output(op)) continue;
+      node.outputs.push_back(op);
+      node.next.push_back(behind_output(op));
     }
-    if (from) members.push_back({*from, {}, true});
-    std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
-      return rank_[a.op.index()] < rank_[b.op.index()];
-    });
-    Node node{std::make_shared<const Piece>(costs_, std::move(members)), {}};
-    for (OpId output : outputs) node.next.push_back(behind_output(output));
     nodes_.push_back(std::move(node));
     return nodes_.size() - 1;
   }
 
-  double low_ms(const Node& node) {
-    const Proof* proof = prover_.known(*node.piece);
-    return proof != nullptr ? proof->low_ms : prover_.quick_low_ms(*node.piece);
+  const std::shared_ptr<const Piece>& piece(Node& node, std::vector<OpId> outputs) {
+    std::sort(outputs.begin(), outputs.end());
+    std::shared_ptr<const Piece>& made = node.pieces[outputs];
+    if (made) return made;
+    std::vector<Member> members;
+    for (OpId op : node.found) {
+      // Edges lead forward, so no path leaves the part that both are in.
+      const auto counts = [&](OpId output) { return output == op || leads(op, output); };
+      if (outputs.empty() || std::any_of(outputs.begin(), outputs.end(), counts)) {
+        members.push_back({op});
+      }
+    }
+    if (node.from) members.push_back({*node.from, {}, true});
+    std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+      return rank_[a.op.index()] < rank_[b.op.index()];
+    });
+    return made = std::make_shared<const Piece>(costs_, std::move(members));
   }
 
-  /// Nodes come behind those that they lead to.
-  std::vector<const Node*> shortest() {
-    std::vector<double> rest;
-    std::vector<std::size_t> chosen;
-    for (const Node& node : nodes_) {
-      double least = node.next.empty() ? 0 : std::numeric_limits<double>::infinity();
-      chosen.push_back(nodes_.size());
-      for (std::size_t next : node.next) {
-        if (rest[next] >= least) continue;
-        least = rest[next];
-        chosen.back() = next;
-      }
-      rest.push_back(low_ms(node) + least);
+  double low_ms(const Piece& piece) {
+    const Proof* proof = prover_.known(piece);
+    return proof != nullptr ? proof->low_ms : prover_.quick_low_ms(piece);
+  }
+
+  /// D of a node: for the largest sum, of which of its outputs the D is the least.
+  struct Length {
+    double ms = 0;
+    std::optional<std::size_t> least = {};
+  };
+
+  /// `rest`: lengths of the nodes before it, to which it leads. All its pieces, when asked for.
+  Length length(Node& node, const std::vector<double>& rest,
+                std::vector<std::shared_ptr<const Piece>>* pieces) {
+    std::vector<std::size_t> order(node.outputs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return rest[node.next[a]] > rest[node.next[b]];
+    });
+    if (order.empty()) {
+      const auto& all = piece(node, {});
+      if (pieces != nullptr) pieces->push_back(all);
+      return {low_ms(*all), {}};
     }
-    std::vector<const Node*> way;
-    for (std::size_t at = root_; at < nodes_.size(); at = chosen[at]) way.push_back(&nodes_[at]);
-    return way;
+    Length best{-1, {}};
+    std::vector<OpId> chosen;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      chosen.push_back(node.outputs[order[i]]);
+      if (i >= kMostChoices && i + 1 < order.size()) continue;
+      const auto& some = piece(node, chosen);
+      if (pieces != nullptr) pieces->push_back(some);
+      const double ms = low_ms(*some) + rest[node.next[order[i]]];
+      if (ms > best.ms) best = {ms, order[i]};
+    }
+    return best;
+  }
+
+  /// The root's; and what is not proved yet on its way.
+  double shortest(std::vector<std::shared_ptr<const Piece>>& open) {
+    std::vector<double> rest;
+    std::vector<std::optional<std::size_t>> least;
+    for (Node& node : nodes_) {
+      const Length found = length(node, rest, nullptr);
+      rest.push_back(found.ms);
+      least.push_back(found.least);
+    }
+    for (std::size_t at = root_;; at = nodes_[at].next[*least[at]]) {
+      std::vector<std::shared_ptr<const Piece>> pieces;
+      length(nodes_[at], rest, &pieces);
+      for (auto& piece : pieces) {
+        if (prover_.known(*piece) == nullptr) open.push_back(std::move(piece));
+      }
+      if (!least[at]) return rest[root_];
+    }
   }
 
   const Graph& graph_;
@@ -176,12 +215,13 @@ class Way {
 
 }  // namespace
 
-double part_bound_ms(const CostModel& costs, std::size_t channels, Prover& prover) {
+double part_bound_ms(const CostModel& costs, std::size_t channels, Prover& prover,
+                     std::span<const std::size_t> sizes) {
   const Graph& graph = costs.graph();
   if (graph.size() == 0 || graph.size() > kMostOperators) return 0;
   const Reachability reach(graph);
   double best_ms = 0;
-  for (const std::size_t size : kSizes) {
+  for (const std::size_t size : sizes) {
     const auto cuts = cuts_along(graph, graph.topological(), size, channels);
     for (const bool mirrored : {false, true}) {
       if (prover.out_of_time()) return best_ms;

@@ -1,6 +1,7 @@
 #include "scheduler/split/split.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "hios/evaluate/simulate.h"
@@ -10,6 +11,7 @@
 #include "scheduler/split/modules.h"
 #include "scheduler/split/part_bounds.h"
 #include "scheduler/split/prove.h"
+#include "scheduler/split/whole.h"
 #include "scheduler/split/windows.h"
 #include "scheduler/structures/run_all.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kMovesOfParts = 2000;  // of the search that a part's proof starts from
 constexpr double kShareOfStart = 0.15;        // of the time, at most
+constexpr double kShareOfParts = 0.6;         // of what is left then
 
 class Split {
  public:
@@ -31,7 +34,9 @@ class Split {
   SplitResult run() {
     begin();
     if (!result_.optimal) try_chain();
-    if (!result_.optimal && !out_of_time()) try_windows();
+    const bool ended = result_.optimal || shortest_apart_;
+    if (!ended && !out_of_time()) try_windows();
+    if (!ended && !result_.optimal && !out_of_time()) try_whole();
     result_.out_of_time = !result_.optimal && out_of_time();
     return std::move(result_);
   }
@@ -61,8 +66,8 @@ class Split {
     ChainResult chain = shortest_chain(costs_, modules_of(graph_), result_ms_, prover, context_);
     if (chain.schedule) keep(std::move(*chain.schedule));
     raise_bound(chain.bound_ms);
-    const bool reached = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
-    result_.optimal = reached && !milp::stages_can_gain(graph_, costs_);
+    shortest_apart_ = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
+    result_.optimal = shortest_apart_ && !milp::stages_can_gain(graph_, costs_);
   }
 
   /// The schedule and the bound side by side: neither needs the other.
@@ -70,18 +75,34 @@ class Split {
     Schedule improved = milp::one_by_one(result_.schedule);
     double bound_ms = 0;
     const bool bounded = !milp::stages_can_gain(graph_, costs_);
+    Context part = context_;
+    if (context_.seconds_left) part = within(context_, kShareOfParts * context_.seconds_left());
+    part.progress = {};
     run_all(bounded ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
-        improved = improve(costs_, std::move(improved), options_, context_);
+        improved = improve(costs_, std::move(improved), options_, part);
       } else {
-        Prover prover(parts_, within(context_, 1e300));
+        Prover prover(parts_, part);
         bound_ms = part_bound_ms(costs_, options_.channels, prover);
       }
     });
     keep(std::move(improved));
     raise_bound(bound_ms);
-    const bool reached = result_.bound && result_ms_ <= result_.bound->ms * (1 + 1e-9);
-    result_.optimal = reached;
+    find_optimal();
+  }
+
+  void try_whole() {
+    WholeResult whole =
+        solve_whole(costs_, milp::one_by_one(result_.schedule), options_.solving, context_);
+    if (whole.schedule) keep(std::move(*whole.schedule));
+    const milp::Solver& solver = *options_.solving.solver;
+    raise_bound(whole.bound_ms, "milp by " + solver.name + " " + solver.version);
+    find_optimal();
+  }
+
+  /// A bound is below the optimum by what solvers leave.
+  void find_optimal() {
+    result_.optimal = result_.bound && result_ms_ <= result_.bound->ms * (1 + 4 * milp::kTolerance);
   }
 
   /// A schedule, if it is valid and shorter than what there is.
@@ -93,10 +114,10 @@ class Split {
     result_ms_ = latency_ms;
   }
 
-  void raise_bound(double ms) {
+  void raise_bound(double ms, const std::string& name = "modules") {
     if (milp::stages_can_gain(graph_, costs_)) return;
     ms = std::min(ms * (1 - milp::kTolerance), result_ms_);
-    if (!result_.bound || result_.bound->ms < ms) result_.bound = LowerBound{ms, "modules"};
+    if (!result_.bound || result_.bound->ms < ms) result_.bound = LowerBound{ms, name};
   }
 
   const Graph& graph_;
@@ -106,6 +127,7 @@ class Split {
   milp::MilpOptions parts_;
   SplitResult result_;
   double result_ms_ = 0;
+  bool shortest_apart_ = false;  ///< of schedules of one operator a stage
 };
 
 }  // namespace

@@ -1,0 +1,46 @@
+#include "scheduler/split/whole.h"
+
+#include <algorithm>
+
+#include "hios/evaluate/simulate.h"
+#include "scheduler/milp/cuts.h"
+#include "scheduler/milp/formulation.h"
+#include "scheduler/milp/solver.h"
+
+// Operators of different modules are mostly on a path, so few pairs have an order to be found, and
+// the program of a hundred operators in modules is not larger than that of thirty without. Its
+// horizon is the best schedule that parts made.
+
+namespace hios::scheduler::split {
+namespace {
+
+constexpr std::size_t kMostOperators = 400;  // above, cuts take long to be found
+constexpr std::int64_t kNodes = 200;         // where neither time nor nodes are limited
+
+}  // namespace
+
+WholeResult solve_whole(const CostModel& costs, const Schedule& known,
+                        const milp::MilpOptions& options, const Context& context) {
+  WholeResult result;
+  if (costs.graph().size() > kMostOperators) return result;
+  const double known_ms = simulate(costs.graph(), known, costs).latency_ms;
+  const milp::Horizon horizon(costs.graph(), costs, known_ms);
+  if (horizon.impossible()) return result;
+  milp::Formulation formulation(horizon, costs, options.symmetry);
+  if (formulation.too_large()) return result;
+  milp::Limits limits;
+  limits.nodes = options.nodes;
+  if (limits.nodes == 0 && !context.seconds_left) limits.nodes = kNodes;
+  limits.stop = context.out_of_time;
+  limits.seconds_left = context.seconds_left;
+  result.bound_ms = milp::tighten(formulation, *options.solver, limits);
+  const auto start = formulation.values(known, costs);
+  milp::Answer answer = options.solver->solve(formulation.program(), start, limits);
+  milp::distrust(answer, formulation.program(), start);
+  if (answer.bound > 0) result.bound_ms = std::max(result.bound_ms, formulation.ms(answer.bound));
+  result.bound_ms = std::min(result.bound_ms, known_ms);
+  if (!answer.values.empty()) result.schedule = formulation.schedule(answer.values);
+  return result;
+}
+
+}  // namespace hios::scheduler::split

@@ -1,0 +1,223 @@
+#include "scheduler/split/split.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/random_dag.h"
+#include "scheduler/milp/solver.h"
+#include "scheduler/registry.h"
+#include "scheduler/split/chain.h"
+#include "scheduler/split/modules.h"
+#include "support/brute_force.h"
+#include "support/dag_generator.h"
+#include "support/slow_simulator.h"
+#include "support/small_graph.h"
+
+namespace hios::scheduler::split {
+namespace {
+
+constexpr double kClose = 1e-5;
+
+/// A fast GPU, a slower one, a CPU: what random modules have times for.
+Platform unlike(hios::Contention contention = hios::Contention::kNone) {
+  return Platform(
+      {{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}, {"cpu0", "cpu", 1, 1, 0, ""}},
+      {}, {}, {contention});
+}
+
+SplitResult solved(const Graph& graph, const CostModel& costs, const milp::Solver& solver,
+                   const Context& context = {}) {
+  SplitOptions options;
+  options.solving.solver = &solver;
+  options.solving.iterations = 50;  // a start that is not the optimum already
+  options.solving.nodes = 500;
+  return schedule_in_parts(graph, costs, options, context);
+}
+
+double latency_ms(const SplitResult& result, const CostModel& costs) {
+  EXPECT_TRUE(validate(costs.graph(), costs.platform(), result.schedule).empty());
+  return simulate(costs.graph(), result.schedule, costs).latency_ms;
+}
+
+class MilpSplit : public ::testing::TestWithParam<std::string> {
+ protected:
+  const milp::Solver& solver() const { return *milp::find_solver(GetParam()); }
+};
+
+/// What brute force finds is not beaten, by schedule or bound, and where it says optimal, is met.
+void judge(const RandomProblem& problem, const milp::Solver& solver, bool must_prove) {
+  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+  const double least =
+      test::brute_force(problem.graph, problem.platform, test::prices_of(costs)).latency_ms;
+  const SplitResult result = solved(problem.graph, costs, solver);
+  EXPECT_GE(latency_ms(result, costs), least * (1 - 1e-9));
+  if (must_prove) {
+    EXPECT_TRUE(result.optimal);
+  }
+  if (result.optimal) {
+    EXPECT_NEAR(latency_ms(result, costs), least, kClose * least);
+  }
+  if (result.bound) {
+    EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
+  }
+}
+
+TEST_P(MilpSplit, IsTheOptimumOfModulesInARow) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (const char* shape : {"modules=3,nodes=2", "modules=2,nodes=3,wiring=er0.4",
+                              "modules=1,nodes=6", "modules=6,nodes=1"}) {
+      const std::string words = std::string(shape) + ",seed=" + std::to_string(seed);
+      SCOPED_TRACE(words);
+      judge(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), true);
+      judge(random_problem(parse_random_dag(words), unlike()), solver(), true);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// The chain of modules breaks what couples them; what is left is a bound, and windows.
+TEST_P(MilpSplit, KeepsMemoryAndLabelsThatCoupleModules) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const char* ties = seed % 2 == 0 ? ",memory=1.02" : ",memory=1.3,colocate=0.7";
+    const std::string words = "modules=2,nodes=3,seed=" + std::to_string(seed) + ties;
+    SCOPED_TRACE(words);
+    judge(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), false);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(MilpSplit, IsNotBelowTheOptimumOfAnyDag) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "split");
+    test::CostStyle style;
+    style.overlap = seed % 2 == 0;
+    style.by_device = seed % 3 == 0;
+    const Graph graph = test::dag(5, random.below(1 << 10), style, random);
+    judge({graph, test::devices(2, 1 + static_cast<int>(seed % 3))}, solver(), false);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(MilpSplit, IsWhatMilpProves) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const std::string words = "modules=3,nodes=5,seed=" + std::to_string(seed);
+    SCOPED_TRACE(words);
+    const RandomProblem problem = random_problem(parse_random_dag(words), unlike());
+    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+    milp::MilpOptions options;
+    options.solver = &solver();
+    options.iterations = 50;
+    const milp::MilpResult whole = milp::schedule_exactly(problem.graph, costs, options, {});
+    ASSERT_TRUE(whole.optimal);
+    const double ms = simulate(problem.graph, whole.schedule, costs).latency_ms;
+    const SplitResult result = solved(problem.graph, costs, solver());
+    EXPECT_TRUE(result.optimal);
+    EXPECT_NEAR(latency_ms(result, costs), ms, kClose * ms);
+    EXPECT_EQ(result.schedule, solved(problem.graph, costs, solver()).schedule);
+  }
+}
+
+/// Diamonds in a row, all alike: an operator, two beside each other, and the next operator.
+Graph diamonds(std::size_t count) {
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  const auto add = [&](double ms) {
+    Operator op;
+    op.name = "v" + std::to_string(operators.size());
+    op.time_by_device = {{"gpu0", ms}, {"gpu1", ms + 0.5}};
+    operators.push_back(op);
+    return OpId(operators.size() - 1);
+  };
+  OpId fork = add(1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const OpId left = add(3), right = add(2), join = add(1);
+    for (OpId side : {left, right}) {
+      edges.push_back({fork, side, 0, 0.2});
+      edges.push_back({side, join, 0, 0.3});
+    }
+    fork = join;
+  }
+  return Graph("diamonds", operators, edges);
+}
+
+TEST_P(MilpSplit, EqualModulesAreSolvedOnce) {
+  const Graph graph = diamonds(12);
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const auto modules = modules_of(graph);
+  EXPECT_EQ(modules.size(), 12u);
+  milp::MilpOptions options;
+  options.solver = &solver();
+  options.iterations = 50;
+  Prover prover(options, {});
+  const ChainResult result = shortest_chain(costs, modules, 1e9, prover, {});
+  EXPECT_TRUE(result.optimal);
+  EXPECT_LE(prover.solved(), 4u) << "a problem for each two devices, however many modules";
+}
+
+// Windows and the bound of parts, where several tensors pass.
+TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (const auto contention : {hios::Contention::kNone, hios::Contention::kPort}) {
+      const std::string words = "modules=3,nodes=6,channels=2,seed=" + std::to_string(seed);
+      SCOPED_TRACE(words);
+      const RandomProblem problem = random_problem(parse_random_dag(words), unlike(contention));
+      const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+      const Algorithm& best = built_in().find("best");
+      Options moves(best.options);
+      moves.set("iterations=50");
+      const double start = best.run(problem.graph, costs, problem.platform, moves, {}).latency_ms;
+      const SplitResult result = solved(problem.graph, costs, solver());
+      EXPECT_LE(latency_ms(result, costs), start);
+      ASSERT_TRUE(result.bound.has_value());
+      EXPECT_LE(result.bound->ms, latency_ms(result, costs));
+    }
+  }
+}
+
+TEST_P(MilpSplit, OutOfTimeIsTheBestSoFar) {
+  const RandomProblem problem =
+      random_problem(parse_random_dag("modules=4,nodes=8,channels=2"), unlike());
+  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+  Context late;
+  late.out_of_time = [] { return true; };
+  const SplitResult result = solved(problem.graph, costs, solver(), late);
+  EXPECT_FALSE(result.optimal);
+  EXPECT_TRUE(result.out_of_time);
+  EXPECT_GT(latency_ms(result, costs), 0);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const milp::Solver& solver : milp::solvers()) names.push_back(solver.name);
+  return names;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MilpSplit);
+INSTANTIATE_TEST_SUITE_P(Solvers, MilpSplit, ::testing::ValuesIn(names()),
+                         [](const auto& named) { return named.param; });
+
+TEST(Modules, AreWhatIsBetweenOperatorsThatAllPasses) {
+  const auto modules = modules_of(diamonds(2));
+  ASSERT_EQ(modules.size(), 2u);
+  EXPECT_EQ(modules[0].entry, OpId(0));
+  EXPECT_EQ(modules[0].exit, OpId(3));
+  EXPECT_EQ(modules[0].between, (std::vector<OpId>{OpId(1), OpId(2)}));
+  EXPECT_EQ(modules[1].entry, OpId(3));
+  EXPECT_EQ(modules[1].exit, OpId(6));
+  const auto one = modules_of(test::small_graph({1, 2}, {}));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_FALSE(one[0].entry || one[0].exit);
+  EXPECT_EQ(modules_of(test::small_graph({1}, {})).size(), 1u);
+}
+
+TEST(Modules, CutsWhereFewTensorsPass) {
+  const Graph graph = diamonds(4);
+  EXPECT_EQ(cuts_along(graph, graph.topological(), 5, 1), (std::vector<std::size_t>{4, 7, 10, 13}));
+  EXPECT_EQ(cuts_along(graph, graph.topological(), 100, 1), (std::vector<std::size_t>{13}));
+}
+
+}  // namespace
+}  // namespace hios::scheduler::split
