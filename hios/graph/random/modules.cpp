@@ -122,7 +122,7 @@ Pairs wired(const RandomModules& modules, Random& random) {
 /// Every path from an input, the first operators, to an output, the last.
 void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
   const std::size_t n = modules.nodes, c = modules.channels;
-  const bool drawn = modules.ends == RandomModules::Ends::kWeak;
+  const bool drawn = modules.ends == RandomModules::Ends::kWeak && c > 1;
   std::vector<bool> reads(n, false), is_read(n, false);
   for (const auto& [a, b] : edges) {
     reads[b] = true;
