@@ -21,8 +21,11 @@ namespace po = boost::program_options;
 
 po::options_description rank_flags() {
   po::options_description group("Ranks and measuring", 100, 45);
-  group.add_options()("backend", value("NAME[,NAME...]")->default_value("auto"),
-                      "auto, reference, cpu or cuda; one for all ranks, or one a rank");
+  group.add_options()(
+      "backend", value("NAME[,NAME...]")->default_value("auto"),
+      "auto, reference, cpu or cuda; one for all ranks, or one a rank. cpu:avx2 is cpu "
+      "with no newer instructions than AVX2, a kind of device of its own (cpu-avx2); "
+      "so are cpu:sse41, cpu:avx and cpu:avx512_core");
   group.add_options()("threads", value("N"), "cores a rank (profile: 1; run: the schedule's)");
   group.add_options()("oversubscribe", "let ranks share cores where there are too few");
   group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring");

@@ -6,6 +6,7 @@
 
 #include "cli/flags.h"
 #include "hios/base/log.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 
 namespace hios::cli {
@@ -22,7 +23,11 @@ struct Given {
 /// The backend that measures such a device: on cores only the reference backend has more than fp32.
 std::string backend_for(const Device& device) {
   if (device.kind == kGpuKind) return "cuda";
-  return device.kind == "cpu" && device.precision != Precision::kFp32 ? "reference" : device.kind;
+  if (const InstructionCap* const cap = cap_of_kind(device.kind)) {
+    return std::string(kCpuKind) + ":" + std::string(cap->name);
+  }
+  return device.kind == kCpuKind && device.precision != Precision::kFp32 ? "reference"
+                                                                         : device.kind;
 }
 
 /// Empty where hios-profile finds the backends by itself.
@@ -164,7 +169,10 @@ std::string ranks(const Given& given) {
 std::string check(const Given&) { return "; hios-schedule --check lists them"; }
 
 std::string device_kind(const Given& given) {
-  return ": choose another --backend, or schedule for --kind " + given.detail("kind");
+  const std::string& backends = given.detail("backends");
+  return ": " +
+         (backends.empty() ? "choose another --backend" : "start it with --backend " + backends) +
+         ", or schedule for --kind " + given.detail("kind");
 }
 
 std::string device_precision(const Given&) {

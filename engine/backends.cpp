@@ -5,6 +5,7 @@
 
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 #ifdef HIOS_HAVE_CPU
 #include "engine/cpu/backend.h"
@@ -33,14 +34,30 @@ constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr
 
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
 
+/// The cpu backend on cores that are capped.
+constexpr BackendEntry capped(std::string_view name, const InstructionCap& cap) {
+  return {name,
+          "the same with no newer instructions than these",
+          cap.kind,
+          kMakeCpu,
+          "oneDNN was left out (HIOS_CPU=OFF)",
+          "reference",
+          kOnlyFp32,
+          cap.name};
+}
+
 /// Every backend there is, also those that this build lacks. The order is that of "auto".
 constexpr std::array kBackends = {
-    BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", "cpu", kMakeCpu,
+    BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", kCpuKind, kMakeCpu,
                  "oneDNN was left out (HIOS_CPU=OFF)", "reference", kOnlyFp32},
-    BackendEntry{"reference", "plain loops in double precision on one core: the oracle", "cpu",
+    BackendEntry{"reference", "plain loops in double precision on one core: the oracle", kCpuKind,
                  &reference::make_backend, "", "", kPrecisions},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", kGpuKind, kMakeCuda,
                  "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions},
+    capped("cpu:sse41", kInstructionCaps[0]),
+    capped("cpu:avx", kInstructionCaps[1]),
+    capped("cpu:avx2", kInstructionCaps[2]),
+    capped("cpu:avx512_core", kInstructionCaps[3]),
 };
 
 std::string known_names(std::span<const BackendEntry> table) {

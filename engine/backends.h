@@ -18,6 +18,8 @@ struct BackendEntry {
   std::string_view missing;                                 ///< why not
   std::string_view instead;                                 ///< the backend that does meanwhile
   std::span<const Precision> precisions;                    ///< the arithmetics it has
+  /// BackendOptions::instructions of this row's devices; empty: all that there are.
+  std::string_view instructions = {};
   bool has(Precision precision) const;
 };
 

@@ -26,13 +26,14 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
   std::printf("%s, %s schedule, %zu ranks, %s\n\n", command.inputs.network.description().c_str(),
               command.inputs.schedule.algorithm.c_str(), setup.ranks.size(),
               setup.transfer_path.c_str());
-  Table table({"rank", "host", "backend", "cores", "stages", "tensors MB", "of all MB", "sent MB"});
+  Table table({"rank", "host", "backend", "cores", "stages", "weights MB", "tensors MB",
+               "of all MB", "sent MB"});
   for (std::size_t r = 0; r < setup.ranks.size(); ++r) {
     const ReportRank& rank = setup.ranks[r];
     table.add({std::to_string(r), rank.host, setup.backends[r], cores_text(rank.cores),
                std::to_string(command.inputs.schedule.schedule.devices[r].size()),
-               megabytes(rank.arena_bytes), megabytes(rank.all_tensors_bytes),
-               megabytes(rank.sent_bytes)});
+               megabytes(rank.weights_bytes), megabytes(rank.arena_bytes),
+               megabytes(rank.all_tensors_bytes), megabytes(rank.sent_bytes)});
   }
   std::printf("%s\n", table.text().c_str());
   if (!setup.routes.empty()) std::printf("%s\n", setup.routes.c_str());

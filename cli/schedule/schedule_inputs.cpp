@@ -6,6 +6,7 @@
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
 #include "hios/graph/sized_networks.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
 
@@ -41,8 +42,12 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsai
     const std::size_t devices = flags.written("devices") ? said : unsaid.devices.value_or(said);
     const std::string kind = flags.text("kind");
     const bool gpu = kind == kGpuKind;
-    if (!gpu && kind != "cpu")
-      throw InputError("--kind takes cpu or gpu, not '" + kind + "'; name others in a --platform");
+    if (!gpu && !computes_on_cores(kind)) {
+      std::string capped;
+      for (const InstructionCap& cap : kInstructionCaps) capped += ", " + std::string(cap.kind);
+      throw InputError("--kind takes cpu or gpu, not '" + kind + "', or with capped instructions" +
+                       capped.substr(1) + "; name others in a --platform");
+    }
     const std::int64_t cores = gpu ? 0 : 1;
     if (gpu && flags.optional_integer("threads", 0, 65536).value_or(0) > 0)
       throw InputError("--threads are cores, and devices of --kind gpu have none: leave it out");
@@ -242,7 +247,8 @@ po::options_description input_flags() {
       "(shares of operators)");
   group.add_options()("devices", value("M")->default_value("2"),
                       "how many devices, all alike; as many as speeds where --random has them");
-  group.add_options()("kind", value("KIND")->default_value("cpu"), "of the devices: cpu, gpu");
+  group.add_options()("kind", value("KIND")->default_value("cpu"),
+                      "of the devices: cpu, gpu; with capped instructions cpu-avx2 and its like");
   group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
   group.add_options()("streams", value("S"),
                       "the most groups of operators at once on a device; 8 for a graph whose "

@@ -74,6 +74,12 @@ class CacheFlush : public BoundOperator {
 /// A group: its operators in order.
 using BoundGroup = std::vector<BoundOperator*>;
 
+/// What operators hold beside their buffers, in all layouts that they need.
+struct HeldMemory {
+  Bytes weights = 0;
+  Bytes scratch = 0;  ///< working memory that operators share
+};
+
 /// How Backend::algorithms chooses what it was not given: the fastest by timing; or by a rule that
 /// gives the same each time, where the backend has one (cpu; the others time then, too).
 enum class Choosing { kByTiming, kByRule };
@@ -85,7 +91,7 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;  ///< "reference", "cpu"
-  virtual std::string_view kind() const = 0;  ///< the kind of device it is: "cpu", "gpu"
+  virtual std::string_view kind() const = 0;  ///< the kind of device: "cpu", "cpu-avx2", "gpu"
   virtual int threads() const = 0;
   /// The arithmetic it was made for, and with it what the elements of buffers are.
   virtual Precision precision() const { return Precision::kFp32; }
@@ -135,6 +141,8 @@ class Backend {
   virtual Bytes cache_bytes() const;
   /// What can still be allocated; nothing where that is the operating system's affair.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
+  /// What the operators that are bound now hold; nothing where the backend does not count it.
+  virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }
 
   /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
   /// is asynchronous, and the calls below have a meaning.
@@ -157,6 +165,9 @@ struct BackendOptions {
   /// it.
   Json environment = Json::object();
   Precision precision = Precision::kFp32;  ///< REQUIRES: its backend has it (engine/backends.h)
+  /// The newest instructions to compute with (hios/platform/cpu_kinds.h); empty: all there are. The
+  /// device is of the cap's kind, then.
+  std::string_view instructions = {};
   // Of devices beside the CPU:
   int device_index = 0;       ///< as the driver numbers those that this rank may see
   bool graphs = true;         ///< record() records

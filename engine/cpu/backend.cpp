@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/cpu/instruction_set.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/cpu/operators.h"
@@ -58,7 +59,8 @@ std::string isa_name() {
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const BackendOptions& options)
-      : threads_(options.threads),
+      : kind_(options.instructions.empty() ? kCpuKind : instruction_cap(options.instructions).kind),
+        threads_(options.threads),
         cores_(options.cores),
         environment_(options.environment),
         engine_(dnnl::engine::kind::cpu, 0),
@@ -68,7 +70,7 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return "cpu"; }
-  std::string_view kind() const override { return "cpu"; }
+  std::string_view kind() const override { return kind_; }
   int threads() const override { return threads_; }
   Json describe() const override;
 
@@ -87,6 +89,12 @@ class CpuBackend final : public Backend {
                                       std::span<const std::byte* const> inputs, std::byte* output,
                                       const CoreShare& share, TensorSource& source) override;
 
+  std::optional<HeldMemory> held_memory() const override {
+    HeldMemory held{.weights = weights_.size_bytes()};
+    for (const auto& [stream, state] : stream_states_) held.scratch += state.scratch.size_bytes();
+    return held;
+  }
+
   void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override {
     streams_.run(groups, shares, poll, poll_argument);
@@ -103,6 +111,7 @@ class CpuBackend final : public Backend {
   Binding binding(const Operation& operation, std::span<const std::byte* const> inputs,
                   std::byte* output, const CoreShare& share, TensorSource& source);
 
+  std::string_view kind_;
   int threads_;
   std::vector<int> cores_;
   Json environment_;
@@ -180,6 +189,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  settle_instructions(options.instructions);
   return with_dnnl([] { return "starting"; },
                    [&] { return std::make_unique<CpuBackend>(options); });
 }

@@ -14,7 +14,11 @@ namespace hios::cpu {
 /// An operator gives the same bits in every run, on every stream, and whatever else runs beside it;
 /// for another number of threads oneDNN may choose another order of summation; our own loops never
 /// do. Convolutions for which there are two methods are computed directly, or as algorithms() says
-/// (choices.h): other methods, other last bits.
+/// (choices.h): other methods, other last bits, as other
+/// instructions do.
+///
+/// Throws InputError where `options.instructions` name none, or some that are not to be had here
+/// (instruction_set.h): a process has one instruction set.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
 }  // namespace hios::cpu

@@ -77,6 +77,17 @@ std::shared_ptr<const PackedWeights> WeightsCache::find_or(const Model& model, c
   return packed;
 }
 
+std::size_t WeightsCache::size_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& [key, layouts] : known_) {
+    for (const auto& entry : layouts) {
+      const auto packed = entry.lock();
+      if (packed) sum += held_bytes(packed->weights) + held_bytes(packed->bias);
+    }
+  }
+  return sum;
+}
+
 std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& model,
                                                                  const Layer& layer,
                                                                  TensorSource& source,

@@ -41,6 +41,8 @@ class WeightsCache {
   /// innermost loop runs over neighbours. For layers that no primitive reads.
   std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,
                                                      TensorSource& source);
+  /// What all that still live hold.
+  std::size_t size_bytes() const;
 
  private:
   using Key = std::tuple<const TensorSource*, const Model*, std::string>;

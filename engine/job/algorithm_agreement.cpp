@@ -40,8 +40,8 @@ Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
 
 Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                          const Model& model, const KnownAlgorithms& known, Choosing how) {
-  const std::string mine = std::string(backend.name()) + " in " +
-                           std::string(to_string(backend.precision())) + " " +
+  const std::string mine = std::string(backend.name()) + " on " + std::string(backend.kind()) +
+                           " in " + std::string(to_string(backend.precision())) + " " +
                            DeviceIdentity::of(backend.describe()).text();
   const std::vector<std::string> names = mpi::gather(transport, mine);
   const auto first =

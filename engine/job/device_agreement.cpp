@@ -1,6 +1,5 @@
 #include "engine/job/device_agreement.h"
 
-#include "engine/run/memory_estimate.h"
 #include "hios/base/error.h"
 #include "hios/platform/device_identity.h"
 #include "mpi/exchange.h"
@@ -64,6 +63,23 @@ bool same_gpus(const std::vector<DeviceIdentity>& gpus) {
   return true;
 }
 
+void require_one_library(mpi::Transport& transport, const Backend& backend) {
+  const Json description = backend.describe();
+  const bool named = !DeviceIdentity::of(description).empty();
+  const auto names = mpi::gather(transport, std::string(backend.name()));
+  const auto libraries =
+      mpi::gather(transport, named ? std::string() : description.value("library", std::string()));
+  for (std::size_t r = 0; r < names.size(); ++r) {
+    for (std::size_t other = r + 1; other < names.size(); ++other) {
+      if (names[r] != names[other] || libraries[r].empty() || libraries[other].empty()) continue;
+      if (libraries[r] == libraries[other]) continue;
+      throw InputError("rank " + std::to_string(r) + " computes with " + libraries[r] +
+                           " and rank " + std::to_string(other) + " with " + libraries[other],
+                       Need{"alike-hosts"});
+    }
+  }
+}
+
 void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
                      const RankPlan& plan) {
   const DeviceSharers sharers = gather_sharers(transport, backend);
@@ -81,6 +97,27 @@ void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network&
     }
     require_device_memory(sum, *free, (ranks.size() == 1 ? "rank " : "ranks ") + listed(ranks));
   });
+}
+
+std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,
+                                            const Platform& devices,
+                                            const std::string& schedule_name) {
+  std::vector<MemoryEstimate> ranks = mpi::gather(transport, mine);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const Device& device = devices.device(DeviceId(r));
+    const MemoryEstimate& need = ranks[r];
+    if (device.memory_bytes == 0 || need.total() <= device.memory_bytes) continue;
+    const auto part = [](Bytes size_bytes, const char* what) {
+      return std::to_string(size_bytes) + " " + what;
+    };
+    throw InputError(schedule_name + ": $.devices[" + std::to_string(r) + "].memory_bytes: rank " +
+                     std::to_string(r) + " would hold " + part(need.total(), "bytes (") +
+                     part(need.parameters, "of weights, ") + part(need.tensors, "of tensors, ") +
+                     part(need.input, "of the input, ") + part(need.scratch, "of scratch), and ") +
+                     device.name + " has " + std::to_string(device.memory_bytes) +
+                     ": schedule for more devices, or for more memory");
+  }
+  return ranks;
 }
 
 }  // namespace hios::job

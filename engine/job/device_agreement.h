@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/run/memory_estimate.h"
 #include "engine/run/plan.h"
 #include "hios/graph/network.h"
 #include "hios/platform/device_identity.h"
@@ -33,9 +34,19 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
 /// Whether all ranks that compute on a GPU have the same.
 bool same_gpus(const std::vector<DeviceIdentity>& gpus);
 
+/// Refuses ranks whose backends are of one name and whose libraries are of different versions,
+/// where no schedule could name them (`gpu`): the bits of one rank are not those of the other.
+void require_one_library(mpi::Transport& transport, const Backend& backend);
+
 /// Refuses what will not fit into the memory of a device, before anything is allocated; ranks that
 /// share a device need the sum.
 void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
                      const RankPlan& plan);
+
+/// What every rank holds, by rank. Throws InputError where one holds more than its device's
+/// `memory_bytes`: rank, bytes and limit. `schedule_name` is for that message.
+std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,
+                                            const Platform& devices,
+                                            const std::string& schedule_name);
 
 }  // namespace hios::job

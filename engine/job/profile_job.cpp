@@ -5,6 +5,7 @@
 #include "engine/host/clock.h"
 #include "engine/host/machine.h"
 #include "engine/job/algorithm_agreement.h"
+#include "engine/job/device_agreement.h"
 #include "engine/job/profile_teams.h"
 #include "engine/job/tensor_transport.h"
 #include "hios/base/error.h"
@@ -74,6 +75,7 @@ void ProfileJob::State::agree() {
 void ProfileJob::State::set_up() {
   const CoarseGraph& coarse = network.coarse;
   mine = make_rank_backend(transport(), options.ranks, setup.devices);
+  require_one_library(transport(), *mine.backend);
   teams =
       gather_teams(transport(), *mine.backend, setup.devices[transport().rank().index()].precision);
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);

@@ -121,8 +121,9 @@ Platform platform_of(const Teams& teams, int streams) {
 namespace {
 
 /// One configuration is one machine's: times of two would be compared as if they were one's.
-void check_same_machine(const Configuration& known, const std::string& file,
-                        const std::string& processor, const std::string& route) {
+void check_same_machine(const Configuration& known, const Configuration& like,
+                        const std::string& file, const std::string& processor,
+                        const std::string& route) {
   const auto differs = [&](const char* what, const std::string& here) {
     const auto found = known.machine.find(what);
     if (found == known.machine.end() || *found == here) return;
@@ -132,6 +133,17 @@ void check_same_machine(const Configuration& known, const std::string& file,
   };
   differs("processor", processor);
   differs("transport", route);
+  // A GPU's libraries are part of which device it is; those of cores are not.
+  const auto library = [](const Configuration& of) {
+    const auto backend = of.machine.find("backend");
+    const bool says = backend != of.machine.end() && backend->is_object();
+    const Json text = says ? backend->value("library", Json()) : Json();
+    return text.is_string() ? text.get<std::string>() : std::string();
+  };
+  if (!like.identity().empty() || library(known).empty() || library(known) == library(like)) return;
+  throw InputError(file + ": $.configurations: measured with another library (" +
+                   printable(library(known), 100) + ", here " + library(like) +
+                   "): write to another file");
 }
 
 }  // namespace
@@ -150,7 +162,7 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
       throw InputError(profile.file + " holds times of the " + known->backend +
                        " backend for this configuration: write to another file");
     }
-    if (team == teams.mine) check_same_machine(*known, profile.file, processor, route);
+    if (team == teams.mine) check_same_machine(*known, like, profile.file, processor, route);
   }
   std::vector<Configuration*> found;  // only now that none is added any more
   for (const Configuration& like : teams.like) found.push_back(profile.find(like.key()));

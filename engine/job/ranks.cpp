@@ -63,7 +63,8 @@ void require_precision(const BackendEntry& backend, Precision precision,
   std::string has, others;
   for (const Precision one : backend.precisions) append(has, to_string(one));
   for (const BackendEntry& other : table) {
-    if (other.make && other.has(precision)) append(others, other.name);
+    const bool same_again = !other.instructions.empty();  // as the row that is not capped
+    if (other.make && other.has(precision) && !same_again) append(others, other.name);
   }
   throw InputError("the " + std::string(backend.name) + " backend computes in " + has +
                        ", not in " + std::string(to_string(precision)),
@@ -103,6 +104,7 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     asked.cores = made.cores;
     asked.environment = options.environment;
     asked.precision = mine.precision;
+    asked.instructions = mine.backend->instructions;
     asked.device_index = device_index(transport, places, devices, options.devices_per_host);
     asked.graphs = options.recordings;
     asked.deterministic = options.deterministic;

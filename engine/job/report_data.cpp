@@ -36,6 +36,16 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
   return ranks;
 }
 
+void note_memory(std::vector<ReportRank>& ranks, const std::vector<MemoryEstimate>& held,
+                 std::span<const Device> devices) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranks[r].input_bytes = held[r].input;
+    ranks[r].weights_bytes = held[r].parameters;
+    ranks[r].scratch_bytes = held[r].scratch;
+    ranks[r].memory_bytes = devices[r].memory_bytes;
+  }
+}
+
 Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const RankTimeline& mine) {
   Timeline timeline = join(mpi::gather(transport, mine));
   timeline.latency_ms = latency_ms;
@@ -74,6 +84,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   const Model& model = inputs.network.model;
   Report report;
   report.ranks = setup.ranks;
+  if (!results.held.empty()) note_memory(report.ranks, results.held, inputs.schedule.devices);
   report.transfer_path = setup.transfer_path;
   report.transfer_paths = setup.transfer_paths;
   report.graph_digest = inputs.network.coarse.graph.digest();

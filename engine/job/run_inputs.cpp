@@ -121,6 +121,29 @@ void check_schedule(const RunInputs& inputs, const Platform& platform, std::size
 
 }  // namespace
 
+namespace {
+
+/// The backends that compute on the devices, one a device, or one for all where they are alike;
+/// empty where some device has none in this build.
+std::string backends_for(const Platform& platform, std::span<const BackendEntry> table) {
+  std::vector<std::string_view> names;
+  for (const Device& device : platform.devices()) {
+    const auto found = std::find_if(table.begin(), table.end(), [&](const BackendEntry& entry) {
+      return entry.kind == device.kind && entry.make != nullptr && entry.has(device.precision);
+    });
+    if (found == table.end()) return {};
+    names.push_back(found->name);
+  }
+  if (std::all_of(names.begin(), names.end(), [&](auto name) { return name == names.front(); })) {
+    names.resize(1);
+  }
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ",") + std::string(name);
+  return text;
+}
+
+}  // namespace
+
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
                                          std::size_t ranks) {
   const Platform platform(inputs.schedule.devices);
@@ -132,10 +155,13 @@ std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOpti
     const BackendEntry& backend = *backends[r];
     const std::string where = inputs.schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
     if (backend.kind != device.kind) {
-      throw InputError(where + "the schedule wants a device of kind " + device.kind + ", and the " +
-                           std::string(backend.name) + " backend is of kind " +
+      throw InputError(where + "the schedule wants a device of kind " + device.kind +
+                           ", and rank " + std::to_string(r) + " has the " +
+                           std::string(backend.name) + " backend, of kind " +
                            std::string(backend.kind),
-                       Need{"device-kind", {{"kind", std::string(backend.kind)}}});
+                       Need{"device-kind",
+                            {{"kind", std::string(backend.kind)},
+                             {"backends", backends_for(platform, options.table)}}});
     }
     if (!backend.has(device.precision)) {
       throw InputError(where + "made for " + std::string(to_string(device.precision)) +

@@ -131,7 +131,8 @@ struct RunJob::State {
   std::vector<DeviceIdentity> identities;  ///< by rank
   RankBackend mine;
   RankPlan plan;
-  std::optional<Profile> profile;  ///< the costs' own: the inputs', or what stands in
+  std::vector<MemoryEstimate> planned;  ///< by rank
+  std::optional<Profile> profile;       ///< the costs' own: the inputs', or what stands in
   std::optional<CostModel> costs;
   std::unique_ptr<TensorTransport> tensors;
   RunSetup setup;
@@ -154,6 +155,7 @@ void RunJob::State::agree() {
 void RunJob::State::make_backend() {
   mine = make_rank_backend(transport(), options.ranks, devices);
   identities = gather_identities(transport(), *mine.backend);
+  require_one_library(transport(), *mine.backend);
   mpi::agreed(transport(), [&] { require_identities(identities, platform, inputs.schedule_name); });
   platform = platform.with_identities(identities);
   if (same_gpus(identities) || rank() != Rank(0)) return;
@@ -174,6 +176,8 @@ void RunJob::State::prepare() {
     if (profile) costs = CostModel::from_profile(coarse.graph, platform, *profile);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
+  planned = agree_on_limits(transport(), estimate_memory(coarse, model, plan), platform,
+                            inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(platform, DeviceId(rank().index())) : nullptr;
@@ -186,6 +190,7 @@ void RunJob::State::prepare() {
 void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
   setup.ranks = gather_ranks(transport(), mine, plan);
+  note_memory(setup.ranks, planned, platform.devices());
   setup.troubles = troubles_of(gather_surroundings(transport(), mine));
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
@@ -292,6 +297,9 @@ RunResults RunJob::run() {
       network.coarse, network.model, job.plan, *job.mine.backend, job.tensors->get(), source,
       {.blocking = job.options.blocking, .time_operators = job.options.time_operators});
   RunResults results;
+  results.held = agree_on_limits(job.transport(),
+                                 held_memory(job.planned[job.rank().index()], *job.mine.backend),
+                                 job.platform, job.inputs.schedule_name);
   {
     const auto watching = job.watch.runs(executor);
     Samples samples = measure(job.transport(), job.options.protocol, job.disturbance,

@@ -13,6 +13,7 @@
 #include "engine/job/verification.h"
 #include "engine/job/watch.h"
 #include "engine/measure/protocol.h"
+#include "engine/run/memory_estimate.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/report.h"
@@ -56,8 +57,8 @@ struct RunOptions {
 
 /// What runs where, known before anything runs.
 struct RunSetup {
-  std::vector<std::string> backends;  ///< names, by rank
-  std::vector<ReportRank> ranks;
+  std::vector<std::string> backends;   ///< names, by rank
+  std::vector<ReportRank> ranks;       ///< weights as the network has them, scratch not yet known
   std::string transfer_path;           ///< Transport::path() of the tensors
   std::string routes;                  ///< a table rank x rank, for people; empty: no devices
   std::optional<Json> transfer_paths;  ///< the same for reports
@@ -77,6 +78,8 @@ struct RunResults {
   /// By Protocol::stop, before all was done; what there is has been measured as it should.
   bool stopped = false;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
+  /// By rank, once its operators were bound: weights in all layouts, and scratch.
+  std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
   /// In the order in which they started, each with its median over the recorded runs; only where it
@@ -103,7 +106,8 @@ class RunJob {
   /// What each rank will do, a line a step, by rank, on every rank.
   std::vector<std::string> steps();
 
-  /// Runs, measures and verifies. Once.
+  /// Runs, measures and verifies. Once. Throws InputError, the same on all ranks and before
+  /// anything runs, where a rank turns out to hold more than its device's memory_bytes.
   RunResults run();
 
  private:

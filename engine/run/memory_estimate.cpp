@@ -40,6 +40,15 @@ std::string largest_tensor_text(const Graph& graph, const RankPlan& plan) {
          graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) + " bytes)";
 }
 
+MemoryEstimate held_memory(const MemoryEstimate& estimate, const Backend& backend) {
+  MemoryEstimate held = estimate;
+  if (const auto counted = backend.held_memory()) {
+    held.parameters = counted->weights;
+    held.scratch = counted->scratch;
+  }
+  return held;
+}
+
 void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who) {
   if (need.total() <= free) return;
   throw InputError("not enough device memory for " + who + ": " + megabytes(need.tensors) +

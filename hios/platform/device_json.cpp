@@ -1,5 +1,7 @@
 #include "hios/platform/device_json.h"
 
+#include "hios/platform/cpu_kinds.h"
+
 namespace hios {
 namespace {
 
@@ -23,7 +25,7 @@ Device read_device(ObjectReader& reader, Unsaid unsaid) {
   Device device;
   device.name = read_name(reader.required("name"), "give it a name");
   device.kind = read_name(reader.required("kind"), "give it a name");
-  device.threads = read_count(reader, "threads", 0, device.kind == "cpu" ? 1 : 0, unsaid);
+  device.threads = read_count(reader, "threads", 0, computes_on_cores(device.kind) ? 1 : 0, unsaid);
   device.streams = read_count(reader, "streams", 1, device.streams, unsaid);
   if (const auto memory = reader.optional("memory_bytes")) {
     device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));

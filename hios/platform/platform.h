@@ -20,7 +20,7 @@ inline constexpr std::string_view kGpuKind = "gpu";
 
 struct Device {
   std::string name;        ///< unique: "cpu0"
-  std::string kind;        ///< "cpu", "gpu": the key into profiles
+  std::string kind;        ///< "cpu", "cpu-avx2", "gpu": the key into profiles
   int threads = 1;         ///< cores of a CPU rank; 0 for a GPU
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit

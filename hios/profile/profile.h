@@ -50,7 +50,7 @@ struct ConfigurationKey {
 /// What running on one kind of device, with one backend, was measured to cost.
 struct Configuration {
   std::string backend;  ///< "cpu"
-  std::string kind;     ///< of the devices: "cpu"
+  std::string kind;     ///< of the devices: "cpu", "cpu-avx2"
   int threads = 1;
   Precision precision = Precision::kFp32;
   std::size_t ranks = 1;

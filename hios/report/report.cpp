@@ -24,7 +24,12 @@ Json to_json(const ReportRank& rank, std::size_t number) {
           {"backend", rank.backend},
           {"arena_bytes", rank.arena_bytes},
           {"all_tensors_bytes", rank.all_tensors_bytes},
-          {"sent_bytes", rank.sent_bytes}};
+          {"sent_bytes", rank.sent_bytes},
+          {"input_bytes", rank.input_bytes},
+          {"weights_bytes", rank.weights_bytes},
+          {"scratch_bytes", rank.scratch_bytes},
+          {"held_bytes", rank.held_bytes()},
+          {"memory_bytes", rank.memory_bytes}};
 }
 
 Json to_json(const ReportVerification& verified) {

@@ -26,6 +26,11 @@ struct ReportRank {
   Bytes arena_bytes = 0;          ///< the peak, tensors sharing places
   Bytes all_tensors_bytes = 0;    ///< had none shared
   Bytes sent_bytes = 0;           ///< an iteration
+  Bytes input_bytes = 0;          ///< the model's input
+  Bytes weights_bytes = 0;        ///< in all layouts that its operators read
+  Bytes scratch_bytes = 0;        ///< working memory of operators
+  Bytes memory_bytes = 0;         ///< what its device has, by the schedule; 0: no limit
+  Bytes held_bytes() const { return arena_bytes + input_bytes + weights_bytes + scratch_bytes; }
 };
 
 /// What comparing with another backend found.

@@ -55,8 +55,10 @@ TEST(Remedies, OfJobsNameTheirFlags) {
   const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
   EXPECT_EQ(line({"ranks", {{"ranks", "2"}}}), "no: start it with mpirun -np 2");
   EXPECT_EQ(line({"check", {}}), "no; hios-schedule --check lists them");
-  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}}}),
+  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}, {"backends", ""}}}),
             "no: choose another --backend, or schedule for --kind cpu");
+  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}, {"backends", "cpu,cpu:avx2"}}}),
+            "no: start it with --backend cpu,cpu:avx2, or schedule for --kind cpu");
   EXPECT_EQ(line({"device-precision", {}}),
             "no: choose another --backend, or schedule again with another --math");
   EXPECT_EQ(line({"precision", {{"has", "fp32, tf32"}, {"backends", "reference, cuda"}}}),

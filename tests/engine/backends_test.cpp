@@ -6,6 +6,7 @@
 
 #include "engine/backends.h"
 #include "hios/base/error.h"
+#include "hios/platform/cpu_kinds.h"
 
 namespace hios {
 namespace {
@@ -29,12 +30,24 @@ TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
       continue;
     }
     EXPECT_EQ(&find_backend(entry.name), &entry);
-    if (entry.kind != "cpu") continue;  // tests/engine/cuda makes it, where there is a device
+    // tests/engine/cuda makes the device's, and tests/cli the capped, a process each.
+    if (entry.kind != "cpu") continue;
     const auto backend = entry.make({.threads = 1, .cores = {}});
     EXPECT_EQ(backend->name(), entry.name);
     EXPECT_EQ(backend->kind(), entry.kind);
     EXPECT_EQ(backend->threads(), 1);
     EXPECT_TRUE(backend->describe().is_object());
+  }
+}
+
+TEST(Backends, EveryCapOfInstructionsIsARow) {
+  for (const InstructionCap& cap : kInstructionCaps) {
+    const auto row =
+        std::ranges::find(backends(), "cpu:" + std::string(cap.name), &BackendEntry::name);
+    ASSERT_NE(row, backends().end()) << cap.name;
+    EXPECT_EQ(row->kind, cap.kind);
+    EXPECT_EQ(row->instructions, cap.name);
+    EXPECT_EQ(row->make, std::ranges::find(backends(), "cpu", &BackendEntry::name)->make);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "engine/cpu/kernels/kernels.h"
 
+#include <atomic>
+
 namespace hios::cpu {
 
 const Kernels* const kAllKernels[] = {
@@ -11,13 +13,25 @@ const Kernels* const kAllKernels[] = {
     nullptr,
 };
 
-const Kernels& kernels() {
-  static const Kernels& best = []() -> const Kernels& {
-    const Kernels* const* candidate = kAllKernels;
-    while (!(*candidate)->runs_here()) ++candidate;
-    return **candidate;
-  }();
-  return best;
+namespace {
+
+/// The first that runs here, from `most` on.
+const Kernels* best_from(const Kernels* most) {
+  const Kernels* const* candidate = kAllKernels;
+  while (*candidate != most) ++candidate;
+  while (!(*candidate)->runs_here()) ++candidate;
+  return *candidate;
 }
+
+std::atomic<const Kernels*>& chosen() {
+  static std::atomic<const Kernels*> kernels = best_from(kAllKernels[0]);
+  return kernels;
+}
+
+}  // namespace
+
+const Kernels& kernels() { return *chosen().load(std::memory_order_relaxed); }
+
+void cap_kernels(const Kernels& most) { chosen().store(best_from(&most)); }
 
 }  // namespace hios::cpu

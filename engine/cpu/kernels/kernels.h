@@ -118,7 +118,10 @@ extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;
 /// Those that this build has, the best first; a null pointer ends them. The last runs anywhere.
 extern const Kernels* const kAllKernels[];
 
-/// The best that this processor runs.
+/// The best that this processor runs, and the cap allows.
 const Kernels& kernels();
+/// From now on none before `most` in kAllKernels. What was laid out by others stays laid out by
+/// them: to be called before the first kernels(). Any thread.
+void cap_kernels(const Kernels& most);
 
 }  // namespace hios::cpu

@@ -111,5 +111,62 @@ TEST(AgreeOnMemory, WhatDoesNotFitOnOneRankIsRefusedByAll) {
   for (const std::string& text : complaints(64)) test::expect_complaint(text, "rank 1");
 }
 
+/// Ranks whose backends say that they have these libraries; the complaints.
+std::vector<std::string> complaints_about(const std::vector<std::string>& names,
+                                          const std::vector<std::string>& libraries) {
+  class Named final : public test::FakeBackend {
+   public:
+    Named(std::string name, std::string library)
+        : name_(std::move(name)), library_(std::move(library)) {}
+    std::string_view name() const override { return name_; }
+    Json describe() const override { return {{"library", library_}}; }
+
+   private:
+    std::string name_, library_;
+  };
+  return test::complaints_of_ranks(
+      {.backends = std::vector<std::string>(names.size(), "fake")}, [&](mpi::Transport& transport) {
+        const std::size_t rank = transport.rank().index();
+        require_one_library(transport, Named(names[rank], libraries[rank]));
+      });
+}
+
+TEST(OneLibrary, AnotherVersionOnSomeRankIsRefusedByAll) {
+  for (const std::string& text :
+       complaints_about({"cpu", "cpu", "cpu"}, {"oneDNN 2.6.3", "oneDNN 2.6.3", "oneDNN 3.2.0"})) {
+    expect_words(text, {"rank 0 computes with oneDNN 2.6.3", "rank 2 with oneDNN 3.2.0"});
+  }
+  const std::vector<std::string> none(2);
+  EXPECT_EQ(complaints_about({"cpu", "cpu"}, {"oneDNN 2.6.3", "oneDNN 2.6.3"}), none);
+  EXPECT_EQ(complaints_about({"cpu", "reference"}, {"oneDNN 2.6.3", "none"}), none);
+}
+
+Platform two_devices(Bytes first, Bytes second) {
+  return Platform({{"cpu0", "cpu", 1, 1, first, ""}, {"slow", "cpu-avx2", 1, 1, second, ""}});
+}
+
+TEST(AgreeOnLimits, ARankAboveItsDevicesMemoryIsNamedByAll) {
+  const auto complaints = [](Bytes first, Bytes second) {
+    return test::complaints_of_ranks(
+        {.backends = {"fake", "fake"}}, [&](mpi::Transport& transport) {
+          const Bytes one = transport.rank() == Rank(0) ? 1000 : 2000;
+          const MemoryEstimate mine{
+              .tensors = one, .input = 100, .parameters = 10 * one, .scratch = 7};
+          const auto all = agree_on_limits(transport, mine, two_devices(first, second), "s.json");
+          ASSERT_EQ(all.size(), 2u);
+          EXPECT_EQ(all[1].total(), 22107u);
+        });
+  };
+  const std::vector<std::string> none(2);
+  EXPECT_EQ(complaints(0, 0), none) << "no limit";
+  EXPECT_EQ(complaints(11107, 22107), none);
+  for (const std::string& text : complaints(11107, 22106)) {
+    expect_words(text, {"s.json: $.devices[1].memory_bytes: rank 1 would hold 22107 bytes",
+                        "20000 of weights, 2000 of tensors, 100 of the input, 7 of scratch",
+                        "slow has 22106"});
+  }
+  for (const std::string& text : complaints(11106, 0)) expect_words(text, {"rank 0", "11106"});
+}
+
 }  // namespace
 }  // namespace hios::job

@@ -271,7 +271,7 @@ TEST(RunJob, BackendsOfAnotherKindThanTheScheduleAreRefused) {
   const auto nothing = [](Rank, RunInputs&) {};
   expect_refused(
       refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()), nothing, {"cpu", "gpu"}),
-      "$.devices[1]: the schedule wants a device of kind gpu");
+      "$.devices[1]: the schedule wants a device of kind gpu, and rank 1 has the fake backend");
   expect_refused(
       refusals(kTwoFakes, options_with({"fake", "fake", "fake"}, test::fake_backends()), nothing),
       "3 backends are named for 2 ranks");

@@ -4,6 +4,7 @@
 
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
+#include "support/fake_backend.h"
 
 namespace hios {
 namespace {
@@ -26,6 +27,18 @@ TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfWhatRunsHere) {
   EXPECT_EQ(need.parameters, weights);
   EXPECT_EQ(need.total(), need.tensors + need.input + need.parameters);
   EXPECT_EQ(estimate_memory(coarse, model, plan_rank(coarse, schedule, Rank(2))).total(), 0u);
+}
+
+TEST(MemoryEstimate, WhatABackendCountsReplacesWhatTheNetworkSays) {
+  class Counting final : public test::FakeBackend {
+   public:
+    std::optional<HeldMemory> held_memory() const override {
+      return HeldMemory{.weights = 30, .scratch = 4};
+    }
+  };
+  const MemoryEstimate planned{.tensors = 5, .input = 6, .parameters = 20};
+  EXPECT_EQ(held_memory(planned, test::FakeBackend()).total(), planned.total());
+  EXPECT_EQ(held_memory(planned, Counting()).total(), 5u + 6 + 30 + 4);
 }
 
 TEST(MemoryEstimate, ARefusalSaysHowMuchIsMissingForWhat) {

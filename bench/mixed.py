@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""What bench/mixed runs: a network on two ranks of one machine that are not alike, one with all of the processor's
+instructions and one that is held to older ones: each alone, and both together by several schedules. All rows run in turns,
+each in a job of its own; a row's samples are those of all its rounds. Prints predicted beside measured times, and writes
+them as mixed.md and mixed.json.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "study"))
+from programs import Programs  # noqa: E402
+
+KEPT = ROOT / "bench" / "results"
+TOGETHER = ("sequential", "heft", "hios-lp", "best")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="bench/mixed", description=" ".join(__doc__.split(": ", 1)[1].split()))
+    parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
+    parser.add_argument("--cap", default="avx2", help="the slower rank's newest instructions (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of every row (%(default)s)")
+    parser.add_argument("--iterations", type=int, default=20, help="measured runs of a row in a round (%(default)s)")
+    parser.add_argument("--sweeps", type=int, default=30, help="over all operators, for the profile (%(default)s)")
+    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="of best (%(default)s)")
+    parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of the three programs")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/mixed", metavar="FOLDER", help="(build/mixed)")
+    parser.add_argument("--keep", action="store_true", help=f"write the table to {KEPT.relative_to(ROOT)}, too")
+    options = parser.parse_args()
+    if min(options.rounds, options.iterations, options.sweeps) < 1:
+        parser.error("--rounds, --iterations and --sweeps must be at least 1")
+    return options
+
+
+class Row:
+    """A schedule, the ranks that run it, and what they took."""
+
+    def __init__(self, name, backends, algorithm):
+        self.name, self.backends, self.algorithm = name, backends, algorithm
+        self.stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        self.samples, self.disturbed, self.report, self.verified = [], 0, None, None
+
+    def result(self):
+        quickest = sorted(self.samples)[:max(1, len(self.samples) // 4)]
+        best_quarter = statistics.median(quickest)
+        predicted = self.report["predicted_ms"]
+        return {"name": self.name, "backends": self.backends, "algorithm": self.algorithm, "predicted_ms": predicted,
+                "latency_ms": {"min": min(self.samples), "best_quarter": best_quarter,
+                               "median": statistics.median(self.samples), "samples": len(self.samples),
+                               "disturbed": self.disturbed},
+                "prediction_error": (best_quarter - predicted) / best_quarter,
+                "verified": self.verified["passed"], "bitwise": self.verified["bitwise"],
+                "held_bytes": [rank["held_bytes"] for rank in self.report["ranks"]]}
+
+
+def rows_of(cap):
+    slow = f"cpu:{cap}"
+    return [Row("cpu alone", ["cpu"], "sequential"), Row(f"{slow} alone", [slow], "sequential"),
+            *[Row(f"together, {algorithm}", ["cpu", slow], algorithm) for algorithm in TOGETHER]]
+
+
+def kind(backend):
+    return backend.replace(":", "-")
+
+
+def prepare(options, programs, rows):
+    """A profile for each set of ranks, a platform and a schedule for each row."""
+    model = ["--model", options.model]
+    for row in rows:
+        ranks = "+".join(map(kind, row.backends))
+        profile = options.out / f"profile-{ranks}.json"
+        if not profile.exists():
+            print(f"profiling {ranks}", file=sys.stderr)
+            programs.run("hios-profile", *model, "--backend", ",".join(row.backends), "--stages", "none", "--iterations",
+                         options.sweeps, "--output", profile, ranks=len(row.backends))
+        devices = [{"name": f"{kind(backend)}_{number}", "kind": kind(backend), "threads": 1, "streams": 1}
+                   for number, backend in enumerate(row.backends)]
+        machine = options.out / f"platform-{ranks}.json"
+        machine.write_text(json.dumps({"format": "hios-platform", "version": 1, "devices": devices}))
+        row.files = ["--schedule", options.out / f"schedule-{row.stem}.json", "--profile", profile]
+        programs.run("hios-schedule", *model, "--profile", profile, "--platform", machine, "--algorithm", row.algorithm,
+                     "--time-limit", options.time_limit, "--output", row.files[1], "--force")
+
+
+def measure(options, programs, rows):
+    for turn in range(options.rounds):
+        for row in rows:
+            print(f"round {turn + 1} of {options.rounds}: {row.name}", file=sys.stderr)
+            verify = ["--verify"] if turn == 0 else []
+            row.report = programs.json("hios-run", "--model", options.model, *row.files, "--backend",
+                                       ",".join(row.backends), "--iterations", options.iterations, *verify,
+                                       ranks=len(row.backends))
+            row.verified = row.report["verified"] or row.verified
+            row.samples += row.report["iterations_ms"]
+            row.disturbed += row.report["latency_ms"].get("disturbed", 0)
+
+
+def processor():
+    name = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return name.group(1).strip() if name else platform.processor()
+
+
+def table(rows, fast):
+    """In Markdown; speed-ups are over the fast rank alone."""
+    lines = ["| ranks and schedule | min ms | best quarter | median | over cpu alone | predicted | error | MB held, by rank |",
+             "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        took = row["latency_ms"]
+        speedup = fast["latency_ms"]["best_quarter"] / took["best_quarter"]
+        held = ", ".join(f"{size / 1e6:.1f}" for size in row["held_bytes"])
+        lines.append(f"| {row['name']} | {took['min']:.2f} | {took['best_quarter']:.2f} | {took['median']:.2f} | "
+                     f"{speedup:.2f}x | {row['predicted_ms']:.2f} | {100 * row['prediction_error']:+.1f} % | {held} |")
+    return "\n".join(lines)
+
+
+def page(options, results):
+    rows = results["rows"]
+    checked = "verified against the reference backend" if all(row["verified"] for row in rows) else "NOT ALL VERIFIED"
+    disturbed = sum(row["latency_ms"]["disturbed"] for row in rows)
+    samples = sum(row["latency_ms"]["samples"] for row in rows)
+    return (f"# {options.model} on two ranks that are not alike\n\n"
+            f"Made by `bench/mixed` on {results['processor']}, {results['cores']} cores; one core a rank. Latency in ms, the "
+            f"maximum over ranks, {options.rounds} rounds of {options.iterations} runs in turns; {checked}. The load was "
+            f"{results['load'][0]:.1f} to {results['load'][1]:.1f}; {disturbed} of {samples} runs were disturbed by what else "
+            f"the machine did.\n\n{table(rows, rows[0])}\n")
+
+
+def main():
+    options = arguments()
+    programs = Programs(options.programs)
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows = rows_of(options.cap)
+    before = os.getloadavg()[0]
+    prepare(options, programs, rows)
+    measure(options, programs, rows)
+    results = {"model": options.model, "processor": processor(), "cores": os.cpu_count(), "rounds": options.rounds,
+               "iterations": options.iterations, "sweeps": options.sweeps,
+               "load": sorted([before, os.getloadavg()[0]]), "versions": rows[0].report["versions"],
+               "rows": [row.result() for row in rows]}
+    text = page(options, results)
+    for folder in [options.out] + [KEPT] * options.keep:
+        folder.joinpath("mixed.json").write_text(json.dumps(results, indent=1) + "\n")
+        folder.joinpath("mixed.md").write_text(text)
+    print(text)
+    sys.exit(0 if all(row["verified"] for row in results["rows"]) else 1)
+
+
+if __name__ == "__main__":
+    main()
