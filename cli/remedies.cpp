@@ -175,6 +175,12 @@ std::string device_kind(const Given& given) {
          ", or schedule for --kind " + given.detail("kind");
 }
 
+std::string device_memory(const Given& given) {
+  const std::string more = ": schedule for more devices, or for more memory";
+  if (given.detail("algorithms").empty()) return more;
+  return more + ", or leave out --profile where its algorithms hold more than direct ones";
+}
+
 std::string device_precision(const Given&) {
   return ": choose another --backend, or schedule again with another --math";
 }
@@ -209,6 +215,7 @@ constexpr std::array kRemedies = {
     Remedy{"cores", cores},
     Remedy{"cuda-aware", cuda_aware},
     Remedy{"device-kind", device_kind},
+    Remedy{"device-memory", device_memory},
     Remedy{"device-name", device_name},
     Remedy{"device-precision", device_precision},
     Remedy{"devices-per-node", devices_per_node},

@@ -19,6 +19,7 @@
 #include "cli/version.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/growth.h"
 #include "hios/profile/settling.h"
@@ -67,8 +68,9 @@ void print_summary(const ProfileCommand& command, const Network& network,
     double sum_ms = 0;
     for (const Operator& op : network.coarse.graph.operators())
       sum_ms += each->operators.at(op.signature).ms;
-    table.add({std::to_string(each->ranks) + " x " + each->backend + " x " +
-                   std::to_string(each->threads) + " threads",
+    const std::string& words = cap_of_kind(each->kind) ? each->kind : each->backend;
+    table.add({std::to_string(each->ranks) + " x " + words + " x " + std::to_string(each->threads) +
+                   " threads",
                std::to_string(each->operators.size()), fixed(sum_ms, 3),
                std::to_string(each->stages.size()), std::to_string(each->transfers.size()),
                fixed(each->seconds, 1)});

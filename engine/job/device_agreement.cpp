@@ -108,14 +108,16 @@ std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const Mem
     const MemoryEstimate& need = ranks[r];
     if (device.memory_bytes == 0 || need.total() <= device.memory_bytes) continue;
     const auto part = [](Bytes size_bytes, const char* what) {
-      return std::to_string(size_bytes) + " " + what;
+      return std::to_string(size_bytes) + what;
     };
     throw InputError(schedule_name + ": $.devices[" + std::to_string(r) + "].memory_bytes: rank " +
-                     std::to_string(r) + " would hold " + part(need.total(), "bytes (") +
-                     part(need.parameters, "of weights, ") + part(need.tensors, "of tensors, ") +
-                     part(need.input, "of the input, ") + part(need.scratch, "of scratch), and ") +
-                     device.name + " has " + std::to_string(device.memory_bytes) +
-                     ": schedule for more devices, or for more memory");
+                         std::to_string(r) + " would hold " + part(need.total(), " bytes (") +
+                         part(need.parameters, " of weights, ") +
+                         part(need.tensors, " of tensors, ") + part(need.input, " of the input, ") +
+                         part(need.scratch, " of scratch), and ") + device.name + " has " +
+                         std::to_string(device.memory_bytes),
+                     // Scratch is counted once operators are bound, by algorithms of some kind.
+                     Need{"device-memory", {{"algorithms", need.scratch > 0 ? "chosen" : ""}}});
   }
   return ranks;
 }

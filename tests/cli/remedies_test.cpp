@@ -59,6 +59,10 @@ TEST(Remedies, OfJobsNameTheirFlags) {
             "no: choose another --backend, or schedule for --kind cpu");
   EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}, {"backends", "cpu,cpu:avx2"}}}),
             "no: start it with --backend cpu,cpu:avx2, or schedule for --kind cpu");
+  EXPECT_EQ(line({"device-memory", {{"algorithms", ""}}}),
+            "no: schedule for more devices, or for more memory");
+  EXPECT_NE(line({"device-memory", {{"algorithms", "chosen"}}}).find("leave out --profile"),
+            std::string::npos);
   EXPECT_EQ(line({"device-precision", {}}),
             "no: choose another --backend, or schedule again with another --math");
   EXPECT_EQ(line({"precision", {{"has", "fp32, tf32"}, {"backends", "reference, cuda"}}}),
