@@ -1,6 +1,5 @@
 #include "engine/cpu/memory.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -21,7 +20,5 @@ AlignedBytes aligned_bytes(std::size_t size) {
   std::memset(bytes.get(), 0, rounded);
   return bytes;
 }
-
-std::size_t held_bytes(const AlignedBytes& bytes) { return malloc_usable_size(bytes.get()); }
 
 }  // namespace hios::cpu

@@ -16,8 +16,6 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 /// Zeroed, so that its pages are touched here and not in a run. Large blocks ask for huge pages:
 /// weights are read once in an inference, and their page walks would show. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
-/// What the allocator has given for it, rounding included; 0 for null.
-std::size_t held_bytes(const AlignedBytes& bytes);
 
 /// Working memory of one stream. Its operators run one after the other, so they share one block, as
 /// large as the neediest wants, which stays in cache between them. Operators say at bind what they

@@ -82,7 +82,7 @@ std::size_t WeightsCache::size_bytes() const {
   for (const auto& [key, layouts] : known_) {
     for (const auto& entry : layouts) {
       const auto packed = entry.lock();
-      if (packed) sum += held_bytes(packed->weights) + held_bytes(packed->bias);
+      if (packed) sum += packed->size_bytes;
     }
   }
   return sum;
@@ -94,10 +94,11 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
                                                                  const dnnl::memory::desc& layout) {
   return find_or(model, layer, source, layout, [&](PackedWeights& packed) {
     std::vector<float> plain = drawn_weights(model, layer, source);
+    const auto biases =
+        static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
     packed.weights = aligned_bytes(layout.get_size());
-    if (parameter_counts(layer.kind, layer.input_shapes).bias > 0) {
-      packed.bias = drawn_bias(model, layer, source, 0);
-    }
+    packed.size_bytes = layout.get_size() + biases * sizeof(float);
+    if (biases > 0) packed.bias = drawn_bias(model, layer, source, 0);
     const ThreadCount one(1);
     dnnl::memory from(plain_layout(layer), engine_, plain.data());
     dnnl::memory to(layout, engine_, packed.weights.get());
@@ -118,6 +119,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
     const std::size_t padded = (channels + lanes - 1) / lanes * lanes;
     const std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(padded * taps * sizeof(float));
+    packed.size_bytes = padded * (taps + 1) * sizeof(float);
     auto* weights = reinterpret_cast<float*>(packed.weights.get());
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t tap = 0; tap < taps; ++tap) {
@@ -134,6 +136,10 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
   return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
     const std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(plain.size() * sizeof(float));
+    packed.size_bytes =
+        (plain.size() +
+         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias)) *
+        sizeof(float);
     auto* const weights = reinterpret_cast<float*>(packed.weights.get());
     if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
       const auto taps = static_cast<std::size_t>(conv->kernel.h * conv->kernel.w);

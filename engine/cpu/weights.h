@@ -17,7 +17,8 @@ namespace hios::cpu {
 struct PackedWeights {
   dnnl::memory::desc layout;  ///< of oneDNN; zero for our own kernels
   AlignedBytes weights;
-  AlignedBytes bias;  ///< null where the layer has none and the reader needs none
+  AlignedBytes bias;           ///< null where the layer has none and the reader needs none
+  std::size_t size_bytes = 0;  ///< of both, as they were asked for
 
   const float* weight_floats() const { return reinterpret_cast<const float*>(weights.get()); }
   const float* bias_floats() const { return reinterpret_cast<const float*>(bias.get()); }
@@ -41,7 +42,7 @@ class WeightsCache {
   /// innermost loop runs over neighbours. For layers that no primitive reads.
   std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,
                                                      TensorSource& source);
-  /// What all that still live hold.
+  /// Of all that still live.
   std::size_t size_bytes() const;
 
  private:

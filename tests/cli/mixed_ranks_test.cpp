@@ -37,9 +37,10 @@ class MixedRanks : public testing::Test {
     return place_.file("platform.json");
   }
 
-  ProcessResult schedule(const std::string& platform, const std::string& algorithm) {
-    return hios_schedule(model_ + Words{"--profile", place_.file("profile.json"), "--platform",
-                                        platform, "--algorithm", algorithm, "--output",
+  ProcessResult schedule(const std::string& platform, const std::string& algorithm,
+                         const std::string& profile = "profile.json") {
+    return hios_schedule(model_ + Words{"--profile", place_.file(profile), "--platform", platform,
+                                        "--algorithm", algorithm, "--output",
                                         place_.file("schedule.json"), "--force"});
   }
 
@@ -135,17 +136,24 @@ TEST_F(MixedRanks, WhatOneDeviceCannotHoldTwoDo) {
                                            platform({"cpu", "cpu-sse41"}), "--export-graph",
                                            place_.file("graph.json")}));
   std::uint64_t all = 0;
-  for (const Json& op : read(place_.file("graph.json")).at("operators")) {
+  const Json graph = read(place_.file("graph.json"));
+  for (const Json& op : graph.at("operators")) {
     all +=
         op.at("memory_bytes").get<std::uint64_t>() + op.value("parameter_bytes", std::uint64_t{0});
   }
   const std::uint64_t share = all * 6 / 10;
-  const auto alone = schedule(platform({"cpu"}, share), "sequential");
-  EXPECT_EQ(alone.exit_status, 2) << alone.out << alone.err;
+  profile("cpu", 1, "alone.json");
+  expect_refused(schedule(platform({"cpu"}, share), "sequential", "alone.json"), "memory");
+  expect_done(schedule(platform({"cpu"}), "sequential", "alone.json"));
+  Json plan = read(place_.file("schedule.json"));
+  plan["devices"][0]["memory_bytes"] = share;
+  place_.write("schedule.json", plan.dump());
+  expect_refused(run(1, {"--backend", "cpu"}), "outputs and parameters take");
   expect_done(schedule(platform({"cpu", "cpu-sse41"}, share), "hios-lp"));
   EXPECT_EQ(read(place_.file("schedule.json")).at("devices").at(1).at("memory_bytes"), share);
   expect_done(run(2, {"--backend", "cpu,cpu:sse41", "--verify"}));
-  for (const Json& rank : read(place_.file("report.json")).at("ranks")) {
+  const Json report = read(place_.file("report.json"));
+  for (const Json& rank : report.at("ranks")) {
     EXPECT_EQ(rank.at("memory_bytes"), share);
     EXPECT_LE(rank.at("held_bytes"), share);
     EXPECT_GT(rank.at("weights_bytes"), 0);
@@ -166,7 +174,9 @@ TEST_F(MixedRanks, ARankThatWouldHoldMoreThanItsDeviceIsRefused) {
   place_.write("schedule.json", schedule.dump());
   const Words mixed = {"--backend", "cpu,cpu:sse41"};
   expect_refused(run(2, mixed), "schedule.json: $.devices[1].memory_bytes: rank 1 would hold ");
-  expect_refused(run(2, mixed + Words{"--dry-run"}), "cpu-sse41_1 has 4000: ");
+  expect_refused(
+      hios_run(2, model_ + mixed + Words{"--schedule", place_.file("schedule.json"), "--dry-run"}),
+      "cpu-sse41_1 has 4000: schedule for more devices, or for more memory");
   schedule["devices"][1]["memory_bytes"] = 1 << 20;
   place_.write("schedule.json", schedule.dump());
   expect_done(run(2, mixed));

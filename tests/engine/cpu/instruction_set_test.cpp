@@ -41,11 +41,11 @@ TEST(InstructionSet, AProcessHasOne) {
   EXPECT_EQ(backend->kind(), "cpu");
   settle_instructions("");
   for (const char* cap : {"sse41", "avx2"}) {
-    test::expect_error([&] { make_backend({.instructions = cap}); },
+    test::expect_error([&] { make_backend({.cores = {}, .instructions = cap}); },
                        {"this process computes with all instructions", "up to " + std::string(cap),
                         "a process of their own"});
   }
-  test::expect_error([&] { make_backend({.instructions = "avx3"}); },
+  test::expect_error([&] { make_backend({.cores = {}, .instructions = "avx3"}); },
                      {"no instruction set 'avx3'"});
   EXPECT_EQ(make_backend({})->kind(), "cpu");
 }
@@ -58,7 +58,7 @@ TEST(InstructionSetDeathTest, AProcessOfItsOwnKeepsToItsCap) {
   for (const InstructionCap& cap : kInstructionCaps) {
     if (&cap > best) break;
     const auto as_it_says = [&] {
-      const auto backend = make_backend({.instructions = cap.name});
+      const auto backend = make_backend({.cores = {}, .instructions = cap.name});
       const Json facts = backend->describe();
       const bool ours =
           std::string(kernels().name) != "baseline" || &cap < &instruction_cap("avx2");
