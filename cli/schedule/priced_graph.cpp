@@ -39,4 +39,25 @@ Graph priced_graph(const CostModel& costs) {
   return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost());
 }
 
+Graph priced_graph(const SizedGraphs& graphs, const std::function<CostModel(const Graph&)>& price) {
+  const Graph whole = priced_graph(price(*graphs.whole()));
+  std::vector<Operator> operators(whole.operators().begin(), whole.operators().end());
+  for (Operator& op : operators) {
+    op.has_time = false;
+    op.time_by_device.clear();
+  }
+  for (const std::int64_t size : graphs.sizes()) {
+    const CostModel costs = price(graphs.of(size));
+    for (std::size_t v = 0; v < operators.size(); ++v) {
+      for (std::size_t d = 0; d < costs.platform().size(); ++d) {
+        const double ms = costs.operator_ms(OpId(v), DeviceId(d));
+        const std::string& device = costs.platform().device(DeviceId(d)).name;
+        if (std::isfinite(ms)) operators[v].time_by_size[device][size] = ms;
+      }
+    }
+  }
+  return Graph(whole.name(), std::move(operators), {whole.edges().begin(), whole.edges().end()},
+               whole.stage_cost(), graphs.inputs());
+}
+
 }  // namespace hios::cli

@@ -153,11 +153,16 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>&
   return work;
 }
 
+/// With the costs that a profile gives, of every number of inputs at a time.
+Graph exported_graph(const Flags& flags, ScheduleInputs& inputs) {
+  if (!flags.given("profile")) return inputs.own_graph();
+  if (!inputs.sized()) return priced_graph(inputs.costs());
+  return priced_graph(*inputs.sized(), [&](const Graph& graph) { return inputs.price(graph); });
+}
+
 void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inputs) {
   if (const auto file = flags.optional_text("export-graph")) {
-    const bool priced = flags.given("profile");
-    write_json(*file, to_json(priced ? priced_graph(inputs.costs()) : inputs.graph()),
-               common.existing);
+    write_json(*file, to_json(exported_graph(flags, inputs)), common.existing);
   }
   if (const auto file = flags.optional_text("export-platform")) {
     write_json(*file, to_json(inputs.platform()), common.existing);

@@ -35,6 +35,8 @@ class ScheduleInputs {
   ScheduleInputs& operator=(const ScheduleInputs&) = delete;
 
   const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
+  /// The same as its file has it, with the costs of every number of inputs at a time.
+  const Graph& own_graph() const { return own_graph_ ? *own_graph_ : graph(); }
   const Platform& platform() const { return platform_; }
   /// The --model; null where a graph was named.
   const Network* network() const { return network_ ? &*network_ : nullptr; }

@@ -100,6 +100,24 @@ TEST_F(ManyInputs, AGraphBringsTimesByTheirNumber) {
   EXPECT_LE(predicted["lower_bound_ms"], predicted["latency_ms"]);
   const auto checked = hios_schedule(graph + Words{"--check", file("s.json")});
   EXPECT_EQ(checked.exit_status, 0) << checked.err << checked.out;
+  const auto exported = hios_schedule(graph + Words{"--export-graph", file("e.json")});
+  EXPECT_EQ(exported.exit_status, 0) << exported.err;
+  EXPECT_EQ(read(file("e.json"))["operators"][0]["time_ms"]["slow"]["1"], 1);
+}
+
+TEST_F(ManyInputs, AreExportedWithWhatTheyCost) {
+  profile(1);
+  const Words one = {"--profile", file("p.json"), "--devices", "1"};
+  const auto exported = hios_schedule(divided_ + one + Words{"--export-graph", file("e.json")});
+  ASSERT_EQ(exported.exit_status, 0) << exported.err;
+  const auto planned = [&](const Words& graph, const std::string& output) {
+    const auto done =
+        hios_schedule(graph + Words{"--algorithm", "sequential", "--output", file(output)});
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    return read(file(output))["predicted"]["latency_ms"].get<double>();
+  };
+  EXPECT_NEAR(planned({"--graph", file("e.json"), "--parts", "2", "--devices", "1"}, "g.json"),
+              planned(divided_ + one, "m.json"), 1e-9);
 }
 
 }  // namespace
