@@ -61,23 +61,27 @@ std::optional<double> inputs_per_s(const ScheduleRun& run) {
   return 1000 * static_cast<double>(run.graph->batching()->inputs) / latency_ms;
 }
 
+Column rate_column() {
+  return {"inputs/s", "inputs_per_s",
+          [](const ScheduleRun& run) {
+            const auto rate = inputs_per_s(run);
+            return rate ? fixed(*rate, 1) : std::string("-");
+          },
+          [](const ScheduleRun& run) {
+            const auto rate = inputs_per_s(run);
+            return rate ? Json(*rate) : Json();
+          },
+          true};
+}
+
 /// What all algorithms are compared by; one list for the table, the CSV and the JSON.
-std::vector<Column> columns(const Baselines& over) {
+std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
+  const Baselines over(runs);
   using Run = const ScheduleRun&;
   const auto predicted = [](Run run) -> const Prediction& { return run.file.predicted; };
-  return {
+  std::vector<Column> all = {
       {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
        [=](Run r) { return Json(predicted(r).latency_ms); }},
-      {"inputs/s", "inputs_per_s",
-       [](Run r) {
-         const auto rate = inputs_per_s(r);
-         return rate ? fixed(*rate, 1) : std::string("-");
-       },
-       [](Run r) {
-         const auto rate = inputs_per_s(r);
-         return rate ? Json(*rate) : Json();
-       },
-       true},
       speedup_column("vs sequential", "speedup_over_sequential", over.sequential_ms),
       speedup_column("vs ios", "speedup_over_ios", over.ios_ms),
       {"lower bound ms", "lower_bound_ms",
@@ -104,12 +108,16 @@ std::vector<Column> columns(const Baselines& over) {
       {"outcome", "outcome", [](Run r) { return std::string(to_string(r.file.outcome)); },
        [](Run r) { return Json(to_string(r.file.outcome)); }},
   };
+  if (std::ranges::any_of(runs, [](Run r) { return inputs_per_s(r).has_value(); })) {
+    all.insert(all.begin() + 1, rate_column());
+  }
+  return all;
 }
 
 }  // namespace
 
 std::string comparison_text(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(Baselines(runs));
+  const std::vector<Column> all = columns(runs);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.title);
   Table table(head);
@@ -198,7 +206,7 @@ std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs
 }
 
 Table comparison_csv(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(Baselines(runs));
+  const std::vector<Column> all = columns(runs);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.key);
   head.emplace_back("refused");
@@ -214,7 +222,7 @@ Table comparison_csv(const std::vector<ScheduleRun>& runs) {
 }
 
 Json comparison_json(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(Baselines(runs));
+  const std::vector<Column> all = columns(runs);
   Json rows = Json::array();
   for (const ScheduleRun& run : runs) {
     Json row = {{"algorithm", run.algorithm}};

@@ -1,11 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
-
-#include "hios/base/error.h"
-#include "hios/graph/random/families.h"
-
 // Part of hios/graph/random/families.h: modules in a row, as Ghannane and Abdelfattah, "DiviML",
 // section V, have them: networks wired at random (Xie et al., "Exploring Randomly Wired Neural
 // Networks for Image Recognition", section 3), joined by some tensors.
@@ -17,6 +9,13 @@
 // all), with weak ends one that is drawn, so that paths are spread (the paper: sampled). With one
 // channel all that passes from module to module passes one operator and then another.
 // Test: tests/hios/graph/random_modules_test.cpp.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "hios/base/error.h"
+#include "hios/graph/random/families.h"
 
 namespace hios::families {
 namespace {

@@ -288,7 +288,7 @@ TEST(RandomFamilies, RefuseBadParameters) {
   const std::map<std::string, std::string> cases = {
       {"family=",
        "family: \"\" is unknown; known are layered, forkjoin, tree, chain, cholesky, "
-       "independent and dense"},
+       "independent, dense and modules"},
       {"family=Chain", "family: \"Chain\" is unknown"},
       {"family=chain,family=tree", "family: given twice"},
       {"family=chain,width=0", "width: '0' is no number from 1 to 1000000"},
