@@ -214,7 +214,9 @@ void check_key(std::string_view key, const Row& row) {
 }  // namespace
 
 void check(const RandomDag& parameters) {
-  if (parameters.operators < 1 || parameters.operators > kMaxOperators) {
+  // Of modules, their number and size say how many there are, and are checked themselves.
+  const bool counted = parameters.family != RandomDag::Family::kModules;
+  if (counted && (parameters.operators < 1 || parameters.operators > kMaxOperators)) {
     throw InputError(key_words("n") + "must be 1 to " + std::to_string(kMaxOperators));
   }
   if (!(parameters.p >= 0 && parameters.p <= kMaxRatio)) {
