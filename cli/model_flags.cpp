@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "hios/graph/batches.h"
 
@@ -71,7 +72,7 @@ po::options_description inputs_flags() {
                       "run some at a time");
   group.add_options()("parts", value("P"),
                       "into which the inputs are divided at most: operators run N/P of them at a "
-                      "time, or multiples (4, or all inputs where they are fewer)");
+                      "time, or multiples (4, or the next smaller number that divides them)");
   return group;
 }
 
@@ -89,8 +90,9 @@ std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
   const auto parts = flags.optional_integer("parts", 1, kMaxBatch);
   if (!inputs && parts) throw InputError("--parts divides --inputs: say how many there are");
   if (!inputs) return {};
-  constexpr std::int64_t kUsualParts = 4;  // as in DiviML's evaluation
-  const DividedInputs divided{*inputs, parts.value_or(std::min(kUsualParts, *inputs))};
+  std::int64_t usual = 4;  // as in DiviML's evaluation
+  while (*inputs % usual != 0) --usual;
+  const DividedInputs divided{*inputs, parts.value_or(usual)};
   try {
     (void)batch_sizes(divided.inputs, divided.parts);
   } catch (const InputError& error) {
@@ -112,17 +114,36 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
   };
 }
 
-std::string model_words(const Flags& flags, const Network& network) {
-  const Model& model = network.model;
+namespace {
+
+/// The fewest parts that all batches of the graph are made of.
+DividedInputs parts_of(const Batching& batching) {
+  std::int64_t part = batching.inputs;
+  for (const Batch& batch : batching.batches) part = std::gcd(part, batch.inputs.size());
+  return {batching.inputs, batching.inputs / part};
+}
+
+/// How many inputs there are, as far as measuring the graph's operators needs to know.
+std::string inputs_words(const Flags& flags, const Model& model, const Graph& graph) {
+  std::optional<DividedInputs> divided = read_divided_inputs(flags);
+  if (graph.batching()) {
+    const DividedInputs needed = parts_of(*graph.batching());
+    if (!divided || divided->parts % needed.parts != 0) divided = needed;
+  }
+  if (!divided) return " --batch " + std::to_string(model.batch());
+  return " --inputs " + std::to_string(divided->inputs) + " --parts " +
+         std::to_string(divided->parts);
+}
+
+}  // namespace
+
+std::string model_words(const Flags& flags, const Model& model, const Graph& graph) {
   std::string dims;  // and what else belongs to the model
   for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
   if (flags.given("fusion")) dims += " --fusion " + flags.text("fusion");
-  const auto divided = read_divided_inputs(flags);
-  const std::string inputs = divided ? " --inputs " + std::to_string(divided->inputs) +
-                                           " --parts " + std::to_string(divided->parts)
-                                     : " --batch " + std::to_string(model.batch());
-  return "--model " + flags.text("model") + dims + inputs + " --height " +
-         std::to_string(model.height()) + " --width " + std::to_string(model.width());
+  return "--model " + flags.text("model") + dims + inputs_words(flags, model, graph) +
+         " --height " + std::to_string(model.height()) + " --width " +
+         std::to_string(model.width());
 }
 
 }  // namespace hios::cli

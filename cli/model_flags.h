@@ -45,7 +45,8 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
                                                                   Bytes element_bytes);
 
 /// The flags that name a network and its size: "--model squeezenet --batch 1 --height 48 --width
-/// 48", for commands that remedies name.
-std::string model_words(const Flags& flags, const Network& network);
+/// 48", for commands that remedies name; with the parts that the batches of the graph need, where
+/// it divides the inputs.
+std::string model_words(const Flags& flags, const Model& model, const Graph& graph);
 
 }  // namespace hios::cli

@@ -148,9 +148,11 @@ Measured measure_all(const ProfileCommand& command, job::Watch& watch,
                      mpi::Transport& plain_transport, std::optional<StopRequest>& stop) {
   Measured done;
   mpi::Transport& transport = watch.transport();
+  job::ProfileOptions options = command.options;
+  options.stages_limit_s /= static_cast<double>(command.networks.size());
   for (const Network& network : command.networks) {
     auto job = std::make_unique<job::ProfileJob>(
-        watch, network, done.job ? done.job->profile() : command.known, command.options);
+        watch, network, done.job ? done.job->profile() : command.known, options);
     print_setup(network, job->setup());
     if (!stop && transport.rank() == Rank(0)) warn_of_troubles(job->setup().troubles);
     // A signal ends what comes before.

@@ -107,9 +107,10 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
   const RunCommand command =
       mpi::agreed(transport, [&] { return read_run_command(flags, transport); });
   watch.set_timeout(command.timeout_s);
-  job::RunJob job = with_remedies(model_words(flags, command.inputs.network), [&] {
-    return job::RunJob(watch, command.inputs, command.options);
-  });
+  const Network& network = command.inputs.network;
+  const std::string words = model_words(flags, network.model, network.coarse.graph);
+  job::RunJob job =
+      with_remedies(words, [&] { return job::RunJob(watch, command.inputs, command.options); });
   const bool first = transport.rank() == Rank(0);
   if (first) tell_setup(command, job.setup());
   if (command.dry_run) {

@@ -33,6 +33,9 @@ Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const G
   const Timeline timeline = simulate(graph, file.schedule, costs);
   const scheduler::LowerBound bound =
       scheduler::beside(scheduler::lower_bound(graph, costs), timeline.latency_ms);
+  if (bound.ms > timeline.latency_ms) {
+    throw RunError("the lower bound (" + bound.name + ") is above the schedule's latency");
+  }
   const std::string whose = graph.batching() ? " of this division" : "";
   return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name + whose,
           inputs.extrapolated_from()};

@@ -54,6 +54,9 @@ Column speedup_column(std::string title, std::string key, const std::optional<do
           true};
 }
 
+/// Whether any bound is known.
+bool bounded(const ScheduleRun& run) { return run.file.predicted.bound != "none"; }
+
 /// Nothing where the inputs are not divided.
 std::optional<double> inputs_per_s(const ScheduleRun& run) {
   const double latency_ms = run.file.predicted.latency_ms;
@@ -85,12 +88,12 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
       speedup_column("vs sequential", "speedup_over_sequential", over.sequential_ms),
       speedup_column("vs ios", "speedup_over_ios", over.ios_ms),
       {"lower bound ms", "lower_bound_ms",
-       [=](Run r) { return fixed(predicted(r).lower_bound_ms, 3); },
+       [=](Run r) { return bounded(r) ? fixed(predicted(r).lower_bound_ms, 3) : "-"; },
        [=](Run r) { return Json(predicted(r).lower_bound_ms); }},
       {"bound", "bound", [=](Run r) { return predicted(r).bound; },
        [=](Run r) { return Json(predicted(r).bound); }},
-      {"gap", "gap", [=](Run r) { return percent(predicted(r).gap()); },
-       [=](Run r) { return Json(predicted(r).gap()); }},
+      {"gap", "gap", [=](Run r) { return bounded(r) ? percent(predicted(r).gap()) : "-"; },
+       [=](Run r) { return bounded(r) ? Json(predicted(r).gap()) : Json(); }},
       {"seconds", "seconds", [](Run r) { return fixed(r.file.seconds, 4); },
        [](Run r) { return Json(r.file.seconds); }},
       {"devices", "devices_used", [](Run r) { return std::to_string(r.devices_used); },
@@ -191,7 +194,7 @@ std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::stri
 }
 
 std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs) {
-  if (!devices_differ(inputs)) return {};
+  if (inputs.sized() || !devices_differ(inputs)) return {};
   std::string names, device;
   for (const ScheduleRun& run : runs) {
     if (!run.refusal.empty() || (run.algorithm != "sequential" && run.algorithm != "ios")) continue;

@@ -174,8 +174,8 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
 
 int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
              const Lent& lent, ScheduleInputs& inputs) {
-  inputs.costs();          // what is missing is missing for all
-  const StopRequest stop;  // until the results are written
+  if (!inputs.sized()) inputs.costs();  // what is missing is missing for all
+  const StopRequest stop;               // until the results are written
   const std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
   const bool all_done = runs.size() >= asked.size();
   write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem

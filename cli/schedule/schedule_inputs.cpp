@@ -126,7 +126,9 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
   if (flags.given("model")) {
     make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
     network_ = make_network_({});
-    model_words_ = model_words(flags, *network_);
+    model_words_ = [flags, this](const Graph& graph) {
+      return model_words(flags, network_->model, graph);
+    };
   } else {
     const std::string file = flags.text("graph");
     const Json json = read_input(file, common.limits);
@@ -144,7 +146,7 @@ void ScheduleInputs::read_inputs(const Flags& flags) {
     of_graph = own_graph_->inputs();
   }
   const auto divided = read_divided_inputs(flags, of_graph);
-  if (divided && divided->parts > 1)
+  if (divided && divided->inputs > 1)
     sized_ = sized_for(batch_sizes(divided->inputs, divided->parts));
 }
 
@@ -162,7 +164,7 @@ std::shared_ptr<const Graph> ScheduleInputs::divided_as(const JsonView& root) co
     const SizedGraphs sized = sized_for(batch_sizes(inputs, batches));
     return std::make_shared<const Graph>(divide(sized, std::move(batches)));
   } catch (const InputError& error) {
-    root.fail(error.what());
+    root.fail(std::string(error.what()) + "; schedule it anew");
   }
 }
 
@@ -202,7 +204,7 @@ CostModel ScheduleInputs::price(const Graph& graph) const {
 
 CostModel ScheduleInputs::priced_by_profile(const Graph& graph) const {
   try {
-    return with_remedies(model_words_,
+    return with_remedies(model_words_(graph),
                          [&] { return CostModel::from_profile(graph, platform_, *profile_); });
   } catch (const InputError& error) {
     const auto ranks = other_ranks(*profile_, platform_);

@@ -67,7 +67,8 @@ class ScheduleInputs {
   std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
   std::optional<Graph> own_graph_;  ///< as its file says, with costs of all sizes
   std::optional<SizedGraphs> sized_;
-  std::string model_words_;  ///< for the commands that remedies name
+  /// For the commands that remedies name, by the graph that they are for.
+  std::function<std::string(const Graph&)> model_words_;
   Graph graph_;
   Platform platform_;
   std::optional<Profile> profile_;

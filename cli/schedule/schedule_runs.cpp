@@ -155,7 +155,7 @@ std::size_t devices_used(const Schedule& schedule) {
 
 std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, ScheduleInputs& inputs,
                                         const Lent& lent) {
-  inputs.costs();  // what is missing is missing for all
+  if (!inputs.sized()) inputs.costs();  // what is missing is missing for all
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const auto left_s = [&] { return lent.time_limit_s - lent.since_start.seconds(); };
   const double left_for_algorithms_s = (1 - kShareOfBound) * left_s();
@@ -171,7 +171,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
     try {
       runs.push_back(run_algorithm(each, inputs, bound, lent, each_s));
     } catch (const InputError& error) {
-      if (++refused == asked.size()) throw;
+      if (++refused == asked.size() && !copies) throw;
       runs.push_back({.algorithm = each.algorithm->name, .refusal = error_line(error)});
     }
   }

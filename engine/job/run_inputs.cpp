@@ -42,7 +42,11 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);
       !batches.empty()) {
-    inputs.network = SizedNetworks(batch_sizes(all, batches), made).divide(std::move(batches));
+    try {
+      inputs.network = SizedNetworks(batch_sizes(all, batches), made).divide(std::move(batches));
+    } catch (const InputError& error) {
+      root.fail(std::string(error.what()) + "; schedule it anew");
+    }
   }
   inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);
   inputs.schedule_name = schedule_file;

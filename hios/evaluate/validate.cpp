@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <utility>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/deadlock.h"
@@ -57,7 +55,6 @@ class Validator {
 
   void walk_device(DeviceId device) {
     held_bytes_ = 0;
-    held_weights_.clear();
     memory_told_ = false;
     for (std::size_t s = 0; s < schedule_.stages(device).size(); ++s) walk_stage(device, s);
   }
@@ -113,18 +110,10 @@ class Validator {
            std::find(allowed.begin(), allowed.end(), device.name) != allowed.end();
   }
 
-  /// Weights serve all batches of one size that a device runs of an operator.
-  bool brings_weights(OpId op) {
-    if (!graph_.batching()) return true;
-    const auto [whole, inputs] = graph_.batch(op);
-    return held_weights_.emplace(whole, inputs.size()).second;
-  }
-
   /// Adds the operator's bytes to its device; told once, at the operator that is too much.
   void hold(OpId op, const AssignedTo& place) {
     const Bytes limit = platform_.device(place.device).memory_bytes;
-    const Bytes weights = brings_weights(op) ? graph_.op(op).parameter_bytes : 0;
-    for (Bytes bytes : {graph_.op(op).memory_bytes, weights}) {
+    for (Bytes bytes : {graph_.op(op).memory_bytes, graph_.op(op).parameter_bytes}) {
       const Bytes room = std::numeric_limits<Bytes>::max() - held_bytes_;
       held_bytes_ += std::min(bytes, room);
     }
@@ -240,7 +229,6 @@ class Validator {
   const Schedule& schedule_;
   const Assignment assignment_;
   Bytes held_bytes_ = 0;                                  // by the device that is walked
-  std::set<std::pair<OpId, std::int64_t>> held_weights_;  // there, by operator and batch size
   bool memory_told_ = false;
   std::vector<Finding> findings_;
 };

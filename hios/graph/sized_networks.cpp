@@ -26,7 +26,13 @@ bool same_layers(const Network& a, const Network& b) {
 BySize make_all(const BatchSizes& sizes, const std::function<Network(std::int64_t)>& made) {
   BySize all;
   for (const std::int64_t size : sizes) {
-    all.emplace(size, std::make_shared<const Network>(made(size)));
+    try {
+      all.emplace(size, std::make_shared<const Network>(made(size)));
+    } catch (const InputError& error) {
+      if (size == sizes.back()) throw;
+      throw InputError(std::string(error.what()) + " (with " + std::to_string(size) + " of " +
+                       std::to_string(sizes.back()) + " inputs at a time)");
+    }
   }
   const Network& whole = *all.rbegin()->second;
   if (sizes.size() > 1) require_separate_inputs(whole.model);

@@ -119,7 +119,8 @@ OpId find_operator(const JsonView& view, const std::string& name, const Graph& g
 OpId find_batch(const JsonView& view, const NamedBatch& batch, const Graph& graph) {
   const Batching* const batching = graph.batching();
   if (!batching) {
-    if (batch.inputs) view.fail("divides inputs, and the graph's are not divided");
+    if (batch.inputs)
+      view.fail("runs some of the inputs, and a schedule of all inputs at a time is wanted");
     return find_operator(view, batch.name, graph);
   }
   const OpId op = find_operator(view, batch.name, *batching->whole);
@@ -330,6 +331,10 @@ std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, st
   const auto note = [&, version = version](const JsonView& view) {
     const NamedBatch batch = read_batch(view);
     if (batch.inputs && version < 2) view.fail("is of version 2: say \"version\": 2");
+    if (batch.inputs && batch.inputs->end > inputs) {
+      view.fail("runs inputs " + to_string(*batch.inputs) + ", and there are " +
+                std::to_string(inputs));
+    }
     divided = divided || batch.inputs;
     batches.push_back(
         {find_operator(view, batch.name, whole), batch.inputs.value_or(InputRange{0, inputs})});

@@ -61,10 +61,10 @@ class AllDivisions {
 
   /// Whether there are no more than that.
   bool are_few(std::size_t most) const {
-    double all = 1;
-    for (std::size_t op = 0; op < masks_.size(); ++op) all *= std::exp2(cuts_);
-    return all <= static_cast<double>(most);
+    return std::exp2(cuts_ * masks_.size()) <= static_cast<double>(most);
   }
+  /// REQUIRES: are_few().
+  std::size_t count() const { return std::size_t{1} << (cuts_ * masks_.size()); }
 
   std::vector<Batch> batches() const {
     std::vector<Batch> all;
@@ -110,14 +110,20 @@ class Divider {
     (void)attempt(even_batches(*graphs.whole(), graphs.inputs(), batches), context);
   }
 
-  /// What is proved of every division is proved of all.
-  void try_all(AllDivisions divisions, const Context& context) {
+  /// What is proved of every division is proved of all. `turns`: one for each.
+  void try_all(AllDivisions divisions, Turns& turns, const Context& context) {
     LowerBound least{std::numeric_limits<double>::infinity(), bound_.name};
+    bool optimal = true;
     do {
-      if (context.out_of_time && context.out_of_time()) return;
-      const auto proved = attempt(divisions.batches(), context);
-      if (proved && proved->ms < least.ms) least = *proved;
+      if (context.out_of_time && context.out_of_time()) {
+        cut_short_ = true;
+        return;
+      }
+      const Attempt made = attempt(divisions.batches(), turns.next());
+      if (made.bound && made.bound->ms < least.ms) least = *made.bound;
+      optimal = optimal && (!made.bound || made.optimal);
     } while (divisions.next());
+    proved_ = optimal && best_;
     if (best_ && least.ms > bound_.ms) bound_ = least;
   }
 
@@ -131,9 +137,18 @@ class Divider {
     TimedDivision joined = join_batches(problem_, *std::move(start), context);
     if (best_ && joined.latency_ms >= best_->result.latency_ms) return;
     ScheduleResult result =
-        complete(std::move(joined.schedule), best_ ? best_->result.outcome : Outcome::kFeasible,
-                 *joined.division.graph, *joined.division.costs, options_, context);
+        complete(std::move(joined.schedule), Outcome::kFeasible, *joined.division.graph,
+                 *joined.division.costs, options_, context);
     best_ = DividedResult{std::move(joined.division), std::move(result)};
+  }
+
+  /// The division that is best so far, once more from the beginning.
+  void try_best_again(const Context& context) {
+    if (!best_) return;
+    try {
+      (void)attempt(best_->division, context);
+    } catch (const InputError&) {  // it takes even ones only
+    }
   }
 
   DividedResult result() && {
@@ -142,32 +157,41 @@ class Divider {
     const LowerBound known = beside(bound_, result.latency_ms);
     result.lower_bound_ms = known.ms;
     result.bound = known.name;
-    if (known.ms >= result.latency_ms) {
-      result.outcome = Outcome::kOptimal;
-    } else if (result.outcome == Outcome::kOptimal) {
-      result.outcome = Outcome::kFeasible;
-    }
+    result.outcome = proved_ || known.ms >= result.latency_ms ? Outcome::kOptimal
+                     : cut_short_                             ? Outcome::kTimeLimit
+                                                              : Outcome::kFeasible;
     return *std::move(best_);
   }
 
  private:
-  /// Keeps the schedule where it is the shortest. Returns the bound of the division that the
-  /// algorithm proved or knows; nothing where the division is impossible.
-  std::optional<LowerBound> attempt(std::vector<Batch> batches, const Context& context) {
+  struct Attempt {
+    /// Of the division, as the algorithm proved or knows it; nothing where it is impossible.
+    std::optional<LowerBound> bound = {};
+    bool optimal = false;
+  };
+
+  Attempt attempt(std::vector<Batch> batches, const Context& context) {
     std::optional<Division> division;
     try {
       division = make_division(problem_, std::move(batches));
-      ScheduleResult result =
-          algorithm_.run(*division->graph, *division->costs, *problem_.platform, options_, context);
-      LowerBound proved{result.lower_bound_ms, result.bound};
-      if (!best_ || result.latency_ms < best_->result.latency_ms) {
-        best_ = DividedResult{*std::move(division), std::move(result)};
-      }
-      return proved;
+      return attempt(*std::move(division), context);
     } catch (const InputError&) {
       if (!refusal_) refusal_ = std::current_exception();
-      return division ? std::optional(bound_) : std::nullopt;
+      return division ? Attempt{bound_, false} : Attempt{};
     }
+  }
+
+  /// Keeps the schedule where it is the shortest.
+  Attempt attempt(Division division, const Context& context) {
+    ScheduleResult result =
+        algorithm_.run(*division.graph, *division.costs, *problem_.platform, options_, context);
+    const Attempt made{LowerBound{result.lower_bound_ms, result.bound},
+                       result.outcome == Outcome::kOptimal};
+    cut_short_ = cut_short_ || result.outcome == Outcome::kTimeLimit;
+    if (!best_ || result.latency_ms < best_->result.latency_ms) {
+      best_ = DividedResult{std::move(division), std::move(result)};
+    }
+    return made;
   }
 
   const DivisibleProblem& problem_;
@@ -175,6 +199,8 @@ class Divider {
   const Options& options_;
   LowerBound bound_;  // of every division
   std::optional<DividedResult> best_;
+  bool proved_ = false;     // that no division has a shorter schedule
+  bool cut_short_ = false;  // by time, somewhere
   std::exception_ptr refusal_;
 };
 
@@ -185,14 +211,16 @@ DividedResult schedule_divided(const DivisibleProblem& problem, const Algorithm&
   constexpr std::size_t kFewDivisions = 256;
   const std::vector<std::int64_t> numbers = even_numbers(*problem.graphs);
   const AllDivisions divisions(*problem.graphs);
+  const bool all = algorithm.exact && divisions.are_few(kFewDivisions);
+  const bool improves = algorithm.improves || algorithm.exact;
   Divider divider(problem, algorithm, options, context);
-  if (algorithm.exact && divisions.are_few(kFewDivisions)) {
-    divider.try_all(divisions, context);
-    return std::move(divider).result();
-  }
-  Turns turns(context, numbers.size() + (algorithm.improves ? 1 : 0));
+  Turns turns(context, numbers.size() + (improves ? 2 : 0) + (all ? divisions.count() : 0));
   for (const std::int64_t batches : numbers) divider.try_even(batches, turns.next());
-  if (algorithm.improves) divider.improve(turns.next());
+  if (improves) {
+    divider.improve(turns.next());
+    divider.try_best_again(turns.next());
+  }
+  if (all) divider.try_all(divisions, turns, context);
   return std::move(divider).result();
 }
 

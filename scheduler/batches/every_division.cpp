@@ -170,13 +170,20 @@ Graph side_by_side(const Graph& part, std::size_t parts) {
   return Graph(part.name(), std::move(operators), std::move(edges), part.stage_cost());
 }
 
-bool measures_stages(const DivisibleProblem& problem) {
-  const CostModel costs = problem.price(*problem.graphs->whole());
-  for (std::size_t d = 0; d < problem.platform->size(); ++d) {
-    if (costs.configuration(DeviceId(d)) && problem.platform->device(DeviceId(d)).streams > 1)
-      return true;
+/// Whether costs come from a profile, by some size that all operators can run.
+bool are_measured(const DivisibleProblem& problem) {
+  for (const std::int64_t size : problem.graphs->sizes()) {
+    try {
+      return problem.price(problem.graphs->of(size)).configuration(DeviceId(0)) != nullptr;
+    } catch (const InputError&) {  // another size, then
+    }
   }
   return false;
+}
+
+bool measures_stages(const DivisibleProblem& problem) {
+  const auto several = [](const Device& device) { return device.streams > 1; };
+  return std::ranges::any_of(problem.platform->devices(), several) && are_measured(problem);
 }
 
 }  // namespace

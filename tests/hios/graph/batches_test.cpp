@@ -97,14 +97,14 @@ TEST(Divide, RefusesWhatIsNotEachInputOnce) {
                                  {"operator \"a\" has no costs for 3 inputs at a time"});
 }
 
-TEST(Divide, WeightsServeBatchesOfOneSize) {
+TEST(Divide, EachBatchBringsItsWeights) {
   const SizedGraphs graphs = sizes_of(two_operators(), 4);
   const Graph graph = divide(graphs, even_batches(*graphs.whole(), 4, 2));
   Device device;
   device.name = "cpu0";
   device.kind = "cpu";
   device.streams = 1;
-  device.memory_bytes = 2 * (400 + 1000);
+  device.memory_bytes = 2 * 400 + 4 * 1000;
   const Schedule schedule{{one_operator_stages({OpId(0), OpId(1), OpId(2), OpId(3)})}};
   EXPECT_TRUE(validate(graph, Platform({device}), schedule).empty());
   --device.memory_bytes;

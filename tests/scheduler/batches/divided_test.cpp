@@ -28,6 +28,8 @@ Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t
   for (std::size_t v = 0; v < operators; ++v) {
     Operator op;
     op.name = "op" + std::to_string(v);
+    op.memory_bytes = 12 * (1 + random.below(10));
+    op.parameter_bytes = random.below(60);
     for (std::size_t d = 0; d < devices; ++d) {
       auto& times = op.time_by_size["gpu" + std::to_string(d)];
       const double fixed_ms = random.uniform(0, 2), each_ms = random.uniform(0.1, 2);
@@ -45,10 +47,20 @@ Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t
   return Graph("sized", std::move(described), std::move(edges), {}, inputs);
 }
 
+/// Devices of one stream, the first of which mostly holds some of the operators only.
+Platform limited(std::size_t count, std::size_t operators, Random& random) {
+  const Platform all = test::devices(count, 1);
+  std::vector<Device> devices(all.devices().begin(), all.devices().end());
+  if (count > 1 && random.below(4) > 0) {
+    devices.front().memory_bytes = 40 * operators + random.below(120 * operators);
+  }
+  return Platform(std::move(devices));
+}
+
 /// A graph, a platform and what schedulers ask of them.
 struct Case {
   Case(std::size_t operators, std::int64_t inputs, std::size_t devices, Random& random)
-      : platform(test::devices(devices, 1)),
+      : platform(limited(devices, operators, random)),
         graphs(random_sized_graph(operators, inputs, devices, random),
                batch_sizes(inputs, inputs)) {}
   DivisibleProblem problem() const {
@@ -153,7 +165,39 @@ TEST(Divided, MilpIsTheBestOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
     EXPECT_NEAR(made.result.latency_ms, least, 1e-5 * (1 + least));
     EXPECT_LE(made.result.lower_bound_ms, least * (1 + kRounding));
     EXPECT_GE(made.result.lower_bound_ms, least * (1 - 1e-5) - 1e-5);
+    EXPECT_EQ(made.result.outcome, Outcome::kOptimal);
   }
+}
+
+TEST(Divided, WithoutTimeThereIsAScheduleAllTheSame) {
+  Random random(1, "no time");
+  const Case one(3, 3, 2, random);
+  Context context;
+  context.out_of_time = [] { return true; };
+  context.seconds_left = [] { return 0.0; };
+  for (const Algorithm& algorithm : built_in().all()) {
+    if (algorithm.exact && milp::solvers().empty()) continue;
+    SCOPED_TRACE(algorithm.name);
+    expect_sound(one, schedule_divided(one.problem(), algorithm, quick(algorithm), context));
+  }
+}
+
+TEST(Divided, SizesThatAllInputsAreNotAmongAreEnough) {
+  Operator op;
+  op.name = "a";
+  op.time_by_size["gpu0"] = {{1, 1}, {2, 1.5}};
+  const Platform platform = test::devices(1, 1);
+  const SizedGraphs graphs(Graph("few", {op}, {}, {}, 4), batch_sizes(4, std::int64_t{4}));
+  const DivisibleProblem problem{&graphs, &platform, [&](const Graph& graph) {
+                                   return CostModel::from_graph(graph, platform);
+                                 }};
+  Context context;
+  context.bound = bound_of_every_division(problem);
+  EXPECT_DOUBLE_EQ(context.bound->ms, 3);
+  const Algorithm& heft = built_in().find("heft");
+  const DividedResult made = schedule_divided(problem, heft, Options(heft.options), context);
+  EXPECT_DOUBLE_EQ(made.result.latency_ms, 3);
+  EXPECT_EQ(made.result.outcome, Outcome::kOptimal);
 }
 
 TEST(Copies, AreTheBestShares) {
