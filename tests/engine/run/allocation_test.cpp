@@ -1,9 +1,14 @@
 // The timed loop allocates nothing of ours: this program counts every operator new of
 // the process while executors run, and so stands alone.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <barrier>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include <sanitizer/allocator_interface.h>
+#else
+#include <malloc.h>
+#endif
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
@@ -110,10 +115,20 @@ TEST(Allocation, NoneInTheTimedLoopOnDevices) {
   }
 }
 
+/// Of the heap, by its own account. A sanitizer brings its own heap; the C library's was never set
+/// up beside it, and asking that one from a thread reads a null pointer.
+std::ptrdiff_t heap_bytes() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return static_cast<std::ptrdiff_t>(__sanitizer_get_current_allocated_bytes());
+#else
+  return static_cast<std::ptrdiff_t>(mallinfo2().uordblks);
+#endif
+}
+
 /// What 10,000 iterations leave behind.
 struct Growth {
   std::ptrdiff_t live;   ///< allocations that were not given back
-  std::ptrdiff_t bytes;  ///< of the heap, by the C library's own account
+  std::ptrdiff_t bytes;  ///< of the heap
 };
 
 Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
@@ -135,12 +150,10 @@ Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
     iterate(10);
     const bool first = transport.rank() == Rank(0);
     const std::ptrdiff_t live = test::live_allocations;
-    const auto heap = static_cast<std::ptrdiff_t>(mallinfo2().uordblks);
+    const std::ptrdiff_t heap = heap_bytes();
     together.arrive_and_wait();
     iterate(kIterations);
-    if (first)
-      growth = {test::live_allocations - live,
-                static_cast<std::ptrdiff_t>(mallinfo2().uordblks) - heap};
+    if (first) growth = {test::live_allocations - live, heap_bytes() - heap};
     together.arrive_and_wait();
   });
   return growth;
