@@ -2,7 +2,8 @@
 """What bench/mixed runs: a network on two ranks of one machine that are not alike, one with all of the processor's
 instructions and one that is held to older ones: each alone, and both together by several schedules. All rows run in turns,
 each in a job of its own; a row's samples are those of all its rounds. Prints predicted beside measured times, and writes
-them as mixed.md and mixed.json.
+them as mixed.md and mixed.json; with --inputs N, N inputs are there at once, inputs a second stand beside what both ranks
+give alone together, and the files are mixed-N.md and mixed-N.json.
 """
 
 import argparse
@@ -25,6 +26,8 @@ TOGETHER = ("sequential", "heft", "hios-lp", "best")
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/mixed", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
+    parser.add_argument("--inputs", type=int, default=1, metavar="N", help="that are there at once (%(default)s)")
+    parser.add_argument("--parts", type=int, default=4, metavar="P", help="into which they are divided (%(default)s)")
     parser.add_argument("--cap", default="avx2", help="the slower rank's newest instructions (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of every row (%(default)s)")
     parser.add_argument("--iterations", type=int, default=20, help="measured runs of a row in a round (%(default)s)")
@@ -34,9 +37,14 @@ def arguments():
     parser.add_argument("--out", type=Path, default=ROOT / "build/mixed", metavar="FOLDER", help="(build/mixed)")
     parser.add_argument("--keep", action="store_true", help=f"write the table to {KEPT.relative_to(ROOT)}, too")
     options = parser.parse_args()
-    if min(options.rounds, options.iterations, options.sweeps) < 1:
-        parser.error("--rounds, --iterations and --sweeps must be at least 1")
+    if min(options.rounds, options.iterations, options.sweeps, options.inputs) < 1:
+        parser.error("--rounds, --iterations, --sweeps and --inputs must be at least 1")
     return options
+
+
+def model_flags(options):
+    many = ["--inputs", options.inputs, "--parts", options.parts] if options.inputs > 1 else []
+    return ["--model", options.model, *many]
 
 
 class Row:
@@ -61,6 +69,7 @@ class Row:
 
 
 def rows_of(cap):
+    """Alone, what there is to plan is which inputs run together; sequential takes the best even division."""
     slow = f"cpu:{cap}"
     return [Row("cpu alone", ["cpu"], "sequential"), Row(f"{slow} alone", [slow], "sequential"),
             *[Row(f"together, {algorithm}", ["cpu", slow], algorithm) for algorithm in TOGETHER]]
@@ -72,10 +81,10 @@ def kind(backend):
 
 def prepare(options, programs, rows):
     """A profile for each set of ranks, a platform and a schedule for each row."""
-    model = ["--model", options.model]
+    model = model_flags(options)
     for row in rows:
         ranks = "+".join(map(kind, row.backends))
-        profile = options.out / f"profile-{ranks}.json"
+        profile = options.out / f"profile-{ranks}-{options.inputs}.json"
         if not profile.exists():
             print(f"profiling {ranks}", file=sys.stderr)
             programs.run("hios-profile", *model, "--backend", ",".join(row.backends), "--stages", "none", "--iterations",
@@ -84,7 +93,7 @@ def prepare(options, programs, rows):
                    for number, backend in enumerate(row.backends)]
         machine = options.out / f"platform-{ranks}.json"
         machine.write_text(json.dumps({"format": "hios-platform", "version": 1, "devices": devices}))
-        row.files = ["--schedule", options.out / f"schedule-{row.stem}.json", "--profile", profile]
+        row.files = ["--schedule", options.out / f"schedule-{row.stem}-{options.inputs}.json", "--profile", profile]
         programs.run("hios-schedule", *model, "--profile", profile, "--platform", machine, "--algorithm", row.algorithm,
                      "--time-limit", options.time_limit, "--output", row.files[1], "--force")
 
@@ -107,29 +116,42 @@ def processor():
     return name.group(1).strip() if name else platform.processor()
 
 
-def table(rows, fast):
-    """In Markdown; speed-ups are over the fast rank alone."""
-    lines = ["| ranks and schedule | min ms | best quarter | median | over cpu alone | predicted | error | MB held, by rank |",
-             "|---|---|---|---|---|---|---|---|"]
-    for row in rows:
-        took = row["latency_ms"]
-        speedup = fast["latency_ms"]["best_quarter"] / took["best_quarter"]
-        held = ", ".join(f"{size / 1e6:.1f}" for size in row["held_bytes"])
-        lines.append(f"| {row['name']} | {took['min']:.2f} | {took['best_quarter']:.2f} | {took['median']:.2f} | "
-                     f"{speedup:.2f}x | {row['predicted_ms']:.2f} | {100 * row['prediction_error']:+.1f} % | {held} |")
-    return "\n".join(lines)
+def columns_of(rows, inputs):
+    """Title and text of a row, in order; speed-ups are over the fast rank alone."""
+    best = lambda row: row["latency_ms"]["best_quarter"]
+    a_second = lambda row: 1000 * inputs / best(row)
+    alone = a_second(rows[0]) + a_second(rows[1])
+    throughput = {"inputs/s": lambda row: f"{a_second(row):.1f}",
+                  "of both alone": lambda row: f"{100 * a_second(row) / alone:.0f} %"} if inputs > 1 else {}
+    return {"ranks and schedule": lambda row: row["name"],
+            "min ms": lambda row: f"{row['latency_ms']['min']:.2f}",
+            "best quarter": lambda row: f"{best(row):.2f}",
+            "median": lambda row: f"{row['latency_ms']['median']:.2f}",
+            "over cpu alone": lambda row: f"{best(rows[0]) / best(row):.2f}x",
+            **throughput,
+            "predicted": lambda row: f"{row['predicted_ms']:.2f}",
+            "error": lambda row: f"{100 * row['prediction_error']:+.1f} %",
+            "MB held, by rank": lambda row: ", ".join(f"{size / 1e6:.1f}" for size in row["held_bytes"])}
+
+
+def table(rows, inputs):
+    """In Markdown."""
+    columns = columns_of(rows, inputs)
+    lines = [columns, ["---"] * len(columns)] + [[text(row) for text in columns.values()] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def page(options, results):
     rows = results["rows"]
+    many = f"{options.inputs} inputs at once in up to {options.parts} parts. " if options.inputs > 1 else ""
     checked = "verified against the reference backend" if all(row["verified"] for row in rows) else "NOT ALL VERIFIED"
     disturbed = sum(row["latency_ms"]["disturbed"] for row in rows)
     samples = sum(row["latency_ms"]["samples"] for row in rows)
     return (f"# {options.model} on two ranks that are not alike\n\n"
-            f"Made by `bench/mixed` on {results['processor']}, {results['cores']} cores; one core a rank. Latency in ms, the "
+            f"Made by `bench/mixed` on {results['processor']}, {results['cores']} cores; one core a rank. {many}Latency in ms, the "
             f"maximum over ranks, {options.rounds} rounds of {options.iterations} runs in turns; {checked}. The load was "
             f"{results['load'][0]:.1f} to {results['load'][1]:.1f}; {disturbed} of {samples} runs were disturbed by what else "
-            f"the machine did.\n\n{table(rows, rows[0])}\n")
+            f"the machine did.\n\n{table(rows, options.inputs)}\n")
 
 
 def main():
@@ -140,14 +162,15 @@ def main():
     before = os.getloadavg()[0]
     prepare(options, programs, rows)
     measure(options, programs, rows)
-    results = {"model": options.model, "processor": processor(), "cores": os.cpu_count(), "rounds": options.rounds,
+    results = {"model": options.model, "inputs": options.inputs, "parts": options.parts, "processor": processor(), "cores": os.cpu_count(), "rounds": options.rounds,
                "iterations": options.iterations, "sweeps": options.sweeps,
                "load": sorted([before, os.getloadavg()[0]]), "versions": rows[0].report["versions"],
                "rows": [row.result() for row in rows]}
     text = page(options, results)
     for folder in [options.out] + [KEPT] * options.keep:
-        folder.joinpath("mixed.json").write_text(json.dumps(results, indent=1) + "\n")
-        folder.joinpath("mixed.md").write_text(text)
+        stem = f"mixed-{options.inputs}" if options.inputs > 1 else "mixed"
+        folder.joinpath(f"{stem}.json").write_text(json.dumps(results, indent=1) + "\n")
+        folder.joinpath(f"{stem}.md").write_text(text)
     print(text)
     sys.exit(0 if all(row["verified"] for row in results["rows"]) else 1)
 

@@ -84,6 +84,11 @@ void require_one_source(const Flags& flags) {
   if (flags.given("fusion") && !flags.given("model")) {
     throw InputError("--fusion joins layers of a --model; a graph has operators already");
   }
+  for (const char* flag : {"batch", "height", "width", "dim"}) {
+    if (!flags.given(flag) || flags.given("model")) continue;
+    throw InputError("--" + std::string(flag) +
+                     " is the size of a --model's inputs; a graph has its sizes already");
+  }
 }
 
 ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
