@@ -12,7 +12,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::int64_t kMaxBatch = 65536;
 constexpr std::int64_t kMaxPixels = 1 << 20;
 
 }  // namespace
@@ -40,7 +39,7 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
 }
 
 InputSize read_input_size(const Flags& flags) {
-  InputSize size{flags.optional_integer("batch", 1, kMaxBatch),
+  InputSize size{flags.optional_integer("batch", 1, kMostInputs),
                  flags.optional_integer("height", 1, kMaxPixels),
                  flags.optional_integer("width", 1, kMaxPixels),
                  {}};
@@ -78,7 +77,7 @@ po::options_description inputs_flags() {
 
 std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
                                                  std::optional<std::int64_t> of_graph) {
-  const auto said = flags.optional_integer("inputs", 1, kMaxBatch);
+  const auto said = flags.optional_integer("inputs", 1, kMostInputs);
   if (said && flags.given("batch")) {
     throw InputError("--inputs and --batch both say how many there are: leave one out");
   }
@@ -87,7 +86,7 @@ std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
                      std::to_string(*of_graph) + ": leave it out");
   }
   const auto inputs = of_graph ? of_graph : said;
-  const auto parts = flags.optional_integer("parts", 1, kMaxBatch);
+  const auto parts = flags.optional_integer("parts", 1, kMostInputs);
   if (!inputs && parts) throw InputError("--parts divides --inputs: say how many there are");
   if (!inputs) return {};
   std::int64_t usual = 4;  // as in DiviML's evaluation

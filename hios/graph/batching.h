@@ -16,6 +16,9 @@ namespace hios {
 
 class Graph;
 
+/// At once, in files and flags.
+inline constexpr std::int64_t kMostInputs = 65536;
+
 /// Some of the inputs that a network is given at once, neighbours: [begin, end), counted from 0.
 struct InputRange {
   std::int64_t begin = 0;

@@ -24,8 +24,6 @@ std::string read_label(const JsonView& view) {
 
 Bytes read_bytes(const JsonView& view) { return static_cast<Bytes>(view.integer(0, kMaxBytes)); }
 
-constexpr std::int64_t kMaxInputs = 1'000'000;
-
 /// How many inputs a graph has, and so which sizes its times may be of; none: version 1 has none.
 using Inputs = std::optional<std::int64_t>;
 
@@ -206,7 +204,7 @@ Graph graph_from_json(const JsonView& root) {
   if (version > 1) inputs = 1;
   if (const auto view = reader.optional("inputs")) {
     if (version < 2) view->fail("is a key of version 2: say \"version\": 2");
-    inputs = view->integer(1, kMaxInputs);
+    inputs = view->integer(1, kMostInputs);
   }
 
   const JsonView operators_view = reader.required("operators");
