@@ -1,14 +1,9 @@
 // The timed loop allocates nothing of ours: this program counts every operator new of
 // the process while executors run, and so stands alone.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <barrier>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
-#else
-#include <malloc.h>
-#endif
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
@@ -20,6 +15,11 @@
 #include "support/fake_async_backend.h"
 #include "support/random_network.h"
 #include "support/thread_transport.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+extern "C" std::size_t
+__sanitizer_get_current_allocated_bytes();  // GCC 12 installs no header of it
+#endif
 
 namespace hios {
 namespace {
