@@ -1,4 +1,4 @@
-"""bench/study/cells.py against the formulas written out plainly."""
+"""bench/study/hios/cells.py against the formulas written out plainly."""
 
 import math
 import unittest

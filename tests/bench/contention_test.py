@@ -1,4 +1,4 @@
-"""bench/study/contention.py: what is measured for figures 1 and 2, and what is computed from it."""
+"""bench/study/hios/contention.py: what is measured for figures 1 and 2, and what is computed from it."""
 
 import json
 import unittest

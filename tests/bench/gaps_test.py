@@ -1,4 +1,4 @@
-"""bench/study/gaps.py: what is scheduled on how many devices, and when longer."""
+"""bench/study/hios/gaps.py: what is scheduled on how many devices, and when longer."""
 
 import csv
 import unittest

@@ -1,4 +1,4 @@
-"""bench/study/measured.py against the formulas written out plainly."""
+"""bench/study/hios/measured.py against the formulas written out plainly."""
 
 import math
 import unittest

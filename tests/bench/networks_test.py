@@ -1,4 +1,4 @@
-"""bench/study/networks.py: which profiles, schedules and runs are asked for, in which order."""
+"""bench/study/hios/networks.py: which profiles, schedules and runs are asked for, in which order."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""bench/study/run.py: which parts run, with what."""
+"""bench/study/hios/run.py: which parts run, with what."""
 
 import contextlib
 import io

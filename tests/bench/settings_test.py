@@ -1,4 +1,4 @@
-"""bench/study/settings.py: the points of figures 7 to 11, as the HIOS paper has them."""
+"""bench/study/hios/settings.py: the points of figures 7 to 11, as the HIOS paper has them."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""bench/study/simulated.py: which processes are started for which cells."""
+"""bench/study/hios/simulated.py: which processes are started for which cells."""
 
 import csv
 import unittest

@@ -16,7 +16,7 @@ from pathlib import Path
 from settings import as_published
 from store import Store
 
-WORK = Path(__file__).resolve().parents[2] / "build" / "study"
+WORK = Path(__file__).resolve().parents[3] / "build" / "study"
 DEVICES = 2
 ROUNDS = 6
 SEARCH_SECONDS = 10

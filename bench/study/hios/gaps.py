@@ -17,7 +17,7 @@ from pathlib import Path
 from settings import as_published
 from store import Store
 
-WORK = Path(__file__).resolve().parents[2] / "build" / "study"
+WORK = Path(__file__).resolve().parents[3] / "build" / "study"
 NETWORKS = ("squeezenet", "inception_v3", "nasnet_large", "randwire_large")
 DEVICES = (2, 3, 4, 8)
 ALGORITHMS = ("hios-lp", "hios-mr", "best")

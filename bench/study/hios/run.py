@@ -8,15 +8,16 @@ import argparse
 import sys
 from pathlib import Path
 
-import contention
-import gaps
-import networks
-import plots
-import simulated
-from programs import Deadline, Programs
-from settings import SEEDS
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench" / "study"))
+import contention  # noqa: E402  (the path to what both studies share comes first)
+import gaps  # noqa: E402
+import networks  # noqa: E402
+import plots  # noqa: E402
+import simulated  # noqa: E402
+from programs import Deadline, Programs  # noqa: E402
+from settings import SEEDS  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("simulated", "gaps", "contention", "networks", "plots")
 
 

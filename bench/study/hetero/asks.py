@@ -1,0 +1,61 @@
+"""One question to hios-schedule, and the rows of its answers, in one CSV file for each part of the study."""
+
+import csv
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from store import Store
+
+KEY = ("case", "seed", "algorithm", "options", "limit_s")
+VALUES = ("latency_ms", "inputs_per_s", "lower_bound_ms", "bound", "seconds", "devices_used", "outcome")
+
+
+@dataclass(frozen=True)
+class Study:
+    """Where programs and results are."""
+    programs: object
+    folder: Path
+
+    def store(self, part):
+        return Store(self.folder / f"{part}.csv", KEY, VALUES)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A problem (problems.py) for algorithms that share the call: rules of a few milliseconds, or one search."""
+    problem: object
+    algorithms: tuple
+    limit_s: float
+    options: tuple = ()
+
+    def keys(self):
+        return [{"case": self.problem.case, "seed": self.problem.seed, "algorithm": algorithm,
+                 "options": " ".join(self.options), "limit_s": self.limit_s} for algorithm in self.algorithms]
+
+
+def answers(study, ask):
+    """A row an algorithm; one that refuses has the outcome "refused" and no latency."""
+    options = [word for option in ask.options for word in ("--option", option)]
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.csv"
+        study.programs.run("hios-schedule", *ask.problem.flags(study), "--algorithm", ",".join(ask.algorithms), *options,
+                           "--time-limit", ask.limit_s, "--csv", table, "-q")
+        with table.open(newline="") as file:
+            rows = {row["algorithm"]: row for row in csv.DictReader(file)}
+    return [{**rows[key["algorithm"]], **key, "outcome": rows[key["algorithm"]]["outcome"] or "refused"} for key in ask.keys()]
+
+
+def run(study, part, asks, deadline):
+    """Asks what has no answer yet; True when all has."""
+    store = study.store(part)
+    for count, ask in enumerate(asks, 1):
+        if all(store.has(**key) for key in ask.keys()):
+            continue
+        if deadline.passed():
+            return False
+        print(f"{part} {count}/{len(asks)}: {ask.problem.case}, seed {ask.problem.seed}, {', '.join(ask.algorithms)}",
+              file=sys.stderr, flush=True)
+        store.add(answers(study, ask))
+    return True

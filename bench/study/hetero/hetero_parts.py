@@ -1,0 +1,136 @@
+"""What each part asks. The names are those of the papers' tables and figures; limits are such that all of it
+takes half an hour on two cores, so the seeds are few and a search has seconds where the papers give hours.
+"""
+
+import transformer
+from asks import Ask
+from core_times import NETWORKS
+from problems import Decoding, Modules, Network, OnMoirai, Pairs
+
+RULES = ("sequential", "met", "greedy", "heft")  # of milliseconds; sequential is the papers' best device
+TRIES = ("annealing", "ea")
+MAPPINGS = 200000  # that each of TRIES may look at
+RULE_LIMIT_S = 30  # none of them comes near
+WIRINGS = {"ER(0.2)": "er0.2", "WS(4, 0.75)": "ws4-0.75", "BA(5)": "ba5"}
+CHANNELS = (("1 channel", 1, "strong"), *((f"strong, {count} channels", count, "strong") for count in (2, 3, 4)),
+            *((f"weak, {count} channels", count, "weak") for count in (2, 3, 4)))
+
+
+def asks_of(problem, searches, tries=True):
+    """The rules, the random tries and each search of a problem; `searches`: seconds by algorithm."""
+    yield Ask(problem, RULES, RULE_LIMIT_S)
+    if tries:
+        yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={MAPPINGS}",))
+    for algorithm, limit_s in searches.items():
+        yield Ask(problem, (algorithm,), limit_s)
+
+
+TOO_LARGE_FOR_MILP = ("nasnet_large",)  # it says so and ends
+
+
+def figure_3():
+    for network in NETWORKS:
+        searches = {"best": 3, "milp": 3, "milp-split": 3}
+        if network in TOO_LARGE_FOR_MILP:
+            del searches["milp"]
+        for seed in range(3):
+            yield from asks_of(Network(network, seed), searches)
+
+
+def single_modules(inputs, searches):
+    for wiring, key in WIRINGS.items():
+        for nodes in (10, 32):
+            for seed in range(3):
+                keys = f"modules=1,nodes={nodes},wiring={key}"
+                yield from asks_of(Modules(f"{wiring}, {nodes} operators", seed, keys, inputs), searches)
+
+
+def figure_4():
+    return single_modules(1, {"best": 2, "milp": 5})
+
+
+def stacked(channels, ends, nodes):
+    return f"modules=10,nodes={nodes},channels={channels},ends={ends}"
+
+
+def table_1():
+    for name, channels, ends in CHANNELS:
+        for seed in range(3):
+            yield from asks_of(Modules(f"{name}, 10 operators", seed, stacked(channels, ends, 10)),
+                               {"best": 2, "milp": 5, "milp-split": 5})
+    for name, channels, ends in CHANNELS:
+        yield from asks_of(Modules(f"{name}, 32 operators", 0, stacked(channels, ends, 32)), {"best": 4, "milp-split": 12})
+
+
+def table_3():
+    for modules, split_s, whole_s in ((5, 10, 10), (10, 20, 10), (20, 40, 10)):
+        for seed in range(3):
+            problem = Modules(f"{modules} modules", seed, f"modules={modules},nodes=10")
+            yield Ask(problem, ("milp-split",), split_s)
+            yield Ask(problem, ("milp",), whole_s)
+
+
+def figure_5():
+    for network in NETWORKS:
+        for seed in range(2):
+            yield from asks_of(Network(network, seed, 128), {"best": 5, "milp-split": 5})
+
+
+def figure_6():
+    return single_modules(16, {"best": 2, "milp": 4})
+
+
+TRANSFERS = {"a transfer of 16 inputs costs 16": 16, "a transfer of 16 inputs costs 1": 1}
+
+
+def table_4():
+    for name, channels, ends in CHANNELS:
+        for said, tensors in TRANSFERS.items():
+            problem = Modules(f"{name}, {said}", 0, stacked(channels, ends, 10), 16, tensors)
+            yield from asks_of(problem, {"best": 4, "milp": 4, "milp-split": 4})
+
+
+def figure_7():
+    """One network, 16 inputs: what is reached by when, each limit a run of its own."""
+    for said, tensors in TRANSFERS.items():
+        problem = Modules(f"weak, 3 channels, {said}", 1, stacked(3, "weak", 10), 16, tensors)
+        yield Ask(problem, RULES, RULE_LIMIT_S)
+        for limit_s in (1, 2, 4, 8):
+            for algorithm in ("best", "milp", "milp-split"):
+                yield Ask(problem, (algorithm,), limit_s)
+        for mappings in (2000, 20000, 200000, 2000000):
+            yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
+
+
+SYMMETRIES = ("none", "tasks", "time")
+
+
+def table_5():
+    """What telling equal devices apart brings: to proofs, and to layers of GPT-3 on one and on two servers."""
+    for family in ("layered", "chain", "cholesky"):
+        for seed in range(3):
+            for symmetry in SYMMETRIES:
+                problem = Pairs(f"{family}, 20 operators, 2 + 2 devices", seed, f"family={family},n=20")
+                yield Ask(problem, ("milp",), 5, (f"symmetry={symmetry}",))
+    for servers in (1, 2):
+        problem = Decoding(4, 4, servers)
+        yield from asks_of(problem, {"best": 3}, tries=False)
+        for symmetry in SYMMETRIES:
+            yield Ask(problem, ("milp-split",), 8, (f"symmetry={symmetry}",))
+
+
+def figure_10():
+    """MOIRAI's Fig. 10, and its Table V by the column of seconds; RQ2 by `coarsened` beside `original`."""
+    for scenario in ("inter-server", "intra-server"):
+        for name in (*NETWORKS, *(size.name for size in transformer.SIZES)):
+            for coarse in (False, True):
+                problem = OnMoirai(name, scenario, coarse)
+                yield Ask(problem, ("sequential", "m-sct", "getf", "heft", "greedy"), RULE_LIMIT_S)
+                large = name not in NETWORKS
+                yield Ask(problem, ("best",), 5 if large else 3)
+                if name in (*NETWORKS, transformer.SIZES[0].name):
+                    yield Ask(problem, ("milp-split",), 8 if large else 4)
+
+
+PARTS = {"table-1": table_1, "table-3": table_3, "table-4": table_4, "table-5": table_5, "figure-3": figure_3,
+         "figure-4": figure_4, "figure-5": figure_5, "figure-6": figure_6, "figure-7": figure_7, "figure-10": figure_10}

@@ -1,0 +1,67 @@
+"""What operators cost on devices that this machine does not have: models, each stated in docs/hetero.md.
+
+All work on hios-graph files as Python objects and change nothing in place.
+"""
+
+import math
+import random
+
+# DiviML, Table II: what the networks that it evaluates take on its CPU, T4 and A100, ms.
+TABLE_2_MS = {"cpu": 223.10, "gpu1": 12.16, "gpu0": 7.80}
+# σ of the logarithm of an operator's own ratio to gpu0, as in the random modules of --random.
+SIGMA = {"gpu1": 0.5, "cpu": 1.0}
+# k inputs at a time take (1 + 0.027 (k - 1)) times as long as one on a GPU: 16 take 1.40 times, which is what
+# DiviML's Tables I and IV have for its best device in all seven rows, if Table IV is of 16 inputs.
+SHARE_OF_FURTHER_INPUTS = 0.027
+# A core of the kind that the networks were profiled on, in large convolutions.
+CORE_TFLOPS = 0.12
+LAUNCH_MS = 0.005
+
+
+def lognormal(chance, mean, sigma):
+    return math.exp(chance.gauss(math.log(mean) - sigma * sigma / 2, sigma))
+
+
+def like_table_2(graph, seed):
+    """Of operators with one measured time: the measured shares on gpu0, all together what Table II says, and a
+    ratio of its own for each operator on the others. Transfers by the platform's links."""
+    chance = random.Random(seed)
+    scale = TABLE_2_MS["gpu0"] / sum(operator["time_ms"] for operator in graph["operators"])
+    operators = []
+    for operator in graph["operators"]:
+        base = operator["time_ms"] * scale
+        ratios = {name: lognormal(chance, TABLE_2_MS[name] / TABLE_2_MS["gpu0"], SIGMA[name]) for name in ("gpu1", "cpu")}
+        operators.append({"name": operator["name"],
+                          "time_ms": {"gpu0": base, **{name: base * ratio for name, ratio in ratios.items()}}})
+    edges = [{key: edge[key] for key in ("from", "to", "bytes")} for edge in graph["edges"]]
+    return {**graph, "operators": operators, "edges": edges}
+
+
+def batch_ms(device, one_ms, inputs):
+    return one_ms * (inputs if device == "cpu" else 1 + SHARE_OF_FURTHER_INPUTS * (inputs - 1))
+
+
+def many_inputs(graph, inputs, parts, tensors):
+    """The graph for so many inputs at once, divided in parts at most. `tensors`: how many inputs' tensors a
+    transfer of all inputs costs: `inputs` where bytes count, 1 as inequality (3) of DiviML is printed."""
+    sizes = [inputs // parts * count for count in range(1, parts + 1)]
+    operators = [{**operator, "time_ms": {device: {str(size): batch_ms(device, one_ms, size) for size in sizes}
+                                          for device, one_ms in operator["time_ms"].items()}}
+                 for operator in graph["operators"]]
+    edges = [{**edge, **{key: edge[key] * tensors for key in ("bytes", "transfer_ms") if key in edge}}
+             for edge in graph["edges"]]
+    return {**graph, "version": 2, "inputs": inputs, "operators": operators, "edges": edges}
+
+
+def by_speed(graph, tflops):
+    """Of operators with one measured time: as much slower or faster as the device's peak is than a core's, and a
+    launch. `tflops` by device."""
+    operators = [{"name": operator["name"], "parameter_bytes": operator.get("parameter_bytes", 0),
+                  "time_ms": {name: LAUNCH_MS + operator["time_ms"] * CORE_TFLOPS / speed for name, speed in tflops.items()}}
+                 for operator in graph["operators"]]
+    edges = [{key: edge[key] for key in ("from", "to", "bytes")} for edge in graph["edges"]]
+    return {**graph, "operators": operators, "edges": edges}
+
+
+def roofline_ms(flop, size_bytes, tflops, gb_per_s):
+    return LAUNCH_MS + max(flop / (tflops * 1e9), size_bytes / (gb_per_s * 1e6))
