@@ -18,12 +18,12 @@ def by_case(rows, column):
 
 
 def bars(axes, values, cases, names):
-    """A group of bars a case. Labels of cases stand on two lines where they have a comma."""
+    """A group of bars a case. Labels of cases stand on two lines, parted at their last comma."""
     width = 0.86 / len(names)
     for index, name in enumerate(names):
         places = [at + (index - (len(names) - 1) / 2) * width for at in range(len(cases))]
         axes.bar(places, [values[name].get(case, 0) for case in cases], width, label=name, color=look(name)["color"])
-    axes.set_xticks(range(len(cases)), [case.replace(", ", "\n") for case in cases])
+    axes.set_xticks(range(len(cases)), ["\n".join(case.rsplit(", ", 1)) for case in cases])
     axes.grid(axis="x", visible=False)
     axes.axhline(1, color="#000000", linewidth=0.9)
 
@@ -38,12 +38,13 @@ def draw_speedups(folder, part, title):
     names = [name for name in ordered(values) if name in SHOWN]
     canvas, axes = plt.subplots(figsize=(9.6, 3.8))
     bars(axes, values, cases, names)
-    best = [max(row["latency_ms"] * row["speedup_over_one_device"] / row["lower_bound_ms"] for row in rows
-                if row["case"] == case and row["latency_ms"] != "") for case in cases]
-    axes.plot(range(len(cases)), best, linestyle="", marker="_", markersize=38, color="#777777", label="upper bound")
+    best = [1 + next(row["gap_to_bound"] for row in rows if row["case"] == case and row["algorithm"] == "sequential")
+            for case in cases]
+    axes.hlines(best, [at - 0.45 for at in range(len(cases))], [at + 0.45 for at in range(len(cases))], color="#777777",
+                linestyle="--", linewidth=1.2, label="upper bound")
     axes.set_ylabel("times the best device")
     seeds = max(row["seeds"] for row in rows)
-    axes.set_title(f"{title}: mean of {seeds} problems", fontsize=10)
+    axes.set_title(f"{title}: means of {seeds} problems", fontsize=10)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, part)
 
