@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 import asks
-import core_times
 import hetero_parts
+import network_graphs
 import platforms
 import prices
 import problems
@@ -22,7 +22,7 @@ import transformer
 from support import NEVER, DeadlineAfter, FakePrograms, FolderTest, flag
 
 CHAIN = {"format": "hios-graph", "version": 1, "name": "chain",
-         "operators": [{"name": "a", "time_ms": 3.0, "extra": {}}, {"name": "b", "time_ms": 1.0, "parameter_bytes": 8}],
+         "operators": [{"name": "a", "time_ms": {"gpu0": 3.0}}, {"name": "b", "time_ms": {"gpu0": 1.0}, "parameter_bytes": 8}],
          "edges": [{"from": "a", "to": "b", "bytes": 100}]}
 
 
@@ -51,16 +51,19 @@ class PricesTest(unittest.TestCase):
         self.assertEqual(made["edges"][0]["bytes"], 100)
         self.assertEqual(prices.many_inputs(graph, 16, 4, 16)["edges"][0]["bytes"], 1600)
 
-    def test_speeds_and_rooflines(self):
-        times = [operator["time_ms"]["x"] for operator in prices.by_speed(CHAIN, {"x": 12.0})["operators"]]
-        self.assertAlmostEqual(times[0], 0.005 + 0.03)
+    def test_rooflines(self):
+        operators = [{"name": "a", "flop": 1e9, "bytes": 1e6, "weight_bytes": 8}]
+        graph = prices.on_machines("one", operators, [], {"x": (10, 100), "y": (1, 100)})
+        self.assertAlmostEqual(graph["operators"][0]["time_ms"]["x"], 0.005 + 0.1)
+        self.assertAlmostEqual(graph["operators"][0]["time_ms"]["y"], 0.005 + 1)
+        self.assertEqual(graph["operators"][0]["parameter_bytes"], 8)
         self.assertAlmostEqual(prices.roofline_ms(1e9, 1e6, 10, 100), 0.005 + 0.1)
         self.assertAlmostEqual(prices.roofline_ms(1e6, 1e9, 10, 100), 0.005 + 10)
 
 
 class GraphsTest(unittest.TestCase):
     def test_gpt3_has_the_operators_of_the_table(self):
-        counts = [len(transformer.gpt3(size, False, {"x": (1, 1)})["operators"]) for size in transformer.SIZES]
+        counts = [len(transformer.gpt3(size, False)[0]) for size in transformer.SIZES]
         self.assertEqual(counts, [4872, 9480, 12640, 19640])
 
     def test_gpt3_is_a_graph_in_order_with_the_work_and_the_weights_of_its_size(self):
@@ -164,26 +167,22 @@ class ProblemsTest(FolderTest):
         self.assertTrue(problems.SERVER.exists())
 
     def test_networks_are_written_with_their_machine(self):
-        with mock.patch.object(problems, "measured_graph", return_value=CHAIN) as measured:
-            flags = problems.OnMoirai("squeezenet", "inter-server", False).flags(None)
-            self.assertEqual(measured.call_args.args[1:], ("squeezenet", "none"))
+        work = [{"name": "a", "flop": 1e9, "bytes": 1e6, "weight_bytes": 8}], []
+        study = asks.Study(FakePrograms(), self.folder)
+        with mock.patch.object(network_graphs, "network", return_value=work) as asked:
+            flags = problems.OnMoirai("squeezenet", "inter-server", False).flags(study)
+            self.assertEqual(asked.call_args.args[1:], ("squeezenet", "none"))
             self.assertIn("rtx2080ti", Path(flag(flags, "--graph")).read_text())
-            flags = problems.Network("squeezenet", 0, 128).flags(None)
+            flags = problems.Network("squeezenet", 0, 128).flags(study)
             self.assertEqual(flag(flags, "--parts"), "4")
             self.assertIn('"inputs": 128', Path(flag(flags, "--graph")).read_text())
 
-    def test_times_are_measured_once_and_appear_whole(self):
-        def answer(program, flags, ranks):
-            if program == "hios-profile":
-                Path(flag(flags, "--output")).write_text("{}")
-            else:
-                Path(flag(flags, "--export-graph")).write_text("{}")
-        study = asks.Study(FakePrograms(answer=answer), self.folder / "results")
-        for _ in range(2):
-            core_times.measured_graph(study, "squeezenet", "none")
-        profiles = study.programs.asked("hios-profile")
-        self.assertEqual(len(profiles), len(core_times.NETWORKS) * len(core_times.FUSIONS))
-        self.assertEqual([file.name for file in (self.folder / "results").iterdir()], ["core.json"])
+    def test_the_work_of_a_network(self):
+        listed = [{"name": "a", "shape": [1, 2, 3, 4], "mflop": 5.0, "weights_bytes": 7},
+                  {"name": "b", "shape": [10], "mflop": 0, "weights_bytes": 0}]
+        made = network_graphs.work(listed, [{"from": "a", "to": "b", "bytes": 96}])
+        self.assertEqual(made, [{"name": "a", "flop": 5e6, "bytes": 7 + 96, "weight_bytes": 7},
+                                {"name": "b", "flop": 10, "bytes": 96 + 40, "weight_bytes": 0}])
 
 
 class RunTest(FolderTest):

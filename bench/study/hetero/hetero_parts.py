@@ -4,12 +4,12 @@ takes half an hour on two cores, so the seeds are few and a search has seconds w
 
 import transformer
 from asks import Ask
-from core_times import NETWORKS
+from network_graphs import NETWORKS
 from problems import Decoding, Modules, Network, OnMoirai, Pairs
 
 RULES = ("sequential", "met", "greedy", "heft")  # of milliseconds; sequential is the papers' best device
 TRIES = ("annealing", "ea")
-MAPPINGS = 200000  # that each of TRIES may look at
+MAPPINGS, MAPPINGS_OF_BATCHES = 200000, 50000  # that each of TRIES may look at; batches: for each division of the inputs
 RULE_LIMIT_S = 30  # none of them comes near
 WIRINGS = {"ER(0.2)": "er0.2", "WS(4, 0.75)": "ws4-0.75", "BA(5)": "ba5"}
 CHANNELS = (("1 channel", 1, "strong"), *((f"strong, {count} channels", count, "strong") for count in (2, 3, 4)),
@@ -20,7 +20,8 @@ def asks_of(problem, searches, tries=True):
     """The rules, the random tries and each search of a problem; `searches`: seconds by algorithm."""
     yield Ask(problem, RULES, RULE_LIMIT_S)
     if tries:
-        yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={MAPPINGS}",))
+        mappings = MAPPINGS if getattr(problem, "inputs", 1) == 1 else MAPPINGS_OF_BATCHES
+        yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
     for algorithm, limit_s in searches.items():
         yield Ask(problem, (algorithm,), limit_s)
 
@@ -98,7 +99,7 @@ def figure_7():
         for limit_s in (1, 2, 4, 8):
             for algorithm in ("best", "milp", "milp-split"):
                 yield Ask(problem, (algorithm,), limit_s)
-        for mappings in (2000, 20000, 200000, 2000000):
+        for mappings in (2000, 10000, 50000, 250000):
             yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
 
 

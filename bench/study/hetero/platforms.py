@@ -31,7 +31,8 @@ def machines(scenario):
 
 # DiviML's section VI: servers of two pairs of equal GPUs, which its count of symmetries, (2! 2!)^6 6!, allows; its
 # Fig. 8 shows them, its text does not. Here A100s and T4s by their makers' figures; links by PCIe and by 100 Gbit/s.
-PAIRS = {"a100": (19.5, 1555), "t4": (8.1, 320)}
+A100, T4 = (19.5, 1555), (8.1, 320)
+PAIRS = {"a100": A100, "t4": T4}
 
 
 def servers(count):

@@ -13,8 +13,6 @@ SIGMA = {"gpu1": 0.5, "cpu": 1.0}
 # k inputs at a time take (1 + 0.027 (k - 1)) times as long as one on a GPU: 16 take 1.40 times, which is what
 # DiviML's Tables I and IV have for its best device in all seven rows, if Table IV is of 16 inputs.
 SHARE_OF_FURTHER_INPUTS = 0.027
-# A core of the kind that the networks were profiled on, in large convolutions.
-CORE_TFLOPS = 0.12
 LAUNCH_MS = 0.005
 
 
@@ -22,19 +20,30 @@ def lognormal(chance, mean, sigma):
     return math.exp(chance.gauss(math.log(mean) - sigma * sigma / 2, sigma))
 
 
+def roofline_ms(flop, size_bytes, tflops, gb_per_s):
+    return LAUNCH_MS + max(flop / (tflops * 1e9), size_bytes / (gb_per_s * 1e6))
+
+
+def on_machines(name, operators, edges, machines):
+    """A graph of operators with their work, priced by `machines`: (TFLOP/s, GB/s of memory) by device."""
+    priced = [{"name": each["name"], "parameter_bytes": each["weight_bytes"],
+               "time_ms": {device: roofline_ms(each["flop"], each["bytes"], *speeds) for device, speeds in machines.items()}}
+              for each in operators]
+    return {"format": "hios-graph", "version": 1, "name": name, "operators": priced, "edges": edges,
+            "stage_cost": {"kind": "serial"}}
+
+
 def like_table_2(graph, seed):
-    """Of operators with one measured time: the measured shares on gpu0, all together what Table II says, and a
-    ratio of its own for each operator on the others. Transfers by the platform's links."""
+    """Of operators with a time on gpu0 alone: those shares, all together what Table II says, and a ratio of its own for
+    each operator on the others. Transfers by the platform's links."""
     chance = random.Random(seed)
-    scale = TABLE_2_MS["gpu0"] / sum(operator["time_ms"] for operator in graph["operators"])
+    scale = TABLE_2_MS["gpu0"] / sum(operator["time_ms"]["gpu0"] for operator in graph["operators"])
     operators = []
     for operator in graph["operators"]:
-        base = operator["time_ms"] * scale
+        base = operator["time_ms"]["gpu0"] * scale
         ratios = {name: lognormal(chance, TABLE_2_MS[name] / TABLE_2_MS["gpu0"], SIGMA[name]) for name in ("gpu1", "cpu")}
-        operators.append({"name": operator["name"],
-                          "time_ms": {"gpu0": base, **{name: base * ratio for name, ratio in ratios.items()}}})
-    edges = [{key: edge[key] for key in ("from", "to", "bytes")} for edge in graph["edges"]]
-    return {**graph, "operators": operators, "edges": edges}
+        operators.append({**operator, "time_ms": {"gpu0": base, **{name: base * ratio for name, ratio in ratios.items()}}})
+    return {**graph, "operators": operators}
 
 
 def batch_ms(device, one_ms, inputs):
@@ -51,17 +60,3 @@ def many_inputs(graph, inputs, parts, tensors):
     edges = [{**edge, **{key: edge[key] * tensors for key in ("bytes", "transfer_ms") if key in edge}}
              for edge in graph["edges"]]
     return {**graph, "version": 2, "inputs": inputs, "operators": operators, "edges": edges}
-
-
-def by_speed(graph, tflops):
-    """Of operators with one measured time: as much slower or faster as the device's peak is than a core's, and a
-    launch. `tflops` by device."""
-    operators = [{"name": operator["name"], "parameter_bytes": operator.get("parameter_bytes", 0),
-                  "time_ms": {name: LAUNCH_MS + operator["time_ms"] * CORE_TFLOPS / speed for name, speed in tflops.items()}}
-                 for operator in graph["operators"]]
-    edges = [{key: edge[key] for key in ("from", "to", "bytes")} for edge in graph["edges"]]
-    return {**graph, "operators": operators, "edges": edges}
-
-
-def roofline_ms(flop, size_bytes, tflops, gb_per_s):
-    return LAUNCH_MS + max(flop / (tflops * 1e9), size_bytes / (gb_per_s * 1e6))

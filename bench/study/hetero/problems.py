@@ -1,14 +1,14 @@
-"""What is scheduled: random modules, networks that this machine was profiled on, and GPT-3; each knows the
-flags of hios-schedule that describe it, and writes the files that those name into build/study/hetero."""
+"""What is scheduled: random modules, the built-in networks, and GPT-3; each knows the flags of hios-schedule that describe
+it, and writes the files that those name into build/study/hetero."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import network_graphs
 import platforms
 import prices
 import transformer
-from core_times import measured_graph
 
 ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / "build" / "study" / "hetero"
@@ -66,7 +66,8 @@ class Network:
         return self.network
 
     def flags(self, study):
-        graph = prices.like_table_2(measured_graph(study, self.network, "default"), self.seed)
+        work = network_graphs.network(study.programs, self.network, "default")
+        graph = prices.like_table_2(prices.on_machines(self.network, *work, {"gpu0": platforms.A100}), self.seed)
         if self.inputs == 1:
             return ["--graph", written("network.json", graph), "--platform", SERVER]
         graph = prices.many_inputs(graph, self.inputs, PARTS, self.inputs)
@@ -86,12 +87,10 @@ class OnMoirai:
         return f"{self.name}, {self.scenario}, {'coarsened' if self.coarse else 'original'}"
 
     def graph(self, study):
-        machines = platforms.machines(self.scenario)
         size = next((size for size in transformer.SIZES if size.name == self.name), None)
-        if size:
-            return transformer.gpt3(size, self.coarse, machines)
-        fusion = "default" if self.coarse else "none"
-        return prices.by_speed(measured_graph(study, self.name, fusion), {name: tflops for name, (tflops, _) in machines.items()})
+        work = (transformer.gpt3(size, self.coarse) if size else
+                network_graphs.network(study.programs, self.name, "default" if self.coarse else "none"))
+        return prices.on_machines(self.name, *work, platforms.machines(self.scenario))
 
     def flags(self, study):
         return ["--graph", written("moirai.json", self.graph(study)),
@@ -115,5 +114,6 @@ class Decoding:
     def flags(self, study):
         platform, machines = platforms.servers(self.servers)
         size = transformer.Size("GPT-3 part", self.layers, 12288, self.groups, 20)
-        return ["--graph", written("decoding.json", transformer.gpt3(size, True, machines)),
+        graph = prices.on_machines(size.name, *transformer.gpt3(size, True), machines)
+        return ["--graph", written("decoding.json", graph),
                 "--platform", written("servers.json", platform)]
