@@ -54,7 +54,7 @@ def draw_over_time(folder):
     if not rows:
         return
     cases = list(dict.fromkeys(row["case"] for row in rows))
-    canvas, panes = plt.subplots(1, len(cases), figsize=(9.6, 4.0))
+    canvas, panes = plt.subplots(1, len(cases), figsize=(9.6, 4.0), sharey=True)
     for axes, case in zip(panes, cases):
         own = [row for row in rows if row["case"] == case]
         for name in [name for name in ordered({row["algorithm"] for row in own}) if name in SHOWN]:
@@ -76,7 +76,7 @@ def draw_moirai(folder):
     if not rows:
         return
     sides = [(scenario, kind) for kind in ("original", "coarsened") for scenario in ("inter-server", "intra-server")]
-    canvas, panes = plt.subplots(2, 2, figsize=(11.0, 6.4), sharey=True)
+    canvas, panes = plt.subplots(2, 2, figsize=(12.0, 6.4), sharey=True)
     for axes, (scenario, kind) in zip(panes.flat, sides):
         own = [{**row, "case": row["case"].split(", ")[0]} for row in rows if row["case"].endswith(f"{scenario}, {kind}")]
         latency = by_case(own, "latency_ms")
@@ -85,7 +85,7 @@ def draw_moirai(folder):
         base = latency.get("m-sct", {})
         values = {name: {case: base[case] / latency[name][case] for case in latency[name] if case in base} for name in names}
         bars(axes, values, cases, names)
-        axes.set_xticks(range(len(cases)), [case.replace("_", "\n").replace(" ", "\n") for case in cases], fontsize=8)
+        axes.set_xticks(range(len(cases)), [case.replace("_", "\n").replace(" ", "\n") for case in cases], fontsize=7)
         axes.set_title(f"{scenario}, {kind}", fontsize=10)
     for axes in panes[:, 0]:
         axes.set_ylabel("times m-sct")
