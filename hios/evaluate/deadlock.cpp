@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "hios/base/arcs.h"
+
 // Idea: a schedule runs to its end if and only if its stage graph has no cycle: a node a stage, an
 // arc for every edge between operators of different stages, an arc from each stage to the next on
-// its device. Strongly connected components (Tarjan, without recursion) find all knots in O(V + E),
+// its device. Strongly connected components find all knots in O(V + E),
 // which is all that a valid schedule costs.
 //
 // Only the telling of a knot searches further, from the most useful complaint to the least:
@@ -31,18 +33,17 @@ class DeadlockSearch {
  public:
   DeadlockSearch(const Graph& graph, const Platform& platform, const Schedule& schedule,
                  const Assignment& assignment)
-      : graph_(graph), platform_(platform), schedule_(schedule), assignment_(assignment) {
-    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
-      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s)
-        nodes_.push_back({DeviceId(d), s});
-    }
-    list_arcs();
-    budget_ = 64 * (graph.size() + graph.edge_count());
-  }
+      : graph_(graph),
+        platform_(platform),
+        schedule_(schedule),
+        assignment_(assignment),
+        nodes_(all_nodes(schedule)),
+        arcs_(all_arcs()),
+        component_(strong_components(arcs_)),
+        budget_(64 * (graph.size() + graph.edge_count())) {}
 
   std::vector<Finding> run() {
-    find_components();
-    std::vector<std::vector<std::size_t>> knots(component_count_);
+    std::vector<std::vector<std::size_t>> knots(nodes_.size());
     for (std::size_t n = 0; n < nodes_.size(); ++n) knots[component_[n]].push_back(n);
     for (const auto& knot : knots) {
       if (knot.size() > 1) tell(knot);
@@ -61,10 +62,9 @@ class DeadlockSearch {
     return nodes_[node].stage + 1 < schedule_.devices[nodes_[node].device.index()].size();
   }
 
-  /// Arcs as compressed rows: data arcs from the edges, then the device's next stage.
-  void list_arcs() {
-    arc_begin_.assign(nodes_.size() + 1, 0);
-    const auto each_arc = [&](auto visit) {
+  /// Data arcs from the edges, then the device's next stage.
+  Arcs all_arcs() const {
+    return Arcs(nodes_.size(), [this](const auto& visit) {
       for (const Edge& edge : graph_.edges()) {
         const std::size_t from = node_of(edge.from), to = node_of(edge.to);
         if (from != kNone && to != kNone && from != to) visit(from, to);
@@ -72,51 +72,16 @@ class DeadlockSearch {
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
         if (has_next(n)) visit(n, n + 1);
       }
-    };
-    each_arc([&](std::size_t from, std::size_t) { ++arc_begin_[from + 1]; });
-    for (std::size_t n = 0; n < nodes_.size(); ++n) arc_begin_[n + 1] += arc_begin_[n];
-    arcs_.resize(arc_begin_.back());
-    std::vector<std::size_t> fill(arc_begin_.begin(), arc_begin_.end() - 1);
-    each_arc([&](std::size_t from, std::size_t to) { arcs_[fill[from]++] = to; });
+    });
   }
 
-  void find_components() {
-    component_.assign(nodes_.size(), kNone);
-    std::vector<std::size_t> index(nodes_.size(), kNone), low(nodes_.size()), next(arc_begin_);
-    std::vector<std::size_t> path, open;
-    std::size_t visited = 0;
-    for (std::size_t root = 0; root < nodes_.size(); ++root) {
-      if (index[root] == kNone) path.push_back(root);
-      while (!path.empty()) {
-        const std::size_t node = path.back();
-        if (index[node] == kNone) {
-          index[node] = low[node] = visited++;
-          open.push_back(node);
-        }
-        if (next[node] < arc_begin_[node + 1]) {
-          const std::size_t to = arcs_[next[node]++];
-          if (index[to] == kNone) {
-            path.push_back(to);
-          } else if (component_[to] == kNone) {
-            low[node] = std::min(low[node], index[to]);
-          }
-          continue;
-        }
-        path.pop_back();
-        if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[node]);
-        if (low[node] == index[node]) close_component(node, open);
-      }
+  static std::vector<Node> all_nodes(const Schedule& schedule) {
+    std::vector<Node> nodes;
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s)
+        nodes.push_back({DeviceId(d), s});
     }
-  }
-
-  void close_component(std::size_t root, std::vector<std::size_t>& open) {
-    std::size_t node = kNone;
-    do {
-      node = open.back();
-      open.pop_back();
-      component_[node] = component_count_;
-    } while (node != root);
-    ++component_count_;
+    return nodes;
   }
 
   void tell(const std::vector<std::size_t>& knot) {
@@ -126,7 +91,7 @@ class DeadlockSearch {
     if (findings_.size() > before) return;
     for (std::size_t i = 0; i < knot.size() && !full(); ++i) tell_inversions(knot[i]);
     if (findings_.size() > before) return;
-    tell_cycle(knot.front());
+    report_cycle(cycle_through(arcs_, component_, knot.front()));
   }
 
   void add(Rule rule, std::string text, OpId op) {
@@ -199,22 +164,6 @@ class DeadlockSearch {
     }
   }
 
-  /// Breadth first from `start` back to itself, inside its component.
-  void tell_cycle(std::size_t start) {
-    std::vector<std::size_t> parent(nodes_.size(), kNone), queue{start};
-    for (std::size_t i = 0; i < queue.size() && parent[start] == kNone; ++i) {
-      for (std::size_t a = arc_begin_[queue[i]]; a < arc_begin_[queue[i] + 1]; ++a) {
-        const std::size_t to = arcs_[a];
-        if (component_[to] != component_[start] || parent[to] != kNone) continue;
-        parent[to] = queue[i];
-        queue.push_back(to);
-      }
-    }
-    std::vector<std::size_t> cycle{start};
-    while (parent[cycle.back()] != start) cycle.push_back(parent[cycle.back()]);
-    report_cycle(cycle);
-  }
-
   /// `cycle` lists each stage before the one that it waits for.
   void report_cycle(const std::vector<std::size_t>& cycle) {
     constexpr std::size_t kShown = 6;
@@ -259,10 +208,9 @@ class DeadlockSearch {
   const Schedule& schedule_;
   const Assignment& assignment_;
   std::vector<Node> nodes_;  // by number of the stage
-  std::vector<std::size_t> arcs_, arc_begin_;
+  Arcs arcs_;
   std::vector<std::size_t> component_;  // by node
-  std::size_t component_count_ = 0;
-  std::vector<std::size_t> seen_;  // by operator: the start of the search that met it last
+  std::vector<std::size_t> seen_;       // by operator: the start of the search that met it last
   std::size_t budget_ = 0;
   std::vector<Finding> findings_;
 };

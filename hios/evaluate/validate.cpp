@@ -228,7 +228,7 @@ class Validator {
   const Platform& platform_;
   const Schedule& schedule_;
   const Assignment assignment_;
-  Bytes held_bytes_ = 0;                                  // by the device that is walked
+  Bytes held_bytes_ = 0;  // by the device that is walked
   bool memory_told_ = false;
   std::vector<Finding> findings_;
 };

@@ -6,6 +6,7 @@ namespace hios {
 namespace {
 
 constexpr int kMaxCount = 65536;
+constexpr double kMaxGbPerS = 1e9;
 
 std::string read_name(const JsonView& view, const char* remedy) {
   std::string name = view.string();
@@ -19,9 +20,36 @@ int read_count(ObjectReader& reader, const char* key, int least, int otherwise, 
   return view ? static_cast<int>(view->integer(least, kMaxCount)) : otherwise;
 }
 
+/// A key of version 2.
+std::optional<JsonView> newer(ObjectReader& reader, const char* key, int version) {
+  const auto view = reader.optional(key);
+  if (view && version < 2) view->fail("is a key of version 2: say \"version\": 2");
+  return view;
+}
+
+IoCharge read_io_charge(const JsonView& view) {
+  IoCharge charge;
+  ObjectReader reader(view);
+  if (const auto send = reader.optional("send")) charge.send = send->number(0, 1);
+  if (const auto receive = reader.optional("receive")) charge.receive = receive->number(0, 1);
+  reader.finish();
+  return charge;
+}
+
+FastMemory read_fast_memory(ObjectReader& reader, int version) {
+  FastMemory memory;
+  const auto bytes = newer(reader, "fast_memory_bytes", version);
+  const auto speed = newer(reader, "overflow_gb_per_s", version);
+  if (bytes) memory.bytes = static_cast<Bytes>(bytes->integer(0, kMaxBytes));
+  if (speed) memory.gb_per_s = speed->number(kMinGbPerS, kMaxGbPerS);
+  if (memory.bytes > 0 && !speed) bytes->fail("needs overflow_gb_per_s beside it");
+  if (memory.bytes == 0 && speed) speed->fail("needs fast_memory_bytes beside it");
+  return memory;
+}
+
 }  // namespace
 
-Device read_device(ObjectReader& reader, Unsaid unsaid) {
+Device read_device(ObjectReader& reader, Unsaid unsaid, int version) {
   Device device;
   device.name = read_name(reader.required("name"), "give it a name");
   device.kind = read_name(reader.required("kind"), "give it a name");
@@ -35,6 +63,10 @@ Device read_device(ObjectReader& reader, Unsaid unsaid) {
   if (const auto gpu = reader.optional("gpu")) {
     device.identity = read_name(*gpu, "leave it out where any GPU will do");
   }
+  if (const auto charge = newer(reader, "io_charge", version)) {
+    device.io_charge = read_io_charge(*charge);
+  }
+  device.fast_memory = read_fast_memory(reader, version);
   return device;
 }
 
@@ -47,7 +79,18 @@ Json device_json(const Device& device) {
   if (!device.host.empty()) json["host"] = device.host;
   if (device.precision != Precision::kFp32) json["math"] = device.precision;
   if (!device.identity.empty()) json["gpu"] = device.identity;
+  if (device.io_charge != IoCharge{}) {
+    json["io_charge"] = {{"send", device.io_charge.send}, {"receive", device.io_charge.receive}};
+  }
+  if (device.fast_memory.bytes > 0) {
+    json["fast_memory_bytes"] = device.fast_memory.bytes;
+    json["overflow_gb_per_s"] = device.fast_memory.gb_per_s;
+  }
   return json;
+}
+
+int device_version(const Device& device) {
+  return device.io_charge == IoCharge{} && device.fast_memory == FastMemory{} ? 1 : 2;
 }
 
 }  // namespace hios

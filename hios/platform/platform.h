@@ -18,6 +18,23 @@ namespace hios {
 /// The kind of devices that compute beside the cores of a CPU.
 inline constexpr std::string_view kGpuKind = "gpu";
 
+/// The shares of a transfer's time in which its two ends are busy with it and run no stage, where
+/// many inferences are in flight. All of it, as in the model of Archer, Fahrbach, Liu and Prabhu,
+/// "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2, unless said.
+struct IoCharge {
+  double send = 1;     ///< in [0, 1]
+  double receive = 1;  ///< in [0, 1]
+  bool operator==(const IoCharge&) const = default;
+};
+
+/// Memory beside the computing unit. What a device holds beyond it is read from slower memory
+/// for each inference (the same, Eq. 2).
+struct FastMemory {
+  Bytes bytes = 0;      ///< 0: all memory is as fast
+  double gb_per_s = 0;  ///< of the slower memory, 10⁹ bytes a second; more than 0 where bytes is
+  bool operator==(const FastMemory&) const = default;
+};
+
 struct Device {
   std::string name;        ///< unique: "cpu0"
   std::string kind;        ///< "cpu", "cpu-avx2", "gpu": the key into profiles
@@ -27,6 +44,8 @@ struct Device {
   std::string host;
   Precision precision = Precision::kFp32;  ///< its arithmetic; part of the key into profiles
   DeviceIdentity identity = {};            ///< which one it must be, in files "gpu"; empty: any
+  IoCharge io_charge = {};
+  FastMemory fast_memory = {};
   bool operator==(const Device&) const = default;
 };
 

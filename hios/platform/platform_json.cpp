@@ -1,5 +1,6 @@
 // Part of hios/platform/platform.h: `hios-platform` versions 1 and 2, to and from JSON.
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -93,7 +94,7 @@ Platform platform_from_json(const JsonView& root) {
   std::vector<Device> devices;
   for (const JsonView& view : devices_view.array()) {
     ObjectReader device(view);
-    devices.push_back(read_device(device, Unsaid::kDefault));
+    devices.push_back(read_device(device, Unsaid::kDefault, version));
     device.finish();
   }
   if (devices.empty()) devices_view.fail("needs at least one device");
@@ -117,9 +118,10 @@ Json to_json(const Platform& platform) {
   Json devices = Json::array();
   for (const Device& device : platform.devices()) devices.push_back(device_json(device));
   const Traffic traffic = platform.traffic();
-  Json root{{"format", "hios-platform"},
-            {"version", traffic == Traffic{} ? 1 : 2},
-            {"devices", std::move(devices)}};
+  int version = traffic == Traffic{} ? 1 : 2;
+  for (const Device& device : platform.devices())
+    version = std::max(version, device_version(device));
+  Json root{{"format", "hios-platform"}, {"version", version}, {"devices", std::move(devices)}};
   if (!platform.links().empty()) {
     Json links = Json::array();
     for (const auto& [from, to, link] : platform.links()) {

@@ -68,13 +68,13 @@ GraphHead read_graph(const JsonView& view) {
   return head;
 }
 
-/// Calls `each(device, view of its stages)` for every device of the file.
+/// Calls `each(device, view of its stages)` for every device of a file of this version.
 template <class Each>
-void read_devices(const JsonView& view, const Each& each) {
+void read_devices(const JsonView& view, int version, const Each& each) {
   std::set<std::string> names;
   for (const JsonView& device_view : view.array()) {
     ObjectReader reader(device_view);
-    Device device = read_device(reader, Unsaid::kRefused);
+    Device device = read_device(reader, Unsaid::kRefused, version);
     if (!names.insert(device.name).second) {
       device_view.fail("device " + quote(device.name) + " is there twice; rename one");
     }
@@ -279,7 +279,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.height = head.height;
   file.width = head.width;
   read_making(reader, file);
-  read_devices(reader.required("devices"), [&](Device device, const JsonView& stages) {
+  read_devices(reader.required("devices"), version, [&](Device device, const JsonView& stages) {
     file.devices.push_back(std::move(device));
     file.schedule.devices.push_back(read_stages(stages, graph));
   });
@@ -340,7 +340,7 @@ std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, st
         {find_operator(view, batch.name, whole), batch.inputs.value_or(InputRange{0, inputs})});
     return batches.back().op;
   };
-  read_devices(reader.required("devices"), [&](const Device&, const JsonView& stages) {
+  read_devices(reader.required("devices"), version, [&](const Device&, const JsonView& stages) {
     for (const JsonView& stage : stages.array()) read_groups(stage, note);
   });
   if (!divided) return {};
@@ -357,7 +357,7 @@ ScheduleHead schedule_head(const JsonView& root) {
   head.height = graph.height;
   head.width = graph.width;
   const JsonView devices = reader.required("devices");
-  read_devices(devices,
+  read_devices(devices, version,
                [&](Device device, const JsonView&) { head.devices.push_back(std::move(device)); });
   try {
     (void)Platform(head.devices);

@@ -1,0 +1,138 @@
+#include "hios/evaluate/blocks.h"
+
+#include <algorithm>
+
+#include "hios/base/arcs.h"
+#include "hios/schedule/assignment.h"
+
+namespace hios {
+namespace {
+
+/// Operators of a device in the order of its stages, group after group.
+std::vector<OpId> block_of(const std::vector<Stage>& stages) {
+  std::vector<OpId> block;
+  for (const Stage& stage : stages) {
+    for (const Group& group : stage.groups) block.insert(block.end(), group.begin(), group.end());
+  }
+  return block;
+}
+
+/// The devices other than its own that read a tensor, each once, increasing.
+std::vector<DeviceId> other_readers(const Graph& graph, const Assignment& assignment,
+                                    OpId producer) {
+  std::vector<DeviceId> readers;
+  for (const EdgeId edge : graph.out_edges(producer)) {
+    const DeviceId reader = assignment[graph.edge(edge).to].device;
+    if (reader != assignment[producer].device) readers.push_back(reader);
+  }
+  std::sort(readers.begin(), readers.end());
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  return readers;
+}
+
+}  // namespace
+
+double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer) {
+  double ms = 0;
+  for (const EdgeId edge : graph.out_edges(producer))
+    ms = std::max(ms, costs.mean_transfer_ms(edge));
+  return ms;
+}
+
+Bytes tensor_bytes(const Graph& graph, OpId producer) {
+  Bytes bytes = graph.op(producer).memory_bytes;
+  if (bytes > 0) return bytes;
+  for (const EdgeId edge : graph.out_edges(producer))
+    bytes = std::max(bytes, graph.edge(edge).size_bytes);
+  return bytes;
+}
+
+double overflow_ms(const FastMemory& memory, Bytes parameters, Bytes peak) {
+  if (memory.bytes == 0) return 0;
+  const double beyond = static_cast<double>(parameters) + static_cast<double>(peak) -
+                        static_cast<double>(memory.bytes);
+  return std::max(0.0, beyond) / (memory.gb_per_s * 1e6);
+}
+
+Bytes peak_bytes(const Graph& graph, std::span<const OpId> block) {
+  constexpr std::size_t kElsewhere = ~std::size_t{0};
+  std::vector<std::size_t> place(graph.size(), kElsewhere);
+  for (std::size_t i = 0; i < block.size(); ++i) place[block[i].index()] = i;
+  std::vector<Bytes> ends(block.size(), 0);  // what is not needed any more behind each operator
+  std::vector<bool> received(graph.size(), false);
+  Bytes from_others = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    for (const EdgeId edge : graph.in_edges(block[i])) {
+      const OpId producer = graph.edge(edge).from;
+      if (place[producer.index()] != kElsewhere || received[producer.index()]) continue;
+      received[producer.index()] = true;
+      from_others += tensor_bytes(graph, producer);
+    }
+    std::size_t last = i;
+    bool kept = graph.out_edges(block[i]).empty();
+    for (const EdgeId edge : graph.out_edges(block[i])) {
+      const std::size_t reader = place[graph.edge(edge).to.index()];
+      kept = kept || reader == kElsewhere;
+      if (reader != kElsewhere) last = std::max(last, reader);
+    }
+    if (!kept) ends[last] += tensor_bytes(graph, block[i]);
+  }
+  Bytes held = from_others, peak = from_others;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    held += tensor_bytes(graph, block[i]);
+    peak = std::max(peak, held);
+    held -= ends[i];
+  }
+  return peak;
+}
+
+Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  const Platform& platform = costs.platform();
+  const Assignment assignment(graph.size(), schedule);
+  Period period{.blocks = std::vector<BlockCost>(schedule.devices.size()), .bottleneck = {}};
+  for (const OpId op : graph.topological()) {
+    const std::vector<DeviceId> readers = other_readers(graph, assignment, op);
+    if (readers.empty()) continue;
+    const double ms = tensor_ms(graph, costs, op);
+    const DeviceId own = assignment[op].device;
+    period.blocks[own.index()].send_ms += ms * platform.device(own).io_charge.send;
+    for (const DeviceId reader : readers) {
+      period.blocks[reader.index()].receive_ms += ms * platform.device(reader).io_charge.receive;
+    }
+  }
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    const DeviceId device(d);
+    BlockCost& block = period.blocks[d];
+    for (const Stage& stage : schedule.stages(device))
+      block.stages_ms += costs.stage_ms(stage, device);
+    const FastMemory& memory = platform.device(device).fast_memory;
+    if (memory.bytes > 0) {
+      const std::vector<OpId> ops = block_of(schedule.stages(device));
+      Bytes parameters = 0;
+      for (const OpId op : ops) parameters += graph.op(op).parameter_bytes;
+      block.overflow_ms = overflow_ms(memory, parameters, ops.empty() ? 0 : peak_bytes(graph, ops));
+    }
+    if (block.ms() > period.ms()) period.bottleneck = device;
+  }
+  return period;
+}
+
+std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedule) {
+  const Assignment assignment(graph.size(), schedule);
+  const Arcs arcs(schedule.devices.size(), [&](const auto& visit) {
+    for (const Edge& edge : graph.edges()) {
+      const DeviceId from = assignment[edge.from].device, to = assignment[edge.to].device;
+      if (from != to) visit(from.index(), to.index());
+    }
+  });
+  const std::vector<std::size_t> components = strong_components(arcs);
+  std::vector<std::size_t> members(arcs.size(), 0);
+  std::vector<DeviceId> ring;
+  for (std::size_t block = 0; block < arcs.size() && ring.empty(); ++block) {
+    if (++members[components[block]] < 2) continue;
+    for (const std::size_t each : cycle_through(arcs, components, block)) ring.emplace_back(each);
+  }
+  return ring;
+}
+
+}  // namespace hios

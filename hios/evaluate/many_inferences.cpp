@@ -1,0 +1,215 @@
+#include "hios/evaluate/many_inferences.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "hios/base/arcs.h"
+#include "hios/evaluate/blocks.h"
+#include "hios/schedule/assignment.h"
+#include "hios/schedule/transfers.h"
+
+// Each moment is the latest of moments of the same inference, or of earlier ones, plus a constant.
+// So an inference is timed as a whole, its stages in an order that their arcs allow, behind those
+// before it; of these the last `in_flight` are kept.
+
+namespace hios {
+namespace {
+
+/// A tensor on its way to one device.
+struct Journey {
+  OpId producer;
+  DeviceId from, to;
+  double alone_ms = 0;    ///< in which neither end is busy with it
+  double receive_ms = 0;  ///< in which the receiver is
+};
+
+/// A stage with all that its device does for it.
+struct Node {
+  DeviceId device;
+  double work_ms = 0;                 ///< the stage's cost; overflow before the first of its device
+  double send_ms = 0;                 ///< behind it
+  std::vector<std::size_t> received;  ///< journeys that its operators read
+  std::vector<std::size_t> taken_in;  ///< those of them that no stage of its device read before
+  std::vector<std::size_t> sent;      ///< journeys of its operators' tensors
+};
+
+class Flow {
+ public:
+  Flow(const Graph& graph, const Schedule& schedule, const CostModel& costs, std::size_t in_flight)
+      : graph_(graph),
+        costs_(costs),
+        assignment_(graph.size(), schedule),
+        in_flight_(in_flight),
+        free_ms_(schedule.devices.size(), 0) {
+    list_nodes(schedule);
+    list_journeys();
+    order_nodes();
+    arrival_ms_.assign(in_flight, std::vector<double>(journeys_.size(), 0));
+    read_ms_ = arrival_ms_;
+  }
+
+  ManyInferences run(std::size_t inferences) {
+    ManyInferences done;
+    double latencies_ms = 0;
+    const std::size_t settled = inferences / 2;
+    for (std::size_t i = 0; i < inferences; ++i) {
+      const auto [start_ms, end_ms] = infer(i);
+      done.end_ms.push_back(done.end_ms.empty() ? end_ms : std::max(end_ms, done.end_ms.back()));
+      if (i >= settled) latencies_ms += end_ms - start_ms;
+    }
+    done.latency_ms = latencies_ms / static_cast<double>(inferences - settled);
+    const std::size_t steps = inferences - 1 - settled;
+    done.period_ms = steps == 0
+                         ? done.end_ms.back()
+                         : (done.end_ms.back() - done.end_ms[settled]) / static_cast<double>(steps);
+    return done;
+  }
+
+ private:
+  struct Span {
+    double start_ms, end_ms;
+  };
+
+  void list_nodes(const Schedule& schedule) {
+    const Platform& platform = costs_.platform();
+    const Period period = period_of(graph_, schedule, costs_);
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        Node& node = nodes_.emplace_back();
+        node.device = DeviceId(d);
+        node.work_ms = costs_.stage_ms(schedule.devices[d][s], DeviceId(d)) +
+                       (s == 0 ? period.blocks[d].overflow_ms : 0);
+      }
+    }
+    for (const OpId op : graph_.topological()) {
+      Node& node = nodes_[assignment_.stage_number(op)];
+      bool leaves = false;
+      for (const EdgeId edge : graph_.out_edges(op)) {
+        leaves = leaves || assignment_[graph_.edge(edge).to].device != node.device;
+      }
+      if (leaves) {
+        node.send_ms += tensor_ms(graph_, costs_, op) * platform.device(node.device).io_charge.send;
+      }
+    }
+  }
+
+  void list_journeys() {
+    const Platform& platform = costs_.platform();
+    for (const PlannedTransfer& transfer : transfers_of(graph_, assignment_)) {
+      const DeviceId from = assignment_[transfer.producer].device;
+      const double send = platform.device(from).io_charge.send;
+      const double receive = platform.device(transfer.to).io_charge.receive;
+      const std::size_t journey = journeys_.size();
+      double ms = 0;
+      std::vector<std::size_t> readers;
+      for (const EdgeId edge : graph_.out_edges(transfer.producer)) {
+        const OpId reader = graph_.edge(edge).to;
+        if (assignment_[reader].device != transfer.to) continue;
+        ms = std::max(ms, costs_.transfer_ms(edge, from, transfer.to));
+        readers.push_back(assignment_.stage_number(reader));
+      }
+      std::sort(readers.begin(), readers.end());
+      readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+      for (const std::size_t reader : readers) nodes_[reader].received.push_back(journey);
+      nodes_[readers.front()].taken_in.push_back(journey);
+      nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(journey);
+      journeys_.push_back({transfer.producer, from, transfer.to,
+                           std::max(0.0, 1 - send - receive) * ms,
+                           tensor_ms(graph_, costs_, transfer.producer) * receive});
+    }
+  }
+
+  /// Each stage behind those that it waits for.
+  void order_nodes() {
+    const Arcs waits(nodes_.size(), [this](const auto& visit) {
+      for (std::size_t n = 0; n < nodes_.size(); ++n) {
+        for (const std::size_t journey : nodes_[n].received) {
+          visit(n, assignment_.stage_number(journeys_[journey].producer));
+        }
+        if (n > 0 && nodes_[n - 1].device == nodes_[n].device) visit(n, n - 1);
+      }
+    });
+    const std::vector<std::size_t> number = strong_components(waits);  // what it waits for is less
+    order_.resize(nodes_.size());
+    std::vector<bool> taken(nodes_.size(), false);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (taken[number[n]]) {
+        throw std::logic_error("simulate_many: the schedule waits in a cycle");
+      }
+      taken[number[n]] = true;
+      order_[number[n]] = n;
+    }
+  }
+
+  Span infer(std::size_t inference) {
+    const std::size_t place = inference % in_flight_;
+    std::vector<double>& arrival = arrival_ms_[place];
+    std::vector<double>& read = read_ms_[place];
+    // What stands there is of the inference that had the places before; new ones are set as they
+    // come.
+    Span span{-1, 0};
+    read_now_.assign(journeys_.size(), 0);
+    for (const std::size_t n : order_) {
+      const Node& node = nodes_[n];
+      double start = free_ms_[node.device.index()];
+      for (const std::size_t journey : node.received) start = std::max(start, arrival[journey]);
+      for (const std::size_t journey : node.sent) start = std::max(start, arrival[journey]);
+      double end = start;
+      for (const std::size_t journey : node.taken_in) end += journeys_[journey].receive_ms;
+      end += node.work_ms;
+      for (const std::size_t journey : node.received) {
+        read_now_[journey] = std::max(read_now_[journey], end);
+      }
+      free_ms_[node.device.index()] = end + node.send_ms;
+      for (const std::size_t journey : node.sent) {
+        const double leaves = std::max(end + node.send_ms, read[journey]);
+        arrival[journey] = leaves + journeys_[journey].alone_ms;
+      }
+      if (span.start_ms < 0 || start < span.start_ms) span.start_ms = start;
+      span.end_ms = std::max(span.end_ms, end);
+    }
+    read = read_now_;
+    return span;
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  Assignment assignment_;
+  std::size_t in_flight_;
+  std::vector<Node> nodes_;  // by number of the stage
+  std::vector<Journey> journeys_;
+  std::vector<std::size_t> order_;
+  std::vector<double> free_ms_;  // by device: since when it is
+  // By place, by journey: when the tensor that was there last arrived, and was read the last time.
+  std::vector<std::vector<double>> arrival_ms_, read_ms_;
+  std::vector<double> read_now_;
+};
+
+/// Long enough that the later half shows the period.
+std::size_t inferences_for(std::size_t places, std::size_t devices) {
+  return 4 * (places + devices) + 32;
+}
+
+}  // namespace
+
+ManyInferences simulate_many(const Graph& graph, const Schedule& schedule, const CostModel& costs,
+                             std::size_t inferences, std::size_t in_flight) {
+  return Flow(graph, schedule, costs, in_flight).run(inferences);
+}
+
+InFlight least_in_flight(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  constexpr double kWithin = 1.01;
+  const std::size_t devices = schedule.devices.size();
+  const auto run = [&](std::size_t places) {
+    return simulate_many(graph, schedule, costs, inferences_for(places, devices), places);
+  };
+  const std::size_t most = 2 * devices + 1;  // a place filled and one read between any two devices
+  const double least_ms = run(most).period_ms;
+  for (std::size_t places = 1; places < most; ++places) {
+    ManyInferences tried = run(places);
+    if (tried.period_ms <= least_ms * kWithin) return {places, std::move(tried)};
+  }
+  return {most, run(most)};
+}
+
+}  // namespace hios

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hios/evaluate/blocks.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+
+/// The max-throughput partitioning problem: blocks of operators, one a device, that form no cycle,
+/// the dearest as cheap as can be (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
+/// Guarantees for Pipelined DNN Inference", section 2).
+namespace hios::scheduler::pipeline {
+
+/// An index of PipelineProblem::vertices.
+using Vertex = std::uint32_t;
+
+/// Operators that one block must hold together: those of one `colocate` label and all that lies
+/// between them, or one alone.
+struct PipelineVertex {
+  std::vector<OpId> ops;               ///< in topological order
+  Bytes parameters = 0;                ///< of all
+  Bytes held = 0;                      ///< outputs and parameters, as a device's memory counts them
+  std::vector<Vertex> before, behind;  ///< whose tensors it reads, who reads its own; increasing
+};
+
+/// A tensor that other vertices read.
+struct PipelineTensor {
+  Vertex producer = 0;
+  double ms = 0;                ///< tensor_ms()
+  Bytes bytes = 0;              ///< tensor_bytes()
+  std::vector<Vertex> readers;  ///< increasing; never empty
+};
+
+/// Devices between which a block's cost makes no difference.
+struct PipelineClass {
+  std::vector<DeviceId> devices;  ///< increasing
+  std::vector<double> work_ms;    ///< by vertex, operators one after the other; infinite: it cannot
+  IoCharge charge;
+  FastMemory fast_memory;
+  Bytes memory_bytes = 0;  ///< 0: no limit
+};
+
+/// What the schedulers of this room share. Keeps graph and costs, which must outlive it; any thread
+/// may read it.
+class PipelineProblem {
+ public:
+  PipelineProblem(const Graph& graph, const CostModel& costs);
+
+  const Graph& graph() const { return *graph_; }
+  const CostModel& costs() const { return *costs_; }
+  std::size_t size() const { return vertices_.size(); }
+  std::size_t devices() const { return costs_->platform().size(); }
+  const std::vector<PipelineVertex>& vertices() const { return vertices_; }
+  /// By producer.
+  const std::vector<PipelineTensor>& tensors() const { return tensors_; }
+  const std::vector<PipelineClass>& classes() const { return classes_; }
+  /// Vertices by their first operators in the graph's topological order, as far as edges let them.
+  const std::vector<Vertex>& given_order() const { return given_order_; }
+
+ private:
+  void join_vertices();
+  void find_tensors();
+  void find_classes();
+
+  const Graph* graph_;
+  const CostModel* costs_;
+  std::vector<Vertex> vertex_of_;  // by operator
+  std::vector<PipelineVertex> vertices_;
+  std::vector<PipelineTensor> tensors_;
+  std::vector<PipelineClass> classes_;
+  std::vector<Vertex> given_order_;
+};
+
+/// A topological order of the vertices: Kahn's, the greatest priority first, then the smallest
+/// index. `priorities`: by vertex. O((V + E) log V).
+std::vector<Vertex> order_by_priority(const PipelineProblem& problem,
+                                      std::span<const double> priorities);
+
+}  // namespace hios::scheduler::pipeline

@@ -1,0 +1,149 @@
+#include "scheduler/pipeline/slice_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/base/random.h"
+#include "scheduler/pipeline/genetic_keys.h"
+#include "scheduler/pipeline/pipeline_problem.h"
+#include "scheduler/pipeline/slicing.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+constexpr std::array<std::pair<std::string_view, OrderSearch>, 5> kSearches{{
+    {"given", OrderSearch::kGiven},
+    {"random", OrderSearch::kRandom},
+    {"brkga", OrderSearch::kGenetic},
+    {"mla", OrderSearch::kArrangement},
+    {"mla-weighted", OrderSearch::kWeightedArrangement},
+}};
+
+/// Slices orders and keeps the best of them.
+class BestSlicing {
+ public:
+  explicit BestSlicing(const PipelineProblem& problem) : slicer_(problem) {}
+
+  /// The period of the order's slicing; infinite where it has none below that, or time is up.
+  double judge(std::vector<Vertex> order, const std::function<bool()>& stop = {},
+               double below_ms = kInfinite) {
+    Slicing slicing = slicer_.slice(order, below_ms, stop);
+    const double period_ms = slicing.period_ms;
+    if (period_ms < slicing_.period_ms) {
+      slicing_ = std::move(slicing);
+      order_ = std::move(order);
+    }
+    return period_ms;
+  }
+
+  double period_ms() const { return slicing_.period_ms; }
+  Schedule schedule(const PipelineProblem& problem) const {
+    return schedule_of(problem, order_, slicing_);
+  }
+
+ private:
+  Slicer slicer_;
+  std::vector<Vertex> order_;
+  Slicing slicing_;
+};
+
+/// The sum of the lengths of edges, or of lengths times transfers, in the order's places.
+double arrangement(const PipelineProblem& problem, std::span<const Vertex> order, bool weighted) {
+  std::vector<double> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<double>(i);
+  double sum = 0;
+  for (const PipelineTensor& tensor : problem.tensors()) {
+    for (const Vertex reader : tensor.readers) {
+      sum += (place[reader] - place[tensor.producer]) * (weighted ? tensor.ms : 1);
+    }
+  }
+  return sum;
+}
+
+void search_random(const PipelineProblem& problem, std::size_t orders, std::uint64_t seed,
+                   const std::function<bool()>& stop, BestSlicing& best) {
+  Random random(seed, "orders");
+  std::vector<double> priorities(problem.size());
+  for (std::size_t i = 0; i < orders && !stop(); ++i) {
+    for (double& priority : priorities) priority = random.uniform();
+    best.judge(order_by_priority(problem, priorities), stop, best.period_ms());
+  }
+}
+
+void search_arrangement(const PipelineProblem& problem, const GeneticOptions& genetic,
+                        std::uint64_t seed, bool weighted, const std::function<bool()>& stop,
+                        BestSlicing& best) {
+  double shortest = kInfinite;
+  evolve_keys(
+      problem.size(), genetic, seed, {},
+      [&](std::span<const double> priorities) {
+        std::vector<Vertex> order = order_by_priority(problem, priorities);
+        const double length = arrangement(problem, order, weighted);
+        if (length < shortest) {
+          shortest = length;
+          best.judge(std::move(order), stop, best.period_ms());
+        }
+        return length;
+      },
+      stop);
+}
+
+}  // namespace
+
+OrderSearch order_search_named(std::string_view name) {
+  std::string names;
+  for (const auto& [each, search] : kSearches) {
+    if (each == name) return search;
+    names += (names.empty() ? "" : ", ") + std::string(each);
+  }
+  throw InputError("order: " + quote(name) + " is none of " + names);
+}
+
+TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
+                          const SliceGraphOptions& options, std::uint64_t seed,
+                          const std::function<bool()>& out_of_time) {
+  const PipelineProblem problem(graph, costs);
+  bool late = false;
+  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
+  BestSlicing best(problem);
+  best.judge(problem.given_order());  // whatever the time, so that there is a schedule
+  const GeneticOptions genetic{.population = options.population,
+                               .generations = options.generations};
+  switch (options.order) {
+    case OrderSearch::kGiven:
+      break;
+    case OrderSearch::kRandom:
+      search_random(problem, options.population * options.generations, seed, stop, best);
+      break;
+    case OrderSearch::kGenetic:
+      evolve_keys(
+          problem.size(), genetic, seed, {},
+          [&](std::span<const double> priorities) {
+            return best.judge(order_by_priority(problem, priorities), stop);
+          },
+          stop);
+      break;
+    case OrderSearch::kArrangement:
+    case OrderSearch::kWeightedArrangement:
+      search_arrangement(problem, genetic, seed, options.order == OrderSearch::kWeightedArrangement,
+                         stop, best);
+      break;
+  }
+  if (best.period_ms() == kInfinite) {
+    throw InputError(
+        "slice-graph: no order of the operators can be cut into blocks that the devices can run "
+        "and "
+        "hold; give them more memory, or fewer labels");
+  }
+  return {best.schedule(problem), late};
+}
+
+}  // namespace hios::scheduler::pipeline

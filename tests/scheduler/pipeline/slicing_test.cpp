@@ -1,0 +1,347 @@
+#include "scheduler/pipeline/slicing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "hios/evaluate/validate.h"
+#include "scheduler/pipeline/slice_graph.h"
+#include "support/dag_generator.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-9;
+
+/// A problem of a few operators on devices that may be unlike in all that a block's cost knows.
+struct Case {
+  Graph graph;
+  Platform platform;
+};
+
+struct Style {
+  bool overflow = false;  ///< fast memory that holds a part
+  bool limits = false;    ///< memory_bytes, labels
+};
+
+Case random_case(std::size_t operators, std::size_t devices, const Style& style, Random& random) {
+  const Graph drawn = test::random_graph(
+      operators, random.uniform(0.1, 0.7),
+      {.overlap = false, .small_integers = random.below(2) == 0, .by_device = random.below(2) == 0},
+      random);
+  std::vector<Operator> ops(drawn.operators().begin(), drawn.operators().end());
+  for (Operator& op : ops) {
+    op.memory_bytes = 1000 * random.below(20);
+    op.parameter_bytes = 1000 * random.below(30);
+    if (style.limits && random.below(3) == 0) op.colocate = random.below(2) == 0 ? "a" : "b";
+  }
+  std::vector<Edge> edges(drawn.edges().begin(), drawn.edges().end());
+  const Platform alike = test::devices(devices, 1);
+  std::vector<Device> unlike(alike.devices().begin(), alike.devices().end());
+  for (Device& device : unlike) {
+    if (random.below(3) == 0) device.io_charge = {random.uniform(), random.uniform()};
+    if (style.overflow && random.below(2) == 0)
+      device.fast_memory = {1000 * (1 + random.below(60)), 0.02};
+    if (style.limits && random.below(2) == 0) device.memory_bytes = 1000 * (60 + random.below(100));
+  }
+  return {Graph("case", std::move(ops), std::move(edges)), Platform(std::move(unlike))};
+}
+
+/// Eq. 3 by its letter, from sets of operators.
+double plain_block_ms(const Case& made, const CostModel& costs, const std::vector<OpId>& block,
+                      DeviceId device) {
+  if (block.empty()) return 0;
+  const std::set<OpId> inside(block.begin(), block.end());
+  const Device& runner = made.platform.device(device);
+  double ms = 0, held = 0;
+  for (const OpId op : block) {
+    if (!costs.can_run(op, device)) return kInfinite;
+    ms += costs.operator_ms(op, device);
+    held += static_cast<double>(made.graph.op(op).memory_bytes + made.graph.op(op).parameter_bytes);
+  }
+  if (runner.memory_bytes > 0 && held > static_cast<double>(runner.memory_bytes)) return kInfinite;
+  double received_bytes = 0, parameters = 0;
+  for (std::size_t i = 0; i < made.graph.size(); ++i) {
+    const OpId op(i);
+    bool read_inside = false, read_outside = false;
+    double dearest = 0;
+    for (const EdgeId edge : made.graph.out_edges(op)) {
+      (inside.contains(made.graph.edge(edge).to) ? read_inside : read_outside) = true;
+      dearest = std::max(dearest, costs.mean_transfer_ms(edge));
+    }
+    if (!inside.contains(op) && read_inside) {
+      ms += dearest * runner.io_charge.receive;
+      received_bytes += static_cast<double>(tensor_bytes(made.graph, op));
+    }
+    if (inside.contains(op) && read_outside) ms += dearest * runner.io_charge.send;
+    if (inside.contains(op)) parameters += static_cast<double>(made.graph.op(op).parameter_bytes);
+  }
+  if (runner.fast_memory.bytes == 0) return ms;
+  double peak = 0;
+  for (std::size_t at = 0; at < block.size(); ++at) {  // while block[at] runs
+    double now = received_bytes;
+    for (std::size_t i = 0; i <= at; ++i) {
+      bool needed = i == at || made.graph.out_edges(block[i]).empty();
+      for (const EdgeId edge : made.graph.out_edges(block[i])) {
+        const OpId reader = made.graph.edge(edge).to;
+        const auto place = std::find(block.begin(), block.end(), reader);
+        needed = needed || place == block.end() ||
+                 place - block.begin() >= static_cast<std::ptrdiff_t>(at);
+      }
+      if (needed) now += static_cast<double>(tensor_bytes(made.graph, block[i]));
+    }
+    peak = std::max(peak, now);
+  }
+  const double beyond = parameters + peak - static_cast<double>(runner.fast_memory.bytes);
+  return ms + std::max(0.0, beyond) / (runner.fast_memory.gb_per_s * 1e6);
+}
+
+/// The dearest block where each operator runs on this device, in the graph's order; infinite where
+/// blocks form a cycle, labels part, or a block cannot run.
+double plain_period_ms(const Case& made, const CostModel& costs,
+                       const std::vector<std::size_t>& device) {
+  const std::size_t devices = made.platform.size();
+  std::vector<std::vector<bool>> reads(devices, std::vector<bool>(devices, false));
+  for (const Edge& edge : made.graph.edges()) {
+    const std::size_t from = device[edge.from.index()], to = device[edge.to.index()];
+    if (from != to) reads[from][to] = true;
+  }
+  for (std::size_t via = 0; via < devices; ++via) {
+    for (std::size_t from = 0; from < devices; ++from) {
+      for (std::size_t to = 0; to < devices; ++to) {
+        if (reads[from][via] && reads[via][to]) reads[from][to] = true;
+      }
+    }
+  }
+  for (std::size_t d = 0; d < devices; ++d) {
+    if (reads[d][d]) return kInfinite;
+  }
+  for (std::size_t a = 0; a < made.graph.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const std::string& label = made.graph.op(OpId(a)).colocate;
+      if (!label.empty() && label == made.graph.op(OpId(b)).colocate && device[a] != device[b])
+        return kInfinite;
+    }
+  }
+  double period = 0;
+  for (std::size_t d = 0; d < devices; ++d) {
+    std::vector<OpId> block;
+    for (const OpId op : made.graph.topological()) {
+      if (device[op.index()] == d) block.push_back(op);
+    }
+    period = std::max(period, plain_block_ms(made, costs, block, DeviceId(d)));
+  }
+  return period;
+}
+
+/// Over all devices^n assignments.
+double plain_optimum_ms(const Case& made, const CostModel& costs) {
+  std::vector<std::size_t> device(made.graph.size(), 0);
+  double best = kInfinite;
+  while (true) {
+    best = std::min(best, plain_period_ms(made, costs, device));
+    std::size_t at = 0;
+    while (at < device.size() && ++device[at] == made.platform.size()) device[at++] = 0;
+    if (at == device.size()) return best;
+  }
+}
+
+std::vector<std::size_t> devices_of(const Graph& graph, const Schedule& schedule) {
+  std::vector<std::size_t> device(graph.size(), 0);
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    for (const Stage& stage : schedule.devices[d]) {
+      for (const Group& group : stage.groups) {
+        for (const OpId op : group) device[op.index()] = d;
+      }
+    }
+  }
+  return device;
+}
+
+/// All topological orders of the vertices.
+void each_order(const PipelineProblem& problem, std::vector<Vertex>& order,
+                const std::function<void()>& visit) {
+  if (order.size() == problem.size()) return visit();
+  for (Vertex v = 0; v < problem.size(); ++v) {
+    const auto there = [&](Vertex each) {
+      return std::find(order.begin(), order.end(), each) != order.end();
+    };
+    const std::vector<Vertex>& before = problem.vertices()[v].before;
+    if (there(v) || !std::all_of(before.begin(), before.end(), there)) continue;
+    order.push_back(v);
+    each_order(problem, order, visit);
+    order.pop_back();
+  }
+}
+
+/// A schedule whose blocks are what period_of() and the letter of Eq. 3 say alike.
+void expect_sound(const Case& made, const CostModel& costs, const Schedule& schedule,
+                  double period_ms) {
+  EXPECT_TRUE(validate(made.graph, made.platform, schedule).empty());
+  EXPECT_TRUE(ring_of_blocks(made.graph, schedule).empty());
+  const Period period = period_of(made.graph, schedule, costs);
+  EXPECT_NEAR(period.ms(), period_ms, kRounding);
+  for (std::size_t d = 0; d < made.platform.size(); ++d) {
+    std::vector<OpId> block;
+    for (const Stage& stage : schedule.devices[d]) block.push_back(stage.groups.front().front());
+    EXPECT_NEAR(period.blocks[d].ms(), plain_block_ms(made, costs, block, DeviceId(d)), kRounding);
+  }
+}
+
+TEST(Slicing, TheBestOrderSlicedIsTheOptimum) {
+  constexpr std::uint64_t kSeed = 2026;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  int possible = 0;
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const Case made = random_case(1 + random.below(6), 1 + random.below(3),
+                                  {.limits = random.below(2) == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    const Slicer slicer(problem);
+    double best = kInfinite;
+    std::vector<Vertex> order;
+    each_order(problem, order, [&] {
+      const Slicing found = slicer.slice(order);
+      if (found.period_ms < best)
+        expect_sound(made, costs, schedule_of(problem, order, found), found.period_ms);
+      best = std::min(best, found.period_ms);
+    });
+    const double optimum = plain_optimum_ms(made, costs);
+    if (optimum == kInfinite) {
+      EXPECT_EQ(best, kInfinite);
+    } else {
+      ++possible;
+      EXPECT_NEAR(best, optimum, kRounding);
+      EXPECT_LE(slicer.simple_bound_ms(), optimum + kRounding);
+    }
+  }
+  EXPECT_GT(possible, 75);
+}
+
+/// The least dearest block over all ways to cut an order, and to give the parts to devices.
+double plain_slicing_ms(const Case& made, const CostModel& costs, const PipelineProblem& problem,
+                        const std::vector<Vertex>& order, std::size_t from,
+                        std::set<std::size_t> used) {
+  if (from == order.size()) return 0;
+  double best = kInfinite;
+  std::vector<OpId> block;
+  for (std::size_t to = from; to < order.size(); ++to) {
+    const std::vector<OpId>& ops = problem.vertices()[order[to]].ops;
+    block.insert(block.end(), ops.begin(), ops.end());
+    for (std::size_t d = 0; d < made.platform.size(); ++d) {
+      if (used.contains(d)) continue;
+      const double ms = plain_block_ms(made, costs, block, DeviceId(d));
+      if (ms >= best) continue;
+      std::set<std::size_t> more = used;
+      more.insert(d);
+      best =
+          std::min(best, std::max(ms, plain_slicing_ms(made, costs, problem, order, to + 1, more)));
+    }
+  }
+  return best;
+}
+
+TEST(Slicing, OfAnOrderIsTheBestOfAllItsSlicings) {
+  constexpr std::uint64_t kSeed = 7;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const Case made = random_case(1 + random.below(7), 1 + random.below(3),
+                                  {.overflow = true, .limits = random.below(3) == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    std::vector<double> priorities(problem.size());
+    for (double& each : priorities) each = random.uniform();
+    const std::vector<Vertex> order = order_by_priority(problem, priorities);
+    const Slicing found = Slicer(problem).slice(order);
+    const double optimum = plain_slicing_ms(made, costs, problem, order, 0, {});
+    if (optimum == kInfinite) {
+      EXPECT_EQ(found.period_ms, kInfinite);
+      continue;
+    }
+    EXPECT_NEAR(found.period_ms, optimum, kRounding);
+    expect_sound(made, costs, schedule_of(problem, order, found), found.period_ms);
+    EXPECT_EQ(Slicer(problem).slice(order, found.period_ms).period_ms, kInfinite);
+  }
+}
+
+/// Lemma B.2 of the paper: an order whose best slicing is k times the optimum.
+TEST(Slicing, CanBeAsBadAsOneBlock) {
+  constexpr std::size_t kDevices = 3;
+  constexpr double kLight = 0.125;
+  std::vector<Operator> ops(2 * kDevices);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    ops[i].name = "op" + std::to_string(i);
+    ops[i].has_time = true;
+    ops[i].time_ms = i < kDevices ? 1 - kLight : kLight;
+  }
+  const Graph graph("worst", std::move(ops), {{OpId(0), OpId(kDevices), 0, 10.0 * kDevices}});
+  const Platform platform = test::devices(kDevices, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const PipelineProblem problem(graph, costs);
+  EXPECT_DOUBLE_EQ(Slicer(problem).slice(std::vector<Vertex>{0, 1, 2, 5, 4, 3}).period_ms, 3);
+  EXPECT_DOUBLE_EQ(Slicer(problem).slice(std::vector<Vertex>{0, 3, 1, 4, 2, 5}).period_ms, 1);
+  const TimedSchedule found = slice_graph(graph, costs, {}, 1, {});
+  EXPECT_DOUBLE_EQ(period_of(graph, found.schedule, costs).ms(), 1);
+}
+
+TEST(Slicing, OfManyUnlikeDevicesTakesThemInOrder) {
+  constexpr std::uint64_t kSeed = 3;
+  Random random(kSeed);
+  Graph graph = test::random_graph(30, 0.1, {.overlap = false}, random);
+  std::vector<Device> devices;
+  for (const Device& device : test::devices(14, 1).devices()) {
+    devices.push_back(device);
+    devices.back().io_charge.send = random.uniform();
+  }
+  const Case made{std::move(graph), Platform(std::move(devices))};
+  const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+  const PipelineProblem problem(made.graph, costs);
+  ASSERT_EQ(problem.classes().size(), 14u);
+  const Slicing found = Slicer(problem).slice(problem.given_order());
+  ASSERT_LT(found.period_ms, kInfinite);
+  EXPECT_GE(found.period_ms, Slicer(problem).simple_bound_ms());
+  expect_sound(made, costs, schedule_of(problem, problem.given_order(), found), found.period_ms);
+}
+
+TEST(Slicing, EndsWhenItIsAsked) {
+  Random random(1);
+  const Graph graph = test::random_graph(200, 0.05, {.overlap = false}, random);
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const PipelineProblem problem(graph, costs);
+  EXPECT_EQ(Slicer(problem).slice(problem.given_order(), kInfinite, [] { return true; }).period_ms,
+            kInfinite);
+  const TimedSchedule found = slice_graph(graph, costs, {}, 1, [] { return true; });
+  EXPECT_TRUE(found.out_of_time);
+  EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
+}
+
+TEST(SliceGraph, EverySearchGivesSoundBlocksAndTheSameForASeed) {
+  Random random(5);
+  const Case made = random_case(30, 3, {}, random);
+  const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+  const double given_ms =
+      period_of(made.graph,
+                slice_graph(made.graph, costs, {.order = OrderSearch::kGiven}, 1, {}).schedule,
+                costs)
+          .ms();
+  for (const char* name : {"given", "random", "brkga", "mla", "mla-weighted"}) {
+    SCOPED_TRACE(name);
+    const SliceGraphOptions options{order_search_named(name), 10, 10};
+    const Schedule found = slice_graph(made.graph, costs, options, 9, {}).schedule;
+    EXPECT_EQ(found, slice_graph(made.graph, costs, options, 9, {}).schedule);
+    EXPECT_LE(period_of(made.graph, found, costs).ms(), given_ms);
+    EXPECT_NEAR(plain_period_ms(made, costs, devices_of(made.graph, found)),
+                period_of(made.graph, found, costs).ms(), kRounding);
+  }
+}
+
+}  // namespace
+}  // namespace hios::scheduler::pipeline
