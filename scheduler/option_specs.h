@@ -46,6 +46,13 @@ struct Specs {
                    "limit"};
   OptionSpec channels{"channels", std::int64_t{4}, 1, 1000,
                       "of milp-split: tensors that may pass a cut between parts"};
+  OptionSpec order{"order", std::string("brkga"), 0, 0,
+                   "of slice-graph, the topological orders that are sliced: given (the graph's), "
+                   "random, brkga (a genetic algorithm), mla or mla-weighted (short edges)"};
+  OptionSpec population{"population", std::int64_t{100}, 1, 1e6,
+                        "of slice-graph: orders of a generation"};
+  OptionSpec generations{"generations", std::int64_t{100}, 1, 1e9,
+                         "of slice-graph: generations; random takes as many orders as both say"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "that islands share; 0: all of the machine's. Changes the speed alone"};
 };

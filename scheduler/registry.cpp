@@ -25,6 +25,7 @@
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
+#include "scheduler/pipeline/slice_graph.h"
 #include "scheduler/split/split.h"
 
 // The table of algorithms, and their one shape: what each refuses, and the algorithms of the HIOS
@@ -227,7 +228,18 @@ ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const 
                   options, bounded);
 }
 
-std::array<Algorithm, 18> table() {
+ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform&,
+                               const Options& options, const Context& context) {
+  require_placeable(graph, costs, "slice-graph");
+  const pipeline::SliceGraphOptions limits{
+      pipeline::order_search_named(options.string("order")),
+      static_cast<std::size_t>(options.integer("population")),
+      static_cast<std::size_t>(options.integer("generations"))};
+  return complete(pipeline::slice_graph(graph, costs, limits, context.seed, context.out_of_time),
+                  graph, costs, options, context);
+}
+
+std::array<Algorithm, 19> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -326,6 +338,12 @@ std::array<Algorithm, 18> table() {
        .streams = true,
        .exact = true,
        .contention = std::string(kTakesShorterWithContention)},
+      {.name = "slice-graph",
+       .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
+       .options = {specs.order, specs.population, specs.generations},
+       .run = run_slice_graph,
+       .objective = Objective::kThroughput,
+       .constraints = std::string(kKeepsConstraintsInBlocks)},
   }};
 }
 

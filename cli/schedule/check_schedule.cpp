@@ -78,7 +78,7 @@ int check_schedule(const Flags& flags, const Common& common) {
                      "; give one with as many");
   }
   const Platform devices(file.devices, {}, {}, {inputs.platform().contention()});
-  const auto findings = validate(graph, devices, file.schedule);
+  const auto findings = validate(graph, devices, file.schedule, file.objective);
   Json listed = Json::array();
   for (const Finding& finding : findings) {
     show(finding_line(name, finding) + "\n");

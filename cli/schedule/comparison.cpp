@@ -77,6 +77,39 @@ Column rate_column() {
           true};
 }
 
+/// A column of what is predicted of many inferences in flight.
+template <class Value>
+Column throughput_column(std::string title, std::string key, const Value& value,
+                         const std::function<std::string(const PredictedThroughput&)>& text) {
+  return {std::move(title), std::move(key),
+          [text](const ScheduleRun& run) {
+            const auto& many = run.file.predicted.throughput;
+            return many ? text(*many) : std::string("-");
+          },
+          [value](const ScheduleRun& run) {
+            const auto& many = run.file.predicted.throughput;
+            return many ? Json(value(*many)) : Json();
+          },
+          true};
+}
+
+/// In front of the others where schedules are compared by their periods.
+std::vector<Column> throughput_columns() {
+  using Many = const PredictedThroughput&;
+  return {throughput_column(
+              "period ms", "period_ms", [](Many m) { return m.period_ms; },
+              [](Many m) { return fixed(m.period_ms, 3); }),
+          throughput_column(
+              "inputs/s", "per_second", [](Many m) { return m.per_second; },
+              [](Many m) { return fixed(m.per_second, 1); }),
+          throughput_column(
+              "in flight", "in_flight", [](Many m) { return m.in_flight; },
+              [](Many m) { return std::to_string(m.in_flight); }),
+          throughput_column(
+              "bottleneck", "bottleneck", [](Many m) { return m.bottleneck; },
+              [](Many m) { return m.bottleneck.empty() ? "-" : m.bottleneck; })};
+}
+
 /// What all algorithms are compared by; one list for the table, the CSV and the JSON.
 std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
   const Baselines over(runs);
@@ -113,6 +146,10 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
   };
   if (std::ranges::any_of(runs, [](Run r) { return inputs_per_s(r).has_value(); })) {
     all.insert(all.begin() + 1, rate_column());
+  }
+  if (std::ranges::any_of(runs, [&](Run r) { return predicted(r).throughput.has_value(); })) {
+    const std::vector<Column> first = throughput_columns();
+    all.insert(all.begin(), first.begin(), first.end());
   }
   return all;
 }

@@ -21,7 +21,8 @@ std::string text(const Algorithm& algorithm) {
     return name + " " + rest + "\n";
   };
   std::string lines = line(algorithm.name, algorithm.description);
-  lines += line("", "uses " + uses(algorithm) + "; " + algorithm.constraints);
+  lines += line("", "for " + std::string(to_string(algorithm.objective)) + "; uses " +
+                        uses(algorithm) + "; " + algorithm.constraints);
   lines += line("", "links that contend: " + algorithm.contention);
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
     if (!option.empty()) lines += line("", option);
@@ -45,6 +46,7 @@ Json json(const Algorithm& algorithm) {
   for (const OptionSpec& option : algorithm.options) options.push_back(json(option));
   return {{"name", algorithm.name},
           {"description", algorithm.description},
+          {"objective", to_string(algorithm.objective)},
           {"many_devices", algorithm.many_devices},
           {"streams", algorithm.streams},
           {"constraints", algorithm.constraints},
@@ -55,12 +57,14 @@ Json json(const Algorithm& algorithm) {
 }  // namespace
 
 int list_algorithms(const Common& common, const scheduler::Registry& registry) {
-  Table table({"algorithm", "description", "many_devices", "streams", "constraints", "contention"});
+  Table table({"algorithm", "description", "objective", "many_devices", "streams", "constraints",
+               "contention"});
   Json list = Json::array();
   for (const Algorithm& algorithm : registry.all()) {
     show(text(algorithm));
-    table.add({algorithm.name, algorithm.description, algorithm.many_devices ? "true" : "false",
-               algorithm.streams ? "true" : "false", algorithm.constraints, algorithm.contention});
+    table.add({algorithm.name, algorithm.description, std::string(to_string(algorithm.objective)),
+               algorithm.many_devices ? "true" : "false", algorithm.streams ? "true" : "false",
+               algorithm.constraints, algorithm.contention});
     list.push_back(json(algorithm));
   }
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);

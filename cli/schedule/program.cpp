@@ -12,6 +12,7 @@
 #include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
+#include "cli/schedule/throughput.h"
 #include "cli/stop_request.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -28,6 +29,9 @@ po::options_description schedule_flags() {
   po::options_description group("Schedule", 100, 45);
   group.add_options()("algorithm", value("NAME[,NAME...]|all"),
                       "which schedulers (--list-algorithms)");
+  group.add_options()("objective", value("latency|throughput")->default_value("latency"),
+                      "what is to be short: one inference, or the time from one to the next where "
+                      "many are in flight");
   group.add_options()("compare",
                       "all schedulers side by side, or those of --algorithm beside sequential and "
                       "ios; --csv and --json write the table");
@@ -60,6 +64,7 @@ po::options_description schedule_flags() {
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
+  const bool throughput = flags.text("objective") == to_string(Objective::kThroughput);
   std::vector<std::string> names;
   if (compare && flags.given("algorithm")) names = {"sequential", "ios"};
   if (compare && !flags.given("algorithm")) names = {"all"};
@@ -73,10 +78,16 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
   };
   for (const std::string& name : names) {
     if (name != "all") {
-      choose(registry.find(name));
+      const Algorithm& algorithm = registry.find(name);
+      if (algorithm.objective == Objective::kThroughput && !throughput) {
+        throw InputError(name + " plans for throughput: say --objective throughput");
+      }
+      choose(algorithm);
       continue;
     }
-    for (const Algorithm& algorithm : registry.all()) choose(algorithm);
+    for (const Algorithm& algorithm : registry.all()) {
+      if (throughput || algorithm.objective == Objective::kLatency) choose(algorithm);
+    }
   }
   if (chosen.size() > 1 && (flags.given("output") || flags.given("timeline"))) {
     throw InputError(
@@ -117,7 +128,7 @@ void write_results(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs,
   if (!common.json) return;
   Json schedules = Json::array();
   for (const ScheduleRun& run : runs) {
-    if (run.refusal.empty()) schedules.push_back(to_json(run.file, *run.graph));
+    if (run.graph) schedules.push_back(to_json(run.file, *run.graph));
   }
   write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
              common.existing);
@@ -221,8 +232,9 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Asked> asked = read_asked(flags, registry);
-  const Lent lent{common.seed, flags.number("time-limit", 0, 1e6), since_start};
   ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
+  const Lent lent{read_objective(flags, inputs), common.seed, flags.number("time-limit", 0, 1e6),
+                  since_start};
   if (!asked.empty()) return schedule(flags, common, asked, lent, inputs);
   write_exports(flags, common, inputs);
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/remedies.h"
+#include "cli/schedule/throughput.h"
 #include "cli/stop_request.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -59,7 +60,7 @@ scheduler::DividedResult schedule_inputs(const Asked& asked, ScheduleInputs& inp
 
 /// Times the schedule again. Throws RunError where it breaks a rule.
 void finish(ScheduleRun& run, const Platform& platform) {
-  const auto findings = validate(*run.graph, platform, run.file.schedule);
+  const auto findings = validate(*run.graph, platform, run.file.schedule, run.file.objective);
   if (!findings.empty()) {
     throw RunError(run.algorithm + " made a schedule that breaks a rule: " + findings.front().text);
   }
@@ -93,9 +94,11 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.extra["seed"] = lent.seed;
   run.file.extra["time_limit_s"] = lent.time_limit_s;
   run.file.schedule = std::move(result.schedule);
+  run.file.objective = algorithm.objective;
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound, inputs.extrapolated_from()};
   finish(run, inputs.platform());
+  if (lent.objective == Objective::kThroughput) predict_throughput(run, inputs);
   return run;
 }
 
@@ -166,6 +169,8 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
   std::size_t refused = 0;
   std::optional<ScheduleRun> copies;
   if (inputs.sized() && asked.size() > 1) copies = run_copies(inputs, bound);
+  const bool many = lent.objective == Objective::kThroughput;
+  if (many && asked.size() > 1) copies = copies_of_the_network(inputs);
   for (const Asked& each : asked) {
     if (StopRequest::asked() && runs.size() > refused) break;  // else the first has to end early
     try {
@@ -176,7 +181,7 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
     }
   }
   if (copies && !StopRequest::asked()) runs.push_back(*std::move(copies));
-  share_bounds(runs);
+  if (!many) share_bounds(runs);  // one of periods is of blocks alone, and all have it
   return runs;
 }
 

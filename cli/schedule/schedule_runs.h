@@ -19,7 +19,8 @@ struct ScheduleRun {
   std::string refusal =
       {};  ///< why the algorithm would not take the problem; the rest is empty then
   ScheduleFile file = {};
-  std::shared_ptr<const Graph> graph = {};      ///< what it schedules, which may divide the inputs
+  /// What it schedules, which may divide the inputs; null: the row is no schedule.
+  std::shared_ptr<const Graph> graph = {};
   std::shared_ptr<const CostModel> costs = {};  ///< of that graph
   std::size_t devices_used = 0;
   /// Between devices; once a tensor and destination. Nothing where the graph does not say how large
@@ -38,6 +39,7 @@ struct Asked {
 
 /// What every algorithm is lent; its schedule's file says so in `extra`.
 struct Lent {
+  Objective objective = Objective::kLatency;
   std::uint64_t seed = 0;
   double time_limit_s = 0;
   /// Since the program began: what reading took, and the lower bound after it, is not lent again.

@@ -121,8 +121,9 @@ std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedul
   const Assignment assignment(graph.size(), schedule);
   const Arcs arcs(schedule.devices.size(), [&](const auto& visit) {
     for (const Edge& edge : graph.edges()) {
-      const DeviceId from = assignment[edge.from].device, to = assignment[edge.to].device;
-      if (from != to) visit(from.index(), to.index());
+      const auto& from = assignment.find(edge.from);
+      const auto& to = assignment.find(edge.to);
+      if (from && to && from->device != to->device) visit(from->device.index(), to->device.index());
     }
   });
   const std::vector<std::size_t> components = strong_components(arcs);

@@ -52,7 +52,7 @@ Bytes peak_bytes(const Graph& graph, std::span<const OpId> block);
 Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
 /// Devices whose blocks wait for each other in a ring, each before the one that it reads from;
-/// empty where there is none. REQUIRES: the schedule has each operator once.
+/// empty where there is none. Operators that the schedule lacks count for nothing.
 std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedule);
 
 }  // namespace hios

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "hios/evaluate/blocks.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/deadlock.h"
 #include "hios/schedule/assignment.h"
@@ -18,10 +19,12 @@ namespace {
 
 class Validator {
  public:
-  Validator(const Graph& graph, const Platform& platform, const Schedule& schedule)
+  Validator(const Graph& graph, const Platform& platform, const Schedule& schedule,
+            Objective objective)
       : graph_(graph),
         platform_(platform),
         schedule_(schedule),
+        objective_(objective),
         assignment_(graph.size(), schedule) {}
 
   std::vector<Finding> run() {
@@ -40,6 +43,7 @@ class Validator {
       deadlocks = find_transfer_deadlocks(graph_, platform_, schedule_, assignment_);
     }
     for (Finding& finding : deadlocks) findings_.push_back(std::move(finding));
+    if (objective_ == Objective::kThroughput) check_blocks();
     return std::move(findings_);
   }
 
@@ -161,6 +165,17 @@ class Validator {
     }
   }
 
+  void check_blocks() {
+    const std::vector<DeviceId> ring = ring_of_blocks(graph_, schedule_);
+    if (ring.empty()) return;
+    std::string text = "blocks form a cycle: " + platform_.device(ring.front()).name;
+    for (std::size_t i = 1; i <= ring.size(); ++i) {
+      text += " reads from " + platform_.device(ring[i % ring.size()]).name;
+      if (i < ring.size()) text += ", which";
+    }
+    add(Rule::kRing, text + "; a schedule for throughput has none", {}, ring.front());
+  }
+
   void check_colocation() {
     std::map<std::string_view, OpId> first;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
@@ -227,6 +242,7 @@ class Validator {
   const Graph& graph_;
   const Platform& platform_;
   const Schedule& schedule_;
+  Objective objective_;
   const Assignment assignment_;
   Bytes held_bytes_ = 0;  // by the device that is walked
   bool memory_told_ = false;
@@ -236,8 +252,8 @@ class Validator {
 }  // namespace
 
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
-                              const Schedule& schedule) {
-  return Validator(graph, platform, schedule).run();
+                              const Schedule& schedule, Objective objective) {
+  return Validator(graph, platform, schedule, objective).run();
 }
 
 std::string finding_line(const std::string& file, const Finding& finding) {

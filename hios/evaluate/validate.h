@@ -26,6 +26,7 @@ enum class Rule {
   kTransferUnneeded,  ///< a listed transfer's tensor is needed where it is said to go
   kTransferMissing,   ///< where transfers are listed, all are
   kTransferTwice,     ///< and each once
+  kRing,              ///< for throughput: what devices run forms no cycle
 };
 
 /// One rule broken, and where.
@@ -40,9 +41,10 @@ struct Finding {
 
 /// Every rule that a schedule must meet; empty means that it will run, without deadlock, under the
 /// engine's shape (a stage awaits its inputs, runs its groups, then sends). Of the platform's links
-/// only their contention is asked; costs are not.
+/// only their contention is asked; costs are not. A schedule for throughput is of blocks, which
+/// form no cycle (hios/evaluate/blocks.h).
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
-                              const Schedule& schedule);
+                              const Schedule& schedule, Objective objective = Objective::kLatency);
 
 /// "schedule.json: $.devices[1].stages[4]: …": a broken rule and where it stands in its file.
 std::string finding_line(const std::string& file, const Finding& finding);

@@ -18,6 +18,10 @@ std::vector<std::vector<std::string>> operator_names(const Graph& graph, const S
   return names;
 }
 
+std::string_view to_string(Objective objective) {
+  return objective == Objective::kLatency ? "latency" : "throughput";
+}
+
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOptimal:

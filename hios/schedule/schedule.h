@@ -52,18 +52,37 @@ std::vector<std::vector<std::string>> operator_names(const Graph& graph, const S
 enum class Outcome { kOptimal, kFeasible, kInfeasible, kTimeLimit };
 std::string_view to_string(Outcome outcome);
 
+/// What a schedule is to make short.
+enum class Objective {
+  kLatency,     ///< of one inference, or of all inputs that are there at once
+  kThroughput,  ///< the time from one inference to the next, many being in flight
+};
+std::string_view to_string(Objective objective);
+
+/// Many inferences in flight (hios/evaluate/many_inferences.h).
+struct PredictedThroughput {
+  double period_ms = 0;       ///< from the end of one to the end of the next
+  double per_second = 0;      ///< inputs, each of a batch counted
+  std::string bottleneck;     ///< the device whose block is the dearest
+  std::size_t in_flight = 1;  ///< the fewest places of each tensor that the period needs
+};
+
 /// What was predicted when the schedule was made.
 struct Prediction {
-  double latency_ms = 0;
+  double latency_ms = 0;             ///< of one inference with the devices to itself
   std::size_t estimated_stages = 0;  ///< stages whose cost was not measured
-  double lower_bound_ms = 0;
-  std::string bound;  ///< the name of the bound
+  double lower_bound_ms = 0;         ///< of the objective: the latency, or the period
+  std::string bound;                 ///< the name of the bound
   /// The number of ranks that the costs were measured with, where it is not that of the devices
   /// (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks = {};
-  /// (latency − lower bound) / lower bound; 0 where the bound is 0.
+  /// Of a schedule for throughput.
+  std::optional<PredictedThroughput> throughput = {};
+  /// What the objective makes short.
+  double objective_ms() const { return throughput ? throughput->period_ms : latency_ms; }
+  /// (objective − lower bound) / lower bound; 0 where the bound is 0.
   double gap() const {
-    return lower_bound_ms > 0 ? (latency_ms - lower_bound_ms) / lower_bound_ms : 0;
+    return lower_bound_ms > 0 ? (objective_ms() - lower_bound_ms) / lower_bound_ms : 0;
   }
 };
 
@@ -76,7 +95,7 @@ struct ScheduleFile {
   Json options = Json::object();  ///< what differs from the defaults
   Outcome outcome = Outcome::kFeasible;
   double seconds = 0;  ///< the algorithm's own time
-  std::string objective = "latency";
+  Objective objective = Objective::kLatency;
   std::vector<Device> devices;
   Schedule schedule;
   bool has_prediction = true;  ///< false: the author of the file predicted nothing

@@ -14,14 +14,13 @@
 #include "hios/model/tensor.h"
 #include "hios/platform/device_json.h"
 #include "hios/profile/stage_json.h"
+#include "hios/schedule/prediction_json.h"
 #include "hios/schedule/schedule.h"
 
 namespace hios {
 namespace {
 
-constexpr double kMaxLatencyMs = 1e12;
-constexpr std::int64_t kMaxStages = 1'000'000'000;
-constexpr std::int64_t kMaxMeasuredRanks = 65'536;
+constexpr double kMaxSeconds = 1e12;
 
 constexpr std::array kOutcomes = {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible,
                                   Outcome::kTimeLimit};
@@ -167,27 +166,6 @@ std::vector<PlannedTransfer> read_transfers(const JsonView& view, const Graph& g
   return transfers;
 }
 
-Prediction read_prediction(const JsonView& view) {
-  ObjectReader reader(view);
-  Prediction predicted;
-  predicted.latency_ms = reader.required("latency_ms").number(0, kMaxLatencyMs);
-  if (const auto estimated = reader.optional("estimated_stages")) {
-    predicted.estimated_stages = static_cast<std::size_t>(estimated->integer(0, kMaxStages));
-  }
-  if (const auto bound = reader.optional("lower_bound_ms")) {
-    predicted.lower_bound_ms = bound->number(0, kMaxLatencyMs);
-  }
-  if (const auto bound = reader.optional("bound")) predicted.bound = bound->string();
-  if (const auto ranks = reader.optional("measured_ranks")) {
-    predicted.measured_ranks = static_cast<std::size_t>(ranks->integer(1, kMaxMeasuredRanks));
-  }
-  // What follows from these is checked and not kept.
-  if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxLatencyMs);
-  if (const auto rate = reader.optional("inputs_per_s")) rate->number(0, kMaxLatencyMs);
-  reader.finish();
-  return predicted;
-}
-
 void check_digest(const JsonView& view, const GraphHead& head, const Graph& graph) {
   if (head.digest == graph.digest()) return;
   view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
@@ -196,8 +174,18 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
             "anew");
 }
 
+Objective read_objective(const JsonView& view, int version) {
+  const std::string name = view.string();
+  if (name == to_string(Objective::kLatency)) return Objective::kLatency;
+  if (name != to_string(Objective::kThroughput)) {
+    view.fail("must be \"latency\" or \"throughput\", not " + quote(name));
+  }
+  if (version < 2) view.fail("is of version 2: say \"version\": 2");
+  return Objective::kThroughput;
+}
+
 /// How the schedule came to be.
-void read_making(ObjectReader& reader, ScheduleFile& file) {
+void read_making(ObjectReader& reader, int version, ScheduleFile& file) {
   if (const auto algorithm = reader.optional("algorithm")) file.algorithm = algorithm->string();
   if (const auto options = reader.optional("options")) {
     if (!options->is_object()) options->fail("must be an object");
@@ -205,12 +193,9 @@ void read_making(ObjectReader& reader, ScheduleFile& file) {
   }
   if (const auto outcome = reader.optional("outcome")) file.outcome = read_outcome(*outcome);
   if (const auto seconds = reader.optional("seconds"))
-    file.seconds = seconds->number(0, kMaxLatencyMs);
+    file.seconds = seconds->number(0, kMaxSeconds);
   if (const auto objective = reader.optional("objective")) {
-    file.objective = objective->string();
-    if (file.objective != "latency") {
-      objective->fail("must be \"latency\", not " + quote(file.objective));
-    }
+    file.objective = read_objective(*objective, version);
   }
 }
 
@@ -250,18 +235,13 @@ Json transfer_json(const Graph& graph, OpId producer, const std::string& to) {
   return json;
 }
 
-Json prediction_json(const Prediction& predicted, const Graph& graph) {
-  Json json = {{"latency_ms", predicted.latency_ms},
-               {"estimated_stages", predicted.estimated_stages},
-               {"lower_bound_ms", predicted.lower_bound_ms},
-               {"bound", predicted.bound},
-               {"gap", predicted.gap()}};
-  if (predicted.measured_ranks) json["measured_ranks"] = *predicted.measured_ranks;
-  if (graph.batching() && predicted.latency_ms > 0) {
-    json["inputs_per_s"] =
-        1000 * static_cast<double>(graph.batching()->inputs) / predicted.latency_ms;
-  }
-  return json;
+/// The lowest that can say it.
+int version_of(const ScheduleFile& file, const Graph& graph) {
+  const bool newer = !file.schedule.transfers.empty() || graph.batching() != nullptr ||
+                     file.objective != Objective::kLatency;
+  int version = newer ? 2 : 1;
+  for (const Device& device : file.devices) version = std::max(version, device_version(device));
+  return version;
 }
 
 }  // namespace
@@ -278,7 +258,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.batch = head.batch;
   file.height = head.height;
   file.width = head.width;
-  read_making(reader, file);
+  read_making(reader, version, file);
   read_devices(reader.required("devices"), version, [&](Device device, const JsonView& stages) {
     file.devices.push_back(std::move(device));
     file.schedule.devices.push_back(read_stages(stages, graph));
@@ -290,6 +270,9 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   const auto predicted = reader.optional("predicted");
   file.has_prediction = predicted.has_value();
   if (predicted) file.predicted = read_prediction(*predicted);
+  if (predicted && file.predicted.throughput && file.objective != Objective::kThroughput) {
+    predicted->fail("has a period_ms, and the objective is no throughput");
+  }
   if (const auto extra = reader.optional("extra")) file.extra = extra->json();
   reader.finish();
   return file;
@@ -307,11 +290,10 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
     devices.push_back(std::move(device));
   }
   const std::vector<PlannedTransfer>& transfers = file.schedule.transfers;
-  const bool divided = graph.batching() != nullptr;
-  Json json = {{"format", "hios-schedule"},    {"version", transfers.empty() && !divided ? 1 : 2},
+  Json json = {{"format", "hios-schedule"},    {"version", version_of(file, graph)},
                {"graph", graph_json(file)},    {"algorithm", file.algorithm},
                {"options", file.options},      {"outcome", std::string(to_string(file.outcome))},
-               {"seconds", file.seconds},      {"objective", file.objective},
+               {"seconds", file.seconds},      {"objective", to_string(file.objective)},
                {"devices", std::move(devices)}};
   for (const PlannedTransfer& transfer : transfers) {
     const std::string& to = file.devices[transfer.to.index()].name;

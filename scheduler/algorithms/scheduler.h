@@ -79,6 +79,9 @@ inline constexpr std::string_view kMeetsNoContention = "sends nothing, so links 
 inline constexpr std::string_view kKeepsConstraints =
     "keeps time_ms by device, allowed, colocate and memory limits, or refuses by the operator that "
     "finds no place";
+inline constexpr std::string_view kKeepsConstraintsInBlocks =
+    "keeps time_ms by device, allowed, colocate and memory limits, or refuses where no blocks that "
+    "form no cycle keep them";
 inline constexpr std::string_view kWantsOneDevice =
     "takes the fastest device that can run and hold all operators, or refuses by the operator that "
     "does not fit";
@@ -97,6 +100,9 @@ struct Algorithm {
   /// Searches on from other algorithms' schedules: where inputs can be divided, among divisions, too
   /// (scheduler/batches/divided.h).
   bool improves = false;
+  /// What it makes short. Its result says the latency of one inference all the same; of a schedule
+  /// for throughput, period_of() (hios/evaluate/blocks.h) says the period.
+  Objective objective = Objective::kLatency;
   std::string constraints = std::string(kKeepsConstraints);
   std::string contention = std::string(kIgnoresContention);  ///< what it does about it
 };
