@@ -52,6 +52,7 @@ const std::map<std::string, Floor> kFloors = {
        {"milp"},
        {"split"},
        {"batches"},
+       {"pipeline"},
        {""}}}},
     {"mpi", {{"hios"}, {{""}, {"messages"}, {"session"}, {"routes"}, {"device"}}}},
     {"engine",

@@ -218,6 +218,40 @@ TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
   expect_complaint(complaint(3, ""), "$.version: version 3 is unknown");
 }
 
+TEST(PlatformIo, ChargesAndFastMemoryAreOfVersion2) {
+  const auto file = [](int version, const std::string& more) {
+    return read(R"({"format": "hios-platform", "version": )" + std::to_string(version) +
+                R"(, "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu")" +
+                more + "}]}");
+  };
+  EXPECT_EQ(file(2, "").device(kB).io_charge, (IoCharge{1, 1}));
+  EXPECT_EQ(file(2, R"(, "io_charge": {"send": 0.5})").device(kB).io_charge, (IoCharge{0.5, 1}));
+  EXPECT_EQ(to_json(file(2, R"(, "io_charge": {})"))["version"], 1);
+  const Platform said = file(2, R"(, "io_charge": {"send": 0, "receive": 0.25},
+                                   "fast_memory_bytes": 4096, "overflow_gb_per_s": 2.5)");
+  const Json json = to_json(said);
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).device(kB), said.device(kB));
+  EXPECT_EQ(said.device(kB).fast_memory, (FastMemory{4096, 2.5}));
+  const auto complaint = [&](int version, const std::string& more) {
+    return complaint_of([&] { file(version, more); });
+  };
+  expect_complaint(complaint(1, R"(, "io_charge": {"send": 0})"),
+                   "p.json: $.devices[1].io_charge: is a key of version 2: say \"version\": 2");
+  expect_complaint(complaint(1, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 1)"),
+                   "$.devices[1].fast_memory_bytes: is a key of version 2");
+  expect_complaint(complaint(2, R"(, "io_charge": {"send": 1.5})"),
+                   "$.devices[1].io_charge.send: must be a number from 0 to 1");
+  expect_complaint(complaint(2, R"(, "io_charge": {"both": 1})"),
+                   "$.devices[1].io_charge: unknown key \"both\"");
+  expect_complaint(complaint(2, R"(, "fast_memory_bytes": 1)"),
+                   "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s beside it");
+  expect_complaint(complaint(2, R"(, "overflow_gb_per_s": 1)"),
+                   "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes beside it");
+  expect_complaint(complaint(2, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
+                   "$.devices[1].overflow_gb_per_s: must be a number from");
+}
+
 TEST(Platform, KeepsWhichGpuADeviceMustBe) {
   const Platform named = Platform::homogeneous(2, "gpu", 0, 1).with_identities({"NVIDIA H200", ""});
   EXPECT_FALSE(named.alike());

@@ -102,6 +102,22 @@ TEST_F(ScheduleJson, SaysWhetherCostsOfOtherRanksStoodIn) {
   EXPECT_FALSE(read(json()).predicted.measured_ranks);
 }
 
+TEST_F(ScheduleJson, SaysThePeriodWhereManyAreInFlight) {
+  ScheduleFile file = sample(graph_);
+  file.objective = Objective::kThroughput;
+  file.predicted.lower_bound_ms = 2;
+  file.predicted.throughput = {2.5, 400, "gpu0", 3};
+  EXPECT_DOUBLE_EQ(file.predicted.gap(), 0.25) << "of the period";
+  const Json written = to_json(file, graph_);
+  test::expect_meets_schema(written);
+  EXPECT_EQ(written["version"], 2);
+  EXPECT_EQ(to_json(read(written), graph_), written);
+  EXPECT_EQ(read(written).objective, Objective::kThroughput);
+  Json wrong = written;
+  wrong["objective"] = "latency";
+  expect_error([&] { read(wrong); }, {"$.predicted: has a period_ms, and the objective is no"});
+}
+
 TEST_F(ScheduleJson, TakesTheLeastThatAnAuthorMayWrite) {
   Json least = {{"format", "hios-schedule"}, {"version", 1}};
   least["graph"] = {{"name", "diamond"}, {"digest", graph_.digest()}};
@@ -137,7 +153,9 @@ TEST_F(ScheduleJson, RefusesWhatCannotBe) {
   refused("/graph/colour", 1, {"$.graph: unknown key \"colour\""});
   refused("/outcome", "good",
           {"$.outcome: must be one of optimal, feasible, infeasible, time_limit, not \"good\""});
-  refused("/objective", "period", {"$.objective: must be \"latency\""});
+  refused("/objective", "period", {"$.objective: must be \"latency\" or \"throughput\""});
+  refused("/objective", "throughput", {"$.objective: is of version 2: say \"version\": 2"});
+  refused("/predicted/period_ms", 1, {"$.predicted: required key \"per_second\" is missing"});
   refused("/options", 4, {"$.options: must be an object"});
   refused("/seconds", "1", {"$.seconds: must be a number"});
   refused("/devices", Json::array(), {"$.devices: one device at least"});

@@ -1,0 +1,82 @@
+// hios-schedule --objective throughput: what it writes, and what it compares with.
+
+#include <gtest/gtest.h>
+
+#include "support/programs.h"
+
+namespace hios::test {
+namespace {
+
+class Throughput : public testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return place_.file(name); }
+  const Json& row(const Json& rows, const std::string& algorithm) const {
+    for (const Json& each : rows) {
+      if (each["algorithm"] == algorithm) return each;
+    }
+    static const Json none;
+    ADD_FAILURE() << "no row of " << algorithm;
+    return none;
+  }
+
+  const Words problem_ = {"--random",    "n=40,seed=2", "--devices",    "3",
+                          "--objective", "throughput",  "--time-limit", "2"};
+  Workplace place_;
+};
+
+TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
+  const auto planned =
+      hios_schedule(problem_ + Words{"--algorithm", "slice-graph", "--output", file("s.json"),
+                                     "--export-graph", file("g.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json schedule = read(file("s.json"));
+  EXPECT_EQ(schedule["version"], 2);
+  EXPECT_EQ(schedule["objective"], "throughput");
+  const Json& predicted = schedule["predicted"];
+  EXPECT_NEAR(predicted["per_second"].get<double>() * predicted["period_ms"].get<double>(), 1000,
+              1e-6);
+  EXPECT_LE(predicted["lower_bound_ms"], predicted["period_ms"]);
+  EXPECT_GE(predicted["in_flight"], 1);
+  EXPECT_EQ(predicted["bottleneck"].get<std::string>().substr(0, 3), "cpu");
+  const Words check = {"--graph", file("g.json"), "--check", file("s.json")};
+  EXPECT_EQ(hios_schedule(check).exit_status, 0);
+  Json ring = schedule;  // the first block's last operator behind all others
+  auto& first = ring["devices"][0]["stages"];
+  auto& last = ring["devices"][2]["stages"];
+  ASSERT_GT(first.size(), 1u);
+  std::swap(first.back(), last.back());
+  place_.write("ring.json", ring.dump());
+  const auto refused = hios_schedule({"--graph", file("g.json"), "--check", file("ring.json")});
+  EXPECT_EQ(refused.exit_status, 2) << refused.out;
+}
+
+TEST_F(Throughput, ComparesPeriodsWithCopies) {
+  const auto compared =
+      hios_schedule(problem_ + Words{"--compare", "--algorithm", "hios-lp,slice-graph", "--json",
+                                     file("c.json"), "--csv", file("c.csv")});
+  ASSERT_EQ(compared.exit_status, 0) << compared.err;
+  const Json results = read(file("c.json"));
+  const Json& rows = results["comparison"];
+  ASSERT_EQ(rows.size(), 5u);  // sequential, ios, hios-lp, slice-graph, copies
+  EXPECT_EQ(results["schedules"].size(), 4u) << "copies are no schedule";
+  const double one_ms = row(rows, "sequential")["period_ms"];
+  EXPECT_NEAR(one_ms, row(rows, "sequential")["latency_ms"].get<double>(), 1e-9);
+  EXPECT_NEAR(row(rows, "copies")["period_ms"].get<double>(), one_ms / 3, 1e-9);
+  EXPECT_LT(row(rows, "slice-graph")["period_ms"], one_ms);
+  EXPECT_GE(row(rows, "slice-graph")["period_ms"], row(rows, "copies")["period_ms"]);
+  EXPECT_EQ(results["schedules"][2]["objective"], "latency") << "what hios-lp plans for";
+  EXPECT_NE(compared.out.find("period ms"), std::string::npos);
+}
+
+TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
+  place_.write("p.json", R"({"format": "hios-platform", "version": 2, "contention": "port",
+      "default_link": {"latency_ms": 0.1, "gb_per_s": 1},
+      "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}]})");
+  const auto contended = hios_schedule({"--random", "n=9,memory=4", "--platform", file("p.json"),
+                                        "--objective", "throughput", "--algorithm", "slice-graph"});
+  EXPECT_EQ(contended.exit_status, 2);
+  EXPECT_NE(contended.err.find("knows no contention yet"), std::string::npos) << contended.err;
+}
+
+}  // namespace
+}  // namespace hios::test

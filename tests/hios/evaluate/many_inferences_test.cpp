@@ -1,0 +1,124 @@
+#include "hios/evaluate/many_inferences.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hios/evaluate/blocks.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "support/dag_generator.h"
+
+namespace hios {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+Operator timed(const char* name, double ms) {
+  Operator op;
+  op.name = name;
+  op.has_time = true;
+  op.time_ms = ms;
+  return op;
+}
+
+Platform charged(std::size_t devices, IoCharge charge) {
+  const Platform plain = test::devices(devices, 4);
+  std::vector<Device> list(plain.devices().begin(), plain.devices().end());
+  for (Device& device : list) device.io_charge = charge;
+  return Platform(std::move(list));
+}
+
+/// a -> b, a transfer of 4 ms, each on a device of its own.
+class Chain : public testing::Test {
+ protected:
+  ManyInferences run(IoCharge charge, std::size_t inferences, std::size_t in_flight) const {
+    const Platform platform = charged(2, charge);
+    return simulate_many(graph_, schedule_, CostModel::from_graph(graph_, platform), inferences,
+                         in_flight);
+  }
+
+  const Graph graph_{"chain", {timed("a", 2), timed("b", 3)}, {{OpId(0), OpId(1), 0, 4.0}}};
+  const Schedule schedule_{{one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)})}};
+};
+
+TEST_F(Chain, TensorsTravelWhileDevicesCompute) {
+  // Ends at 2 + 4 + 3, and then as often as b can.
+  EXPECT_EQ(run({0, 0}, 3, 9).end_ms, (std::vector<double>{9, 12, 15}));
+  EXPECT_DOUBLE_EQ(run({0, 0}, 20, 9).period_ms, 3);
+}
+
+TEST_F(Chain, ThatKeepDevicesBusyAreTheirTime) {
+  // a: 2 + 4 for sending; b: 4 for receiving + 3.
+  EXPECT_EQ(run({1, 1}, 3, 9).end_ms, (std::vector<double>{13, 20, 27}));
+  EXPECT_DOUBLE_EQ(run({1, 0}, 20, 9).period_ms, 6);
+  EXPECT_DOUBLE_EQ(run({0.5, 0.25}, 20, 9).period_ms, 4);
+  EXPECT_DOUBLE_EQ(run({0.5, 0.25}, 1, 9).period_ms, 9);
+}
+
+TEST_F(Chain, WithOnePlaceATensorWaitsUntilTheLastWasRead) {
+  // The second leaves when b has ended with the first, at 9, and so on: 4 + 3 a time.
+  EXPECT_EQ(run({0, 0}, 3, 1).end_ms, (std::vector<double>{9, 16, 23}));
+  EXPECT_EQ(run({0, 0}, 4, 2).end_ms, (std::vector<double>{9, 12, 16, 19}));
+}
+
+TEST_F(Chain, TheFewestPlacesThatThePeriodNeeds) {
+  const Platform platform = charged(2, {0, 0});
+  const InFlight found =
+      least_in_flight(graph_, schedule_, CostModel::from_graph(graph_, platform));
+  EXPECT_EQ(found.places, 3u);
+  EXPECT_NEAR(found.run.period_ms, 3, kRounding);
+}
+
+TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
+  constexpr std::uint64_t kSeed = 4;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  int without_ring = 0;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const std::size_t devices = 1 + random.below(4);
+    const Graph graph = test::random_graph(1 + random.below(9), random.uniform(0, 0.5), {}, random);
+    const IoCharge charge =
+        random.below(3) == 0 ? IoCharge{0, 0} : IoCharge{random.uniform(), random.uniform()};
+    const Platform platform = charged(devices, charge);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const Schedule schedule = test::random_schedule(graph, platform, random);
+    const double dearest_ms = period_of(graph, schedule, costs).ms();
+    double before_ms = std::numeric_limits<double>::infinity();
+    for (const std::size_t places : {1, 2, 4, 16}) {
+      const ManyInferences run = simulate_many(graph, schedule, costs, 200, places);
+      EXPECT_GE(run.period_ms, dearest_ms - kRounding);
+      EXPECT_LE(run.end_ms.back(), before_ms + kRounding) << "more places never harm";
+      before_ms = run.end_ms.back();
+    }
+    if (charge == IoCharge{0, 0}) {
+      EXPECT_NEAR(simulate_many(graph, schedule, costs, 1, 1).latency_ms,
+                  simulate(graph, schedule, costs).latency_ms, kRounding);
+    }
+    if (!ring_of_blocks(graph, schedule).empty()) continue;
+    ++without_ring;
+    EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, dearest_ms, kRounding);
+    EXPECT_LE(least_in_flight(graph, schedule, costs).run.period_ms, 1.02 * dearest_ms);
+  }
+  EXPECT_GT(without_ring, 50);
+}
+
+TEST(Blocks, ThatFormACycleAreNamed) {
+  const Graph graph("zigzag", {timed("a", 1), timed("b", 1), timed("c", 1)},
+                    {{OpId(0), OpId(1), 0, 1.0}, {OpId(1), OpId(2), 0, 1.0}});
+  const Schedule schedule{
+      {one_operator_stages({OpId(0), OpId(2)}), one_operator_stages({OpId(1)})}};
+  const Platform platform = test::devices(2, 1);
+  EXPECT_EQ(ring_of_blocks(graph, schedule).size(), 2u);
+  EXPECT_TRUE(validate(graph, platform, schedule).empty());
+  const auto findings = validate(graph, platform, schedule, Objective::kThroughput);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings.front().rule, Rule::kRing);
+  EXPECT_EQ(findings.front().text,
+            "blocks form a cycle: gpu0 reads from gpu1, which reads from gpu0; a schedule for "
+            "throughput has none");
+}
+
+}  // namespace
+}  // namespace hios
