@@ -25,7 +25,7 @@
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
-#include "scheduler/pipeline/slice_graph.h"
+#include "scheduler/pipeline/algorithms.h"
 #include "scheduler/split/split.h"
 
 // The table of algorithms, and their one shape: what each refuses, and the algorithms of the HIOS
@@ -228,17 +228,6 @@ ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const 
                   options, bounded);
 }
 
-ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform&,
-                               const Options& options, const Context& context) {
-  require_placeable(graph, costs, "slice-graph");
-  const pipeline::SliceGraphOptions limits{
-      pipeline::order_search_named(options.string("order")),
-      static_cast<std::size_t>(options.integer("population")),
-      static_cast<std::size_t>(options.integer("generations"))};
-  return complete(pipeline::slice_graph(graph, costs, limits, context.seed, context.out_of_time),
-                  graph, costs, options, context);
-}
-
 std::array<Algorithm, 19> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
@@ -323,6 +312,7 @@ std::array<Algorithm, 19> table() {
        .run = run_best,
        .streams = true,
        .improves = true,
+       .run_throughput = pipeline::run_best,
        .contention = std::string(kKeepsContention)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",
@@ -341,7 +331,7 @@ std::array<Algorithm, 19> table() {
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
        .options = {specs.order, specs.population, specs.generations},
-       .run = run_slice_graph,
+       .run = pipeline::run_slice_graph,
        .objective = Objective::kThroughput,
        .constraints = std::string(kKeepsConstraintsInBlocks)},
   }};

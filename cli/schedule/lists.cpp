@@ -15,14 +15,20 @@ std::string uses(const Algorithm& algorithm) {
          (algorithm.streams ? ", several streams" : ", one stream");
 }
 
+std::string objectives(const Algorithm& algorithm) {
+  std::string names(to_string(algorithm.objective));
+  if (algorithm.run_throughput) names += " and " + std::string(to_string(Objective::kThroughput));
+  return names;
+}
+
 std::string text(const Algorithm& algorithm) {
   const auto line = [](std::string name, const std::string& rest) {
     name.resize(std::max<std::size_t>(name.size(), 12), ' ');
     return name + " " + rest + "\n";
   };
   std::string lines = line(algorithm.name, algorithm.description);
-  lines += line("", "for " + std::string(to_string(algorithm.objective)) + "; uses " +
-                        uses(algorithm) + "; " + algorithm.constraints);
+  lines += line("", "for " + objectives(algorithm) + "; uses " + uses(algorithm) + "; " +
+                        algorithm.constraints);
   lines += line("", "links that contend: " + algorithm.contention);
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
     if (!option.empty()) lines += line("", option);
@@ -46,7 +52,7 @@ Json json(const Algorithm& algorithm) {
   for (const OptionSpec& option : algorithm.options) options.push_back(json(option));
   return {{"name", algorithm.name},
           {"description", algorithm.description},
-          {"objective", to_string(algorithm.objective)},
+          {"objective", objectives(algorithm)},
           {"many_devices", algorithm.many_devices},
           {"streams", algorithm.streams},
           {"constraints", algorithm.constraints},

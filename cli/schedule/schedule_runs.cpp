@@ -47,15 +47,28 @@ std::shared_ptr<const Value> borrowed(const Value& value) {
   return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
 }
 
+/// What the algorithm has for the objective; where it has nothing, what it does for latency.
+const scheduler::ScheduleFunction& function_of(const scheduler::Algorithm& algorithm,
+                                               Objective objective) {
+  const bool other = objective == Objective::kThroughput && algorithm.run_throughput;
+  return other ? algorithm.run_throughput : algorithm.run;
+}
+
+/// What a schedule by that function is for.
+Objective objective_of(const scheduler::Algorithm& algorithm, Objective objective) {
+  return algorithm.run_throughput ? objective : algorithm.objective;
+}
+
 scheduler::DividedResult schedule_inputs(const Asked& asked, ScheduleInputs& inputs,
-                                         const scheduler::Context& context) {
+                                         Objective objective, const scheduler::Context& context) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
   if (inputs.sized()) {
     return schedule_divided(divisible(inputs), algorithm, asked.options, context);
   }
   const CostModel& costs = inputs.costs();
   return {{borrowed(inputs.graph()), borrowed(costs)},
-          algorithm.run(inputs.graph(), costs, inputs.platform(), asked.options, context)};
+          function_of(algorithm, objective)(inputs.graph(), costs, inputs.platform(), asked.options,
+                                            context)};
 }
 
 /// Times the schedule again. Throws RunError where it breaks a rule.
@@ -70,11 +83,12 @@ void finish(ScheduleRun& run, const Platform& platform) {
 ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
                           const scheduler::LowerBound& bound, const Lent& lent, double left_s) {
   const scheduler::Algorithm& algorithm = *asked.algorithm;
+  const Objective objective = objective_of(algorithm, lent.objective);
   const Stopwatch stopwatch;
   log::Progress progress(algorithm.name);
   scheduler::Context context;
   context.seed = lent.seed;
-  context.bound = bound;
+  context.bound = objective == Objective::kThroughput ? period_bound(inputs) : bound;
   context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
   context.past_half_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s / 2; };
   context.seconds_left = [&] {
@@ -82,7 +96,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   };
   context.progress = [&](std::string_view line) { progress.show(line); };
 
-  auto [division, result] = schedule_inputs(asked, inputs, context);
+  auto [division, result] = schedule_inputs(asked, inputs, lent.objective, context);
   ScheduleRun run{.algorithm = algorithm.name,
                   .file = inputs.blank_file(),
                   .graph = std::move(division.graph),
@@ -94,7 +108,7 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.extra["seed"] = lent.seed;
   run.file.extra["time_limit_s"] = lent.time_limit_s;
   run.file.schedule = std::move(result.schedule);
-  run.file.objective = algorithm.objective;
+  run.file.objective = objective;
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound, inputs.extrapolated_from()};
   finish(run, inputs.platform());

@@ -60,7 +60,12 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
   return Objective::kThroughput;
 }
 
-void predict_throughput(ScheduleRun& run, const ScheduleInputs& inputs) {
+scheduler::LowerBound period_bound(ScheduleInputs& inputs) {
+  const scheduler::pipeline::PipelineProblem problem(inputs.graph(), inputs.costs());
+  return {scheduler::pipeline::Slicer(problem).simple_bound_ms(), "simple"};
+}
+
+void predict_throughput(ScheduleRun& run, ScheduleInputs& inputs) {
   const Schedule& schedule = run.file.schedule;
   const Period period = period_of(*run.graph, schedule, *run.costs);
   const InFlight many = least_in_flight(*run.graph, schedule, *run.costs);
@@ -70,9 +75,7 @@ void predict_throughput(ScheduleRun& run, const ScheduleInputs& inputs) {
   predicted.lower_bound_ms = 0;
   predicted.bound = "none";
   if (!ring_of_blocks(*run.graph, schedule).empty()) return;
-  const scheduler::pipeline::PipelineProblem problem(*run.graph, *run.costs);
-  const scheduler::LowerBound bound{scheduler::pipeline::Slicer(problem).simple_bound_ms(),
-                                    "simple"};
+  const scheduler::LowerBound bound = period_bound(inputs);
   predicted.lower_bound_ms = scheduler::beside(bound, many.run.period_ms).ms;
   predicted.bound = bound.name;
 }

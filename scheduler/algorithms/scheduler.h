@@ -97,12 +97,16 @@ struct Algorithm {
   /// Proves what it finds, or parts of it, with libraries: refuses all where this build found none
   /// of them, and what is too large for it by its size.
   bool exact = false;
-  /// Searches on from other algorithms' schedules: where inputs can be divided, among divisions, too
-  /// (scheduler/batches/divided.h).
+  /// Searches on from other algorithms' schedules: where inputs can be divided, among divisions,
+  /// too (scheduler/batches/divided.h).
   bool improves = false;
-  /// What it makes short. Its result says the latency of one inference all the same; of a schedule
-  /// for throughput, period_of() (hios/evaluate/blocks.h) says the period.
+  /// What `run` makes short. Its result says the latency of one inference all the same; of a
+  /// schedule for throughput, period_of() (hios/evaluate/blocks.h) says the period, and the bound
+  /// is of it.
   Objective objective = Objective::kLatency;
+  /// (optional) What it does for throughput where `run` is for latency. The context's bound is then
+  /// of the period.
+  ScheduleFunction run_throughput = {};
   std::string constraints = std::string(kKeepsConstraints);
   std::string contention = std::string(kIgnoresContention);  ///< what it does about it
 };

@@ -49,23 +49,17 @@ class BestSlicing {
     if (!added) return seen->second;
     Slicing slicing = slicer_.slice(order, below_ms, stop);
     seen->second = slicing.period_ms;
-    if (slicing.period_ms < slicing_.period_ms) {
-      slicing_ = std::move(slicing);
-      order_ = std::move(order);
-    }
+    if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
     return seen->second;
   }
 
-  double period_ms() const { return slicing_.period_ms; }
-  Schedule schedule(const PipelineProblem& problem) const {
-    return schedule_of(problem, order_, slicing_);
-  }
+  double period_ms() const { return best_.slicing.period_ms; }
+  SlicedOrder take() { return std::move(best_); }
 
  private:
   Slicer slicer_;
   std::unordered_map<std::uint64_t, double> periods_ms_;  // by fingerprint
-  std::vector<Vertex> order_;
-  Slicing slicing_;
+  SlicedOrder best_;
 };
 
 /// The sum of the lengths of edges, or of lengths times transfers, in the order's places.
@@ -120,12 +114,9 @@ OrderSearch order_search_named(std::string_view name) {
   throw InputError("order: " + quote(name) + " is none of " + names);
 }
 
-TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
-                          const SliceGraphOptions& options, std::uint64_t seed,
-                          const std::function<bool()>& out_of_time) {
-  const PipelineProblem problem(graph, costs);
-  bool late = false;
-  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
+SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
+                         std::uint64_t seed, std::string_view algorithm,
+                         const std::function<bool()>& stop) {
   BestSlicing best(problem);
   best.judge(problem.given_order());  // whatever the time, so that there is a schedule
   const GeneticOptions genetic{.population = options.population,
@@ -151,11 +142,22 @@ TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
       break;
   }
   if (best.period_ms() == kInfinite) {
-    throw InputError(
-        "slice-graph: found no blocks, one a device, that form no cycle and that the devices can run "
-        "and hold; loosen memory_bytes, allowed or colocate");
+    throw InputError(std::string(algorithm) +
+                     ": found no blocks, one a device, that form no cycle and that the devices can "
+                     "run "
+                     "and hold; loosen memory_bytes, allowed or colocate");
   }
-  return {best.schedule(problem), late};
+  return best.take();
+}
+
+TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
+                          const SliceGraphOptions& options, std::uint64_t seed,
+                          const std::function<bool()>& out_of_time) {
+  const PipelineProblem problem(graph, costs);
+  bool late = false;
+  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
+  const SlicedOrder best = slice_orders(problem, options, seed, "slice-graph", stop);
+  return {schedule_of(problem, best.order, best.slicing), late};
 }
 
 }  // namespace hios::scheduler::pipeline

@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "scheduler/list/timeline.h"
+#include "scheduler/pipeline/pipeline_problem.h"
+#include "scheduler/pipeline/slicing.h"
 
 namespace hios::scheduler::pipeline {
 
@@ -27,11 +30,23 @@ struct SliceGraphOptions {
   std::size_t generations = 100;
 };
 
+/// An order and its optimal slicing.
+struct SlicedOrder {
+  std::vector<Vertex> order;
+  Slicing slicing;
+};
+
+/// Of population · generations orders, the graph's own and what `stop` leaves of the others, the
+/// one whose dearest block is cheapest; the same seed gives the same. Throws InputError, which
+/// names the algorithm, where no order has a slicing.
+SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
+                         std::uint64_t seed, std::string_view algorithm,
+                         const std::function<bool()>& stop);
+
 /// SliceGraph of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined
-/// DNN Inference" (section 4, appendix C.1): topological orders, each sliced optimally into blocks.
-/// Of population · generations orders the one whose dearest block is cheapest; the same seed gives
-/// the same. A device runs its block an operator at a time. Throws InputError where no order has a
-/// slicing: devices that must run too much for their memory, or lack an operator.
+/// DNN Inference" (section 4, appendix C.1): the blocks of slice_orders(), each run an operator at
+/// a time. Throws as that does: devices that must run too much for their memory, or lack an
+/// operator.
 TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
                           const SliceGraphOptions& options, std::uint64_t seed,
                           const std::function<bool()>& out_of_time);

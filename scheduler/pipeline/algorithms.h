@@ -1,0 +1,17 @@
+#pragma once
+
+#include "scheduler/algorithms/scheduler.h"
+
+/// What the registry lists of this room; each is a ScheduleFunction.
+namespace hios::scheduler::pipeline {
+
+/// slice_graph(), by the options `order`, `population` and `generations`.
+ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform& platform,
+                               const Options& options, const Context& context);
+
+/// search_partitions(), by the option `iterations`, until the context's bound, which is of the
+/// period. kOptimal where it is reached.
+ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform& platform,
+                        const Options& options, const Context& context);
+
+}  // namespace hios::scheduler::pipeline

@@ -1,0 +1,130 @@
+#include "scheduler/pipeline/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "hios/evaluate/blocks.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/pipeline/partition_search.h"
+#include "scheduler/pipeline/slice_graph.h"
+#include "support/pipeline_cases.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+using test::PipelineCase;
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-9;
+
+std::vector<OpId> operators_of(const PipelineProblem& problem,
+                               const std::vector<Vertex>& vertices) {
+  std::vector<OpId> ops;
+  for (const Vertex vertex : vertices) {
+    const std::vector<OpId>& more = problem.vertices()[vertex].ops;
+    ops.insert(ops.end(), more.begin(), more.end());
+  }
+  return ops;
+}
+
+/// Each block's cost by the letter of Eq. 3, on a device that costs as its own does.
+void expect_priced(const PipelineCase& made, const CostModel& costs, const PipelineProblem& problem,
+                   const Partition& partition) {
+  for (std::size_t b = 0; b < partition.blocks(); ++b) {
+    double nearest = kInfinite;
+    for (std::size_t d = 0; d < made.platform.size(); ++d) {
+      const double ms = test::plain_block_ms(
+          made, costs, operators_of(problem, partition.members(b)), DeviceId(d));
+      nearest = std::min(nearest, std::abs(ms - partition.ms(b)));
+    }
+    EXPECT_LT(nearest, kRounding) << "block " << b;
+  }
+}
+
+TEST(Partition, FollowsItsMovesAndSwaps) {
+  constexpr std::uint64_t kSeed = 21;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  int moves = 0, swaps = 0;
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made = test::random_case(2 + random.below(9), 2 + random.below(3),
+                                                {.limits = random.below(2) == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    const Slicing slicing = Slicer(problem).slice(problem.given_order());
+    if (slicing.period_ms == kInfinite) continue;
+    Partition partition(problem, problem.given_order(), slicing);
+    EXPECT_NEAR(partition.period_ms(), slicing.period_ms, kRounding);
+    for (int i = 0; i < 30; ++i) {
+      const auto vertex = static_cast<Vertex>(random.below(problem.size()));
+      const auto [first, last] = partition.window(vertex);
+      ASSERT_LE(first, last);
+      const std::size_t to = first + random.below(last - first + 1);
+      if (partition.has_room(vertex, to) && to != partition.block_of(vertex)) {
+        partition.move(vertex, to);
+        ++moves;
+      }
+      swaps += partition.swap_devices(random.below(partition.blocks()),
+                                      random.below(partition.blocks()));
+      expect_priced(made, costs, problem, partition);
+    }
+    const std::vector<Vertex> order = partition.order();
+    EXPECT_LE(Slicer(problem).slice(order).period_ms, partition.period_ms() + kRounding)
+        << "Theorem 4.3";
+  }
+  EXPECT_GT(moves, 500);
+  EXPECT_GT(swaps, 500);
+}
+
+TEST(PartitionSearch, FindsTheOptimumOfSmallProblems) {
+  constexpr std::uint64_t kSeed = 8;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made = test::random_case(1 + random.below(6), 1 + random.below(3),
+                                                {.limits = random.below(3) == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const double optimum_ms = test::plain_optimum_ms(made, costs);
+    const auto search = [&] {
+      return search_partitions(made.graph, costs, {.moves = 3000}, 0, 1, {}, {});
+    };
+    if (optimum_ms == kInfinite) {
+      EXPECT_THROW(search(), InputError);
+      continue;
+    }
+    const PartitionSearchResult result = search();
+    EXPECT_TRUE(
+        validate(made.graph, made.platform, result.found.schedule, Objective::kThroughput).empty());
+    const double period_ms = period_of(made.graph, result.found.schedule, costs).ms();
+    EXPECT_NEAR(period_ms, optimum_ms, kRounding);
+    EXPECT_EQ(search().found.schedule, result.found.schedule);
+  }
+}
+
+TEST(PartitionSearch, IsNeverWorseThanItsStartAlsoWithOverflow) {
+  Random random(12);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made = test::random_case(25, 3, {.overflow = true}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const auto period_ms = [&](const TimedSchedule& found) {
+      return period_of(made.graph, found.schedule, costs).ms();
+    };
+    const double start_ms = period_ms(slice_graph(made.graph, costs, {OrderSearch::kGiven}, 1, {}));
+    const PartitionSearchResult result =
+        search_partitions(made.graph, costs, {.moves = 2000}, 0, 1, {}, {});
+    EXPECT_LE(period_ms(result.found), start_ms + kRounding);
+    EXPECT_FALSE(result.found.out_of_time);
+    EXPECT_TRUE(
+        search_partitions(made.graph, costs, {}, 0, 1, [] { return true; }, {}).found.out_of_time ||
+        result.optimal);
+  }
+}
+
+}  // namespace
+}  // namespace hios::scheduler::pipeline
