@@ -28,7 +28,7 @@ PipelineCase random_case(std::size_t operators, std::size_t devices, const Pipel
     if (style.limits && random.below(3) == 0) op.colocate = random.below(2) == 0 ? "a" : "b";
   }
   std::vector<Edge> edges(drawn.edges().begin(), drawn.edges().end());
-  const Platform alike = devices(devices, 1);
+  const Platform alike = test::devices(devices, 1);
   std::vector<Device> unlike(alike.devices().begin(), alike.devices().end());
   for (Device& device : unlike) {
     if (random.below(3) == 0) device.io_charge = {random.uniform(), random.uniform()};

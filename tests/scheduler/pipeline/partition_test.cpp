@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/pipeline/partition_search.h"
