@@ -6,8 +6,7 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/many_inferences.h"
-#include "scheduler/pipeline/pipeline_problem.h"
-#include "scheduler/pipeline/slicing.h"
+#include "scheduler/pipeline/period_bounds.h"
 
 namespace hios::cli {
 namespace {
@@ -61,8 +60,7 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
 }
 
 scheduler::LowerBound period_bound(ScheduleInputs& inputs) {
-  const scheduler::pipeline::PipelineProblem problem(inputs.graph(), inputs.costs());
-  return {scheduler::pipeline::Slicer(problem).simple_bound_ms(), "simple"};
+  return scheduler::pipeline::simple_period_bound(inputs.graph(), inputs.costs());
 }
 
 void predict_throughput(ScheduleRun& run, ScheduleInputs& inputs) {

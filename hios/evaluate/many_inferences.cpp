@@ -1,6 +1,7 @@
 #include "hios/evaluate/many_inferences.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "hios/base/arcs.h"
@@ -19,8 +20,14 @@ namespace {
 struct Journey {
   OpId producer;
   DeviceId from, to;
-  double alone_ms = 0;    ///< in which neither end is busy with it
+  double alone_ms = 0;    ///< in which neither end is busy with it, by its slowest edge
   double receive_ms = 0;  ///< in which the receiver is
+};
+
+/// A journey as one stage awaits it: by its own edges only.
+struct Arrival {
+  std::size_t journey;
+  double alone_ms;
 };
 
 /// A stage with all that its device does for it.
@@ -28,7 +35,7 @@ struct Node {
   DeviceId device;
   double work_ms = 0;                 ///< the stage's cost; overflow before the first of its device
   double send_ms = 0;                 ///< behind it
-  std::vector<std::size_t> received;  ///< journeys that its operators read
+  std::vector<Arrival> received;      ///< what its operators read from other devices
   std::vector<std::size_t> taken_in;  ///< those of them that no stage of its device read before
   std::vector<std::size_t> sent;      ///< journeys of its operators' tensors
 };
@@ -44,8 +51,8 @@ class Flow {
     list_nodes(schedule);
     list_journeys();
     order_nodes();
-    arrival_ms_.assign(in_flight, std::vector<double>(journeys_.size(), 0));
-    read_ms_ = arrival_ms_;
+    left_ms_.assign(in_flight, std::vector<double>(journeys_.size(), 0));
+    read_ms_ = left_ms_;
   }
 
   ManyInferences run(std::size_t inferences) {
@@ -100,21 +107,20 @@ class Flow {
       const double send = platform.device(from).io_charge.send;
       const double receive = platform.device(transfer.to).io_charge.receive;
       const std::size_t journey = journeys_.size();
-      double ms = 0;
-      std::vector<std::size_t> readers;
+      const double alone = std::max(0.0, 1 - send - receive);
+      std::map<std::size_t, double> readers;  // stages, in order: the slowest of their edges
+      double slowest_ms = 0;
       for (const EdgeId edge : graph_.out_edges(transfer.producer)) {
         const OpId reader = graph_.edge(edge).to;
         if (assignment_[reader].device != transfer.to) continue;
-        ms = std::max(ms, costs_.transfer_ms(edge, from, transfer.to));
-        readers.push_back(assignment_.stage_number(reader));
+        double& ms = readers[assignment_.stage_number(reader)];
+        ms = std::max(ms, alone * costs_.transfer_ms(edge, from, transfer.to));
+        slowest_ms = std::max(slowest_ms, ms);
       }
-      std::sort(readers.begin(), readers.end());
-      readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
-      for (const std::size_t reader : readers) nodes_[reader].received.push_back(journey);
-      nodes_[readers.front()].taken_in.push_back(journey);
+      for (const auto& [stage, ms] : readers) nodes_[stage].received.push_back({journey, ms});
+      nodes_[readers.begin()->first].taken_in.push_back(journey);
       nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(journey);
-      journeys_.push_back({transfer.producer, from, transfer.to,
-                           std::max(0.0, 1 - send - receive) * ms,
+      journeys_.push_back({transfer.producer, from, transfer.to, slowest_ms,
                            tensor_ms(graph_, costs_, transfer.producer) * receive});
     }
   }
@@ -123,8 +129,8 @@ class Flow {
   void order_nodes() {
     const Arcs waits(nodes_.size(), [this](const auto& visit) {
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
-        for (const std::size_t journey : nodes_[n].received) {
-          visit(n, assignment_.stage_number(journeys_[journey].producer));
+        for (const Arrival& arrival : nodes_[n].received) {
+          visit(n, assignment_.stage_number(journeys_[arrival.journey].producer));
         }
         if (n > 0 && nodes_[n - 1].device == nodes_[n].device) visit(n, n - 1);
       }
@@ -142,29 +148,29 @@ class Flow {
   }
 
   Span infer(std::size_t inference) {
-    const std::size_t place = inference % in_flight_;
-    std::vector<double>& arrival = arrival_ms_[place];
-    std::vector<double>& read = read_ms_[place];
-    // What stands there is of the inference that had the places before; new ones are set as they
-    // come.
+    // What stands there is of the inference that had the places before, until it is set anew.
+    std::vector<double>& left = left_ms_[inference % in_flight_];
+    std::vector<double>& read = read_ms_[inference % in_flight_];
     Span span{-1, 0};
     read_now_.assign(journeys_.size(), 0);
     for (const std::size_t n : order_) {
       const Node& node = nodes_[n];
-      double start = free_ms_[node.device.index()];
-      for (const std::size_t journey : node.received) start = std::max(start, arrival[journey]);
-      for (const std::size_t journey : node.sent) start = std::max(start, arrival[journey]);
+      double& free_ms = free_ms_[node.device.index()];
+      double start = free_ms;
+      for (const Arrival& each : node.received)
+        start = std::max(start, left[each.journey] + each.alone_ms);
+      for (const std::size_t journey : node.sent) {
+        if (inference >= in_flight_)
+          start = std::max(start, left[journey] + journeys_[journey].alone_ms);
+      }
       double end = start;
       for (const std::size_t journey : node.taken_in) end += journeys_[journey].receive_ms;
       end += node.work_ms;
-      for (const std::size_t journey : node.received) {
-        read_now_[journey] = std::max(read_now_[journey], end);
+      for (const Arrival& each : node.received) {
+        read_now_[each.journey] = std::max(read_now_[each.journey], end);
       }
-      free_ms_[node.device.index()] = end + node.send_ms;
-      for (const std::size_t journey : node.sent) {
-        const double leaves = std::max(end + node.send_ms, read[journey]);
-        arrival[journey] = leaves + journeys_[journey].alone_ms;
-      }
+      free_ms = end + node.send_ms;
+      for (const std::size_t journey : node.sent) left[journey] = std::max(free_ms, read[journey]);
       if (span.start_ms < 0 || start < span.start_ms) span.start_ms = start;
       span.end_ms = std::max(span.end_ms, end);
     }
@@ -180,8 +186,8 @@ class Flow {
   std::vector<Journey> journeys_;
   std::vector<std::size_t> order_;
   std::vector<double> free_ms_;  // by device: since when it is
-  // By place, by journey: when the tensor that was there last arrived, and was read the last time.
-  std::vector<std::vector<double>> arrival_ms_, read_ms_;
+  // By place, by journey: when the tensor that was there last left, and was read the last time.
+  std::vector<std::vector<double>> left_ms_, read_ms_;
   std::vector<double> read_now_;
 };
 

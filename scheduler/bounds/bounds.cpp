@@ -1,11 +1,9 @@
 #include "scheduler/bounds/bounds.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "scheduler/bounds/bound_table.h"
-#include "scheduler/structures/pieces.h"
 
 // The table of bounds; "together" is the name of colocation_ms() in files. What an operator can be
 // charged with is in bounds/shares.cpp, where it can run in bounds/places.cpp, and from when to
@@ -16,15 +14,6 @@ namespace hios::scheduler {
 namespace {
 
 constexpr double kRounding = 1e-12;  // sums of the same times in another order
-
-std::vector<bool> separators(const Graph& graph) {
-  std::vector<bool> alone(graph.size(), false);
-  const Pieces cut = cut_into_pieces(graph, std::numeric_limits<std::size_t>::max());
-  for (const auto& piece : cut.pieces) {
-    if (piece.size() == 1) alone[piece.front().index()] = true;
-  }
-  return alone;
-}
 
 bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
@@ -41,7 +30,7 @@ std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext
 
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const std::function<bool()>& stop) {
-  const Shares shares(graph, costs, separators(graph));
+  const Shares shares(graph, costs);
   Places places(graph, costs);
   GraphParts parts(graph, shares, places);
   const BoundContext context{graph, costs, shares, places, stop};

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
+
+#include "scheduler/structures/pieces.h"
 
 // Let t(v) be v's time on the device, t(X) the sum over operators X, C the cost of stage S, W(S)
 // its sum of times and L(S) that of its longest group.
@@ -93,6 +96,16 @@ double utilization_in_windows(const Graph& graph, int streams) {
   return 1 / std::max(1.0, std::min(most_groups, static_cast<double>(streams)));
 }
 
+/// By OpId: operators comparable with all others, which share no stage.
+std::vector<bool> comparable_with_all(const Graph& graph) {
+  std::vector<bool> alone(graph.size(), false);
+  const Pieces cut = cut_into_pieces(graph, std::numeric_limits<std::size_t>::max());
+  for (const auto& piece : cut.pieces) {
+    if (piece.size() == 1) alone[piece.front().index()] = true;
+  }
+  return alone;
+}
+
 }  // namespace
 
 Shares::Factors Shares::measured(const Graph& graph, DeviceId device) const {
@@ -121,8 +134,8 @@ Shares::Factors Shares::overlapping(const Graph& graph, DeviceId device) const {
   return factors;
 }
 
-Shares::Shares(const Graph& graph, const CostModel& costs, const std::vector<bool>& alone)
-    : costs_(&costs) {
+Shares::Shares(const Graph& graph, const CostModel& costs) : costs_(&costs) {
+  const std::vector<bool> alone = comparable_with_all(graph);
   const bool overlap = graph.stage_cost().kind == StageCostRule::Kind::kOverlap;
   std::map<std::pair<const Configuration*, int>, std::size_t> kinds;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {

@@ -11,8 +11,7 @@ namespace hios::scheduler {
 /// shares.cpp. Let [s, e] be the time of a stage S on device d, so e − s is its cost.
 class Shares {
  public:
-  /// `alone`: by OpId, operators comparable with all others.
-  Shares(const Graph& graph, const CostModel& costs, const std::vector<bool>& alone);
+  Shares(const Graph& graph, const CostModel& costs);
 
   /// e − s >= the sum over any part of one group.
   double path_ms(OpId op, DeviceId device) const {

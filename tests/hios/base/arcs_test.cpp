@@ -62,7 +62,9 @@ TEST(Arcs, ComponentsAreWhatReachesEachOther) {
       for (std::size_t b = 0; b < nodes; ++b) {
         const bool together = a == b || (reaches[a][b] && reaches[b][a]);
         EXPECT_EQ(components[a] == components[b], together);
-        if (reaches[a][b]) EXPECT_GE(components[a], components[b]);
+        if (reaches[a][b]) {
+          EXPECT_GE(components[a], components[b]);
+        }
       }
       if (!reaches[a][a]) continue;
       ++cycles;

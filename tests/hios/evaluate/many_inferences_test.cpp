@@ -116,7 +116,7 @@ TEST(Blocks, ThatFormACycleAreNamed) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().rule, Rule::kRing);
   EXPECT_EQ(findings.front().text,
-            "blocks form a cycle: gpu0 reads from gpu1, which reads from gpu0; a schedule for "
+            "blocks form a cycle: gpu1 reads from gpu0, which reads from gpu1; a schedule for "
             "throughput has none");
 }
 

@@ -155,7 +155,7 @@ TEST_F(ScheduleJson, RefusesWhatCannotBe) {
           {"$.outcome: must be one of optimal, feasible, infeasible, time_limit, not \"good\""});
   refused("/objective", "period", {"$.objective: must be \"latency\" or \"throughput\""});
   refused("/objective", "throughput", {"$.objective: is of version 2: say \"version\": 2"});
-  refused("/predicted/period_ms", 1, {"$.predicted: required key \"per_second\" is missing"});
+  refused("/predicted/period_ms", 1, {"$.predicted: the key \"per_second\" is missing"});
   refused("/options", 4, {"$.options: must be an object"});
   refused("/seconds", "1", {"$.seconds: must be a number"});
   refused("/devices", Json::array(), {"$.devices: one device at least"});

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hios/evaluate/validate.h"
+#include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/pipeline/slice_graph.h"
 #include "support/dag_generator.h"
 #include "support/pipeline_cases.h"
@@ -92,6 +93,7 @@ TEST(Slicing, TheBestOrderSlicedIsTheOptimum) {
       ++possible;
       EXPECT_NEAR(best, optimum, kRounding);
       EXPECT_LE(slicer.simple_bound_ms(), optimum + kRounding);
+      EXPECT_LE(simple_period_bound(made.graph, costs).ms, optimum + kRounding);
     }
   }
   EXPECT_GT(possible, 75);
@@ -167,11 +169,11 @@ TEST(Slicing, CanBeAsBadAsOneBlock) {
 }
 
 TEST(Slicing, OfManyUnlikeDevicesTakesThemInOrder) {
-  constexpr std::uint64_t kSeed = 3;
-  Random random(kSeed);
+  Random random(3);
   Graph graph = test::random_graph(30, 0.1, {.overlap = false}, random);
   std::vector<Device> devices;
-  for (const Device& device : test::devices(14, 1).devices()) {
+  const Platform alike = test::devices(14, 1);
+  for (const Device& device : alike.devices()) {
     devices.push_back(device);
     devices.back().io_charge.send = random.uniform();
   }
