@@ -12,6 +12,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/random.h"
+#include "scheduler/list/placement.h"
 #include "scheduler/pipeline/genetic_keys.h"
 #include "scheduler/pipeline/pipeline_problem.h"
 #include "scheduler/pipeline/slicing.h"
@@ -103,6 +104,16 @@ void search_arrangement(const PipelineProblem& problem, const GeneticOptions& ge
       stop);
 }
 
+[[noreturn]] void refuse(const PipelineProblem& problem, std::string_view algorithm,
+                         const std::function<bool()>& stop) {
+  // Where no placement at all fits, that is the reason.
+  (void)pack_operators(problem.graph(), problem.costs(), algorithm, stop);
+  throw InputError(
+      std::string(algorithm) +
+      ": found no way to cut the operators into blocks, one a device, that form no cycle "
+      "and that the devices can run and hold; loosen memory_bytes, allowed or colocate");
+}
+
 }  // namespace
 
 OrderSearch order_search_named(std::string_view name) {
@@ -141,12 +152,7 @@ SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions
                          stop, best);
       break;
   }
-  if (best.period_ms() == kInfinite) {
-    throw InputError(std::string(algorithm) +
-                     ": found no blocks, one a device, that form no cycle and that the devices can "
-                     "run "
-                     "and hold; loosen memory_bytes, allowed or colocate");
-  }
+  if (best.period_ms() == kInfinite) refuse(problem, algorithm, stop);
   return best.take();
 }
 

@@ -42,6 +42,14 @@ std::vector<std::string> all_names() {
   return names;
 }
 
+std::vector<std::string> names_for_latency() {
+  std::vector<std::string> names;
+  for (const scheduler::Algorithm& algorithm : scheduler::built_in().all()) {
+    if (algorithm.objective == Objective::kLatency) names.emplace_back(algorithm.name);
+  }
+  return names;
+}
+
 class Compare : public testing::Test {
  protected:
   /// Compares on a random network of 40 operators and returns the rows by algorithm.
@@ -66,8 +74,8 @@ class Compare : public testing::Test {
 
 TEST_F(Compare, ShowsEveryAlgorithmBesideTheBaselines) {
   const auto rows = compare({"--compare"});
-  EXPECT_EQ(rows.size(), scheduler::built_in().all().size());
-  EXPECT_EQ(csv_names(content_of(file("c.csv"))), all_names());
+  EXPECT_EQ(rows.size(), names_for_latency().size());
+  EXPECT_EQ(csv_names(content_of(file("c.csv"))), names_for_latency());
   const double sequential_ms = rows.at("sequential")["latency_ms"];
   const double ios_ms = rows.at("ios")["latency_ms"];
   for (const auto& [name, row] : rows) {

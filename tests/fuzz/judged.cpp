@@ -19,6 +19,7 @@ std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& a
                                                    const CostModel& costs) {
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=20");
+  if (options.has("generations")) options.set("generations=3");
   if (options.has("islands")) options.set("islands=1");
   if (options.has("threads")) options.set("threads=1");
   if (options.has("max_endings")) options.set("max_endings=2000");

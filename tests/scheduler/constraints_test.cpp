@@ -71,6 +71,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=300");
       if (options.has("iterations")) options.set("iterations=3000");
+      if (options.has("generations")) options.set("generations=3");
       Context context;
       int asked = 0;
       if (seed % 4 == 0) context.out_of_time = [&asked] { return ++asked > 5; };

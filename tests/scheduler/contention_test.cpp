@@ -38,6 +38,7 @@ std::string first_finding(const Graph& graph, const Platform& platform, const Sc
 ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const char* iterations) {
   Options options(algorithm.options);
   if (options.has("iterations")) options.set(std::string("iterations=") + iterations);
+  if (options.has("generations")) options.set("generations=3");
   return algorithm.run(costs.graph(), costs, costs.platform(), options, {});
 }
 

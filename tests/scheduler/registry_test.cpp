@@ -29,6 +29,7 @@ ScheduleResult run(std::string_view name, const Graph& graph, const Platform& pl
   const CostModel costs = CostModel::from_graph(graph, platform);
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=1000");
+  if (options.has("generations")) options.set("generations=3");
   return algorithm.run(graph, costs, platform, options, context);
 }
 
@@ -47,7 +48,8 @@ TEST(Registry, ListsTheAlgorithms) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
                                                   "inter-mr", "hios-mr", "heft", "peft", "cluster",
                                                   "met", "greedy", "getf", "m-sct", "annealing",
-                                                  "ea", "best", "milp", "milp-split"}));
+                                                  "ea", "best", "milp", "milp-split",
+                                                  "slice-graph"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
@@ -172,6 +174,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=3000");
       if (options.has("iterations")) options.set("iterations=3000");
+      if (options.has("generations")) options.set("generations=3");
       const ScheduleResult result = algorithm.run(graph, costs, platform, options, {});
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       EXPECT_TRUE(test::runs_to_its_end(graph, result.schedule));

@@ -106,6 +106,7 @@ double least_of_all(const Case& one) {
 Options quick(const Algorithm& algorithm) {
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=300");
+  if (options.has("generations")) options.set("generations=3");
   return options;
 }
 

@@ -116,7 +116,7 @@ TEST(Shares, HoldInEveryStage) {
     const Profile profile = profiled ? test::random_profile(graph, platform, random) : Profile{};
     const CostModel costs = profiled ? CostModel::from_profile(graph, platform, profile)
                                      : CostModel::from_graph(graph, platform);
-    const Shares shares(graph, costs, std::vector<bool>(graph.size(), false));
+    const Shares shares(graph, costs);
     for (int i = 0; i < 4; ++i) {
       const Schedule schedule = test::random_schedule(graph, platform, random);
       for (std::size_t d = 0; d < 2; ++d) {
@@ -132,7 +132,7 @@ TEST(Shares, HoldInEveryStage) {
 
 struct Whole {
   Whole(const Graph& graph, const CostModel& costs)
-      : shares(graph, costs, std::vector<bool>(graph.size(), false)),
+      : shares(graph, costs),
         places(graph, costs),
         bound_graph(GraphParts(graph, shares, places).whole()) {}
   Shares shares;
