@@ -4,6 +4,7 @@
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
+#include "cli/schedule/throughput.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
@@ -23,6 +24,10 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
   if (priced.estimated_stages > 0)
     text += " (" + std::to_string(priced.estimated_stages) + " stages estimated)";
   if (file.has_prediction) text += ", its file says " + fixed(file.predicted.latency_ms, 3) + " ms";
+  if (const auto& many = priced.throughput) {
+    text += "; " + fixed(many->period_ms, 3) + " ms from one inference to the next, " +
+            std::to_string(many->in_flight) + " in flight, bottleneck " + many->bottleneck;
+  }
   return text + "; lower bound " + fixed(priced.lower_bound_ms, 3) + " ms (" + priced.bound +
          "), gap " + percent(priced.gap()) + "\n";
 }
@@ -31,6 +36,12 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
 Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const Graph& graph,
                  const CostModel& costs) {
   const Timeline timeline = simulate(graph, file.schedule, costs);
+  if (file.objective == Objective::kThroughput) {
+    Prediction predicted{timeline.latency_ms, timeline.estimated_stages, 0, "none",
+                         inputs.extrapolated_from()};
+    predict_throughput(predicted, graph, file.schedule, costs, inputs);
+    return predicted;
+  }
   const scheduler::LowerBound bound =
       scheduler::beside(scheduler::lower_bound(graph, costs), timeline.latency_ms);
   if (bound.ms > timeline.latency_ms) {
@@ -94,6 +105,10 @@ int check_schedule(const Flags& flags, const Common& common) {
     result["lower_bound_ms"] = priced.lower_bound_ms;
     result["bound"] = priced.bound;
     result["gap"] = priced.gap();
+    if (const auto& many = priced.throughput) {
+      result["period_ms"] = many->period_ms;
+      result["in_flight"] = many->in_flight;
+    }
     if (const auto trace = flags.optional_text("timeline")) {
       write_json(*trace, planned_trace(graph, file.schedule, costs).json(), common.existing);
     }

@@ -13,6 +13,7 @@
 #include "scheduler/batches/divided.h"
 #include "scheduler/batches/every_division.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/pipeline/period_bounds.h"
 
 namespace hios::cli {
 
@@ -88,7 +89,10 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   log::Progress progress(algorithm.name);
   scheduler::Context context;
   context.seed = lent.seed;
-  context.bound = objective == Objective::kThroughput ? period_bound(inputs) : bound;
+  context.bound = bound;
+  if (objective == Objective::kThroughput) {
+    context.bound = scheduler::pipeline::simple_period_bound(inputs.graph(), inputs.costs());
+  }
   context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
   context.past_half_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s / 2; };
   context.seconds_left = [&] {
@@ -112,7 +116,8 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound, inputs.extrapolated_from()};
   finish(run, inputs.platform());
-  if (lent.objective == Objective::kThroughput) predict_throughput(run, inputs);
+  if (lent.objective == Objective::kThroughput)
+    predict_throughput(run.file.predicted, *run.graph, run.file.schedule, *run.costs, inputs);
   return run;
 }
 

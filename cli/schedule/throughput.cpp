@@ -59,21 +59,16 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
   return Objective::kThroughput;
 }
 
-scheduler::LowerBound period_bound(ScheduleInputs& inputs) {
-  return scheduler::pipeline::simple_period_bound(inputs.graph(), inputs.costs());
-}
-
-void predict_throughput(ScheduleRun& run, ScheduleInputs& inputs) {
-  const Schedule& schedule = run.file.schedule;
-  const Period period = period_of(*run.graph, schedule, *run.costs);
-  const InFlight many = least_in_flight(*run.graph, schedule, *run.costs);
-  Prediction& predicted = run.file.predicted;
+void predict_throughput(Prediction& predicted, const Graph& graph, const Schedule& schedule,
+                        const CostModel& costs, const ScheduleInputs& inputs) {
+  const Period period = period_of(graph, schedule, costs);
+  const InFlight many = least_in_flight(graph, schedule, costs);
   predicted.throughput = {many.run.period_ms, per_second(many.run.period_ms, inputs),
-                          inputs.platform().device(period.bottleneck).name, many.places};
+                          costs.platform().device(period.bottleneck).name, many.places};
   predicted.lower_bound_ms = 0;
   predicted.bound = "none";
-  if (!ring_of_blocks(*run.graph, schedule).empty()) return;
-  const scheduler::LowerBound bound = period_bound(inputs);
+  if (!ring_of_blocks(graph, schedule).empty()) return;
+  const scheduler::LowerBound bound = scheduler::pipeline::simple_period_bound(graph, costs);
   predicted.lower_bound_ms = scheduler::beside(bound, many.run.period_ms).ms;
   predicted.bound = bound.name;
 }

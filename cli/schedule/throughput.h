@@ -4,7 +4,6 @@
 
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
-#include "scheduler/bounds/bounds.h"
 
 /// Schedules under --objective throughput.
 namespace hios::cli {
@@ -13,13 +12,10 @@ namespace hios::cli {
 /// are divided and links that carry one tensor at a time.
 Objective read_objective(const Flags& flags, const ScheduleInputs& inputs);
 
-/// What no blocks, one a device, have less than as their period.
-scheduler::LowerBound period_bound(ScheduleInputs& inputs);
-
-/// Puts the period into the run's prediction, and beside it a bound where the blocks form no ring:
-/// else there is none, since the bound is of such blocks alone. A schedule that was made for its
-/// latency keeps that as its objective.
-void predict_throughput(ScheduleRun& run, ScheduleInputs& inputs);
+/// Puts the period into the prediction, and its bound beside it where the blocks form no ring: that
+/// of latencies does not count then.
+void predict_throughput(Prediction& predicted, const Graph& graph, const Schedule& schedule,
+                        const CostModel& costs, const ScheduleInputs& inputs);
 
 /// What to compare with: each device that can run and hold the network runs whole inferences, one
 /// operator after the other; no schedule says that, so the row has none. Nothing where no device

@@ -38,8 +38,11 @@ TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
   EXPECT_LE(predicted["lower_bound_ms"], predicted["period_ms"]);
   EXPECT_GE(predicted["in_flight"], 1);
   EXPECT_EQ(predicted["bottleneck"].get<std::string>().substr(0, 3), "cpu");
-  const Words check = {"--graph", file("g.json"), "--check", file("s.json")};
-  EXPECT_EQ(hios_schedule(check).exit_status, 0);
+  const auto checked = hios_schedule(
+      {"--graph", file("g.json"), "--check", file("s.json"), "--json", file("c.json")});
+  EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+  EXPECT_EQ(read(file("c.json"))["period_ms"], predicted["period_ms"]);
+  EXPECT_NE(checked.out.find("ms from one inference to the next"), std::string::npos);
   Json ring = schedule;  // the first block's last operator behind all others
   auto& first = ring["devices"][0]["stages"];
   auto& last = ring["devices"][2]["stages"];
