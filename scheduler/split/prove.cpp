@@ -8,6 +8,7 @@
 #include "hios/evaluate/simulate.h"
 #include "scheduler/best/best.h"
 #include "scheduler/milp/horizon.h"
+#include "scheduler/split/close.h"
 #include "scheduler/structures/run_all.h"
 
 namespace hios::scheduler::split {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::size_t kThreads = 2;           // instances of a solver in threads give equal results
 constexpr std::size_t kMostSolved = 80;       // operators; what is larger is only searched
 constexpr std::int64_t kMovesOfLarge = 2000;  // of that search
+constexpr std::size_t kRounds = 2;            // of close_gap()
+constexpr double kShareOfClosing = 0.5;       // of a piece's time
 
 }  // namespace
 
@@ -72,22 +75,44 @@ Proof Prover::proof_of(const Piece& piece, double seconds) const {
   proof.low_ms = 0;
   const Context context = within(context_, seconds);
   try {
-    if (piece.size() > kMostSolved) {
-      best::BestOptions moves;
-      moves.iterations = kMovesOfLarge;
-      proof.schedule = best::search(piece.graph(), piece.costs(), moves, 0, context).schedule;
-    } else {
-      milp::MilpResult found =
-          milp::schedule_exactly(piece.graph(), piece.costs(), limits_, context);
-      proof.schedule = std::move(found.schedule);
-      proof.optimal = found.optimal;
-      if (found.bound) proof.low_ms = found.bound->ms;
-    }
-    proof.high_ms = simulate(piece.graph(), proof.schedule, piece.costs()).latency_ms;
+    close(piece, proof, context, seconds);
   } catch (const InputError&) {
-    // Too large a program, or no placement was found: nothing is known.
+    // No placement was found: nothing is known.
+  }
+  if (proof.optimal || piece.size() > kMostSolved) return proof;
+  try {
+    milp::MilpResult found = milp::schedule_exactly(piece.graph(), piece.costs(), limits_, context);
+    if (found.bound) proof.low_ms = std::max(proof.low_ms, found.bound->ms);
+    const double ms = simulate(piece.graph(), found.schedule, piece.costs()).latency_ms;
+    if (ms < proof.high_ms) proof.schedule = std::move(found.schedule);
+    proof.high_ms = std::min(proof.high_ms, ms);
+    proof.optimal = found.optimal || closed(proof);
+  } catch (const InputError&) {
+    // Too large a program, or no placement was found.
   }
   return proof;
+}
+
+/// By a short search and close_gap().
+void Prover::close(const Piece& piece, Proof& proof, const Context& context, double seconds) const {
+  best::BestOptions moves;
+  moves.iterations = piece.size() > kMostSolved ? kMovesOfLarge : limits_.iterations;
+  const CostModel& costs = piece.costs();
+  proof.schedule = best::search(piece.graph(), costs, moves, 0, context).schedule;
+  proof.schedule = milp::one_by_one(proof.schedule);
+  proof.high_ms = simulate(piece.graph(), proof.schedule, costs).latency_ms;
+  Closing found =
+      close_gap(costs, 0, proof.high_ms, kRounds, within(context, kShareOfClosing * seconds));
+  proof.low_ms = found.bound_ms;
+  if (found.schedule) {
+    proof.schedule = std::move(*found.schedule);
+    proof.high_ms = simulate(piece.graph(), proof.schedule, costs).latency_ms;
+  }
+  proof.optimal = closed(proof);
+}
+
+bool Prover::closed(const Proof& proof) {
+  return proof.high_ms <= proof.low_ms * (1 + milp::kTolerance);
 }
 
 }  // namespace hios::scheduler::split

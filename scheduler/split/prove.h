@@ -23,7 +23,8 @@ struct Proof {
   bool optimal = false;                                      ///< within milp::kTolerance
 };
 
-/// Proves pieces by milp::schedule_exactly(), equal ones once. One thread at a time may call it; it
+/// Proves pieces by close_gap(), where that is not enough by milp::schedule_exactly(), equal ones
+/// once. One thread at a time may call it; it
 /// solves two pieces side by side. Results follow from the pieces alone, unless time ends a proof.
 class Prover {
  public:
@@ -48,6 +49,8 @@ class Prover {
 
  private:
   Proof proof_of(const Piece& piece, double seconds) const;
+  void close(const Piece& piece, Proof& proof, const Context& context, double seconds) const;
+  static bool closed(const Proof& proof);
 
   milp::MilpOptions limits_;
   Context context_;

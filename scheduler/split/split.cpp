@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/best/best.h"
 #include "scheduler/split/chain.h"
+#include "scheduler/split/close.h"
 #include "scheduler/split/modules.h"
 #include "scheduler/split/part_bounds.h"
 #include "scheduler/split/prove.h"
@@ -20,7 +22,10 @@ namespace {
 
 constexpr std::int64_t kMovesOfParts = 2000;  // of the search that a part's proof starts from
 constexpr double kShareOfStart = 0.15;        // of the time, at most
+constexpr double kShareOfChain = 0.6;         // of what is left then
 constexpr double kShareOfParts = 0.6;         // of what is left then
+constexpr double kShareOfClosing = 0.7;       // of that, before parts are bounded
+constexpr std::size_t kRounds = 3;            // of close_gap(), where no time is limited
 
 class Split {
  public:
@@ -62,8 +67,14 @@ class Split {
   }
 
   void try_chain() {
-    Prover prover(parts_, context_);
-    ChainResult chain = shortest_chain(costs_, modules_of(graph_), result_ms_, prover, context_);
+    const std::vector<Module> modules = modules_of(graph_);
+    Context part = context_;
+    if (context_.seconds_left) {
+      part = within(context_, kShareOfChain * context_.seconds_left());
+      part.progress = context_.progress;
+    }
+    Prover prover(parts_, part);
+    ChainResult chain = shortest_chain(costs_, modules, result_ms_, prover, part);
     if (chain.schedule) keep(std::move(*chain.schedule));
     raise_bound(chain.bound_ms);
     shortest_apart_ = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
@@ -74,6 +85,7 @@ class Split {
   void try_windows() {
     Schedule improved = milp::one_by_one(result_.schedule);
     double bound_ms = 0;
+    Closing closing;
     const bool bounded = !milp::stages_can_gain(graph_, costs_);
     Context part = context_;
     if (context_.seconds_left) part = within(context_, kShareOfParts * context_.seconds_left());
@@ -81,20 +93,45 @@ class Split {
     run_all(bounded ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
         improved = improve(costs_, std::move(improved), options_, part);
-      } else {
-        Prover prover(parts_, part);
-        bound_ms = part_bound_ms(costs_, options_.channels, prover);
+        return;
       }
+      closing = close_by(kShareOfClosing, kRounds, part);
+      if (closing.bound_ms >= result_ms_ * (1 - milp::kTolerance)) return;
+      Prover prover(parts_, part);
+      bound_ms = part_bound_ms(costs_, options_.channels, prover);
     });
     keep(std::move(improved));
+    take(std::move(closing));
     raise_bound(bound_ms);
     find_optimal();
   }
 
+  /// From what is known now.
+  Closing close_by(double share, std::size_t rounds, const Context& context) const {
+    const double low_ms = result_.bound ? result_.bound->ms : 0;
+    Context part = context;
+    if (context.seconds_left) part = within(context, share * context.seconds_left());
+    return close_gap(costs_, low_ms, result_ms_, context.seconds_left ? kMostRounds : rounds, part);
+  }
+
+  void take(Closing closing) {
+    if (closing.schedule) keep(std::move(*closing.schedule));
+    raise_bound(closing.bound_ms, "begun");
+  }
+
+  /// As one program, and side by side again from the schedule that there is now.
   void try_whole() {
-    WholeResult whole =
-        solve_whole(costs_, milp::one_by_one(result_.schedule), options_.solving, context_);
+    WholeResult whole;
+    Closing closing;
+    run_all(milp::stages_can_gain(graph_, costs_) ? 1 : 2, 2, [&](std::size_t i) {
+      if (i == 0) {
+        whole = solve_whole(costs_, milp::one_by_one(result_.schedule), options_.solving, context_);
+      } else {
+        closing = close_by(1, kRounds, context_);
+      }
+    });
     if (whole.schedule) keep(std::move(*whole.schedule));
+    take(std::move(closing));
     const milp::Solver& solver = *options_.solving.solver;
     raise_bound(whole.bound_ms, "milp by " + solver.name + " " + solver.version);
     find_optimal();
