@@ -88,10 +88,8 @@ class Search {
     for (std::size_t layer = 0; layer < work_.operators && !now_.empty(); ++layer) {
       const std::size_t most = std::clamp(limits_.width / now_.size(), kLeastOfSet, kMostOfSet);
       for (const Front& front : now_) {
-        if ((limits_.stop && limits_.stop()) || next_.size() > limits_.width) {
-          return {std::min(limits_.below_ms, least_bound()), {}};
-        }
         expand(front, most);
+        if (stopped_) return {std::min(limits_.below_ms, least_bound()), {}};
       }
       end_layer();
     }
@@ -207,6 +205,8 @@ class Search {
       const std::size_t label = work_.label[w];
       for (std::size_t d = 0; d < devices_; ++d) {
         if (work_.time[work_.at(w, d)] == kInfinity) continue;
+        stopped_ = (limits_.stop && limits_.stop()) || next_.size() > limits_.width;
+        if (stopped_) return;
         const bool tied = label != Work::kNoLabel && front.homes[label] != kNone;
         if (!tied || front.homes[label] == d) expand(front, r, d, most);
       }
@@ -379,6 +379,7 @@ class Search {
   std::vector<std::vector<std::size_t>> in_, out_;
   std::vector<std::size_t> tight_;  ///< devices
   Charges charges_;
+  bool stopped_ = false;  ///< or too many sets
   std::vector<Front> now_, next_;
   std::unordered_map<std::string, std::size_t> places_;  ///< in next_
   std::vector<std::vector<Step>> layers_;

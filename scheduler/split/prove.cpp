@@ -15,9 +15,8 @@ namespace hios::scheduler::split {
 namespace {
 
 constexpr std::size_t kThreads = 2;           // instances of a solver in threads give equal results
-constexpr std::size_t kMostSolved = 80;       // operators; what is larger is only searched
 constexpr std::int64_t kMovesOfLarge = 2000;  // of that search
-constexpr std::size_t kRounds = 2;            // of close_gap()
+constexpr std::size_t kRounds = 2;            // of Closer
 constexpr double kShareOfClosing = 0.5;       // of a piece's time
 
 }  // namespace
@@ -93,7 +92,7 @@ Proof Prover::proof_of(const Piece& piece, double seconds) const {
   return proof;
 }
 
-/// By a short search and close_gap().
+/// By a short search and Closer.
 void Prover::close(const Piece& piece, Proof& proof, const Context& context, double seconds) const {
   best::BestOptions moves;
   moves.iterations = piece.size() > kMostSolved ? kMovesOfLarge : limits_.iterations;
@@ -101,11 +100,11 @@ void Prover::close(const Piece& piece, Proof& proof, const Context& context, dou
   proof.schedule = best::search(piece.graph(), costs, moves, 0, context).schedule;
   proof.schedule = milp::one_by_one(proof.schedule);
   proof.high_ms = simulate(piece.graph(), proof.schedule, costs).latency_ms;
-  Closing found =
-      close_gap(costs, 0, proof.high_ms, kRounds, within(context, kShareOfClosing * seconds));
-  proof.low_ms = found.bound_ms;
-  if (found.schedule) {
-    proof.schedule = std::move(*found.schedule);
+  Closer closer(costs, 0, proof.high_ms);
+  closer.run(kRounds, within(context, kShareOfClosing * seconds));
+  proof.low_ms = closer.bound_ms();
+  if (closer.schedule()) {
+    proof.schedule = *closer.schedule();
     proof.high_ms = simulate(piece.graph(), proof.schedule, costs).latency_ms;
   }
   proof.optimal = closed(proof);

@@ -23,11 +23,13 @@ struct Proof {
   bool optimal = false;                                      ///< within milp::kTolerance
 };
 
-/// Proves pieces by close_gap(), where that is not enough by milp::schedule_exactly(), equal ones
+/// Proves pieces by Closer, where that is not enough by milp::schedule_exactly(), equal ones
 /// once. One thread at a time may call it; it
 /// solves two pieces side by side. Results follow from the pieces alone, unless time ends a proof.
 class Prover {
  public:
+  static constexpr std::size_t kMostSolved = 80;  ///< operators; larger ones have no linear program
+
   /// `limits`: of each piece.
   Prover(const milp::MilpOptions& limits, Context context)
       : limits_(limits), context_(std::move(context)) {}

@@ -1,6 +1,7 @@
 #include "scheduler/split/split.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ constexpr double kShareOfStart = 0.15;        // of the time, at most
 constexpr double kShareOfChain = 0.6;         // of what is left then
 constexpr double kShareOfParts = 0.6;         // of what is left then
 constexpr double kShareOfClosing = 0.7;       // of that, before parts are bounded
-constexpr std::size_t kRounds = 3;            // of close_gap(), where no time is limited
+constexpr std::size_t kRounds = 3;            // of Closer, where no time is limited
 
 class Split {
  public:
@@ -68,6 +69,7 @@ class Split {
 
   void try_chain() {
     const std::vector<Module> modules = modules_of(graph_);
+    if (modules.size() == 1 && graph_.size() > Prover::kMostSolved) return;
     Context part = context_;
     if (context_.seconds_left) {
       part = within(context_, kShareOfChain * context_.seconds_left());
@@ -85,53 +87,53 @@ class Split {
   void try_windows() {
     Schedule improved = milp::one_by_one(result_.schedule);
     double bound_ms = 0;
-    Closing closing;
-    const bool bounded = !milp::stages_can_gain(graph_, costs_);
+    if (!milp::stages_can_gain(graph_, costs_)) {
+      closer_.emplace(costs_, result_.bound ? result_.bound->ms : 0, result_ms_);
+    }
     Context part = context_;
     if (context_.seconds_left) part = within(context_, kShareOfParts * context_.seconds_left());
     part.progress = {};
-    run_all(bounded ? 2 : 1, 2, [&](std::size_t i) {
+    run_all(closer_ ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
         improved = improve(costs_, std::move(improved), options_, part);
         return;
       }
-      closing = close_by(kShareOfClosing, kRounds, part);
-      if (closing.bound_ms >= result_ms_ * (1 - milp::kTolerance)) return;
+      run_closer(kShareOfClosing, part);
+      if (closer_->closed()) return;
       Prover prover(parts_, part);
       bound_ms = part_bound_ms(costs_, options_.channels, prover);
     });
     keep(std::move(improved));
-    take(std::move(closing));
+    take_closer();
     raise_bound(bound_ms);
     find_optimal();
   }
 
-  /// From what is known now.
-  Closing close_by(double share, std::size_t rounds, const Context& context) const {
-    const double low_ms = result_.bound ? result_.bound->ms : 0;
+  void run_closer(double share, const Context& context) {
+    closer_->know(result_ms_);
     Context part = context;
     if (context.seconds_left) part = within(context, share * context.seconds_left());
-    return close_gap(costs_, low_ms, result_ms_, context.seconds_left ? kMostRounds : rounds, part);
+    closer_->run(context.seconds_left ? Closer::kMostRounds : kRounds, part);
   }
 
-  void take(Closing closing) {
-    if (closing.schedule) keep(std::move(*closing.schedule));
-    raise_bound(closing.bound_ms, "begun");
+  void take_closer() {
+    if (!closer_) return;
+    if (closer_->schedule()) keep(*closer_->schedule());
+    raise_bound(closer_->bound_ms(), "begun");
   }
 
   /// As one program, and side by side again from the schedule that there is now.
   void try_whole() {
     WholeResult whole;
-    Closing closing;
-    run_all(milp::stages_can_gain(graph_, costs_) ? 1 : 2, 2, [&](std::size_t i) {
+    run_all(closer_ ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
         whole = solve_whole(costs_, milp::one_by_one(result_.schedule), options_.solving, context_);
       } else {
-        closing = close_by(1, kRounds, context_);
+        run_closer(1, context_);
       }
     });
     if (whole.schedule) keep(std::move(*whole.schedule));
-    take(std::move(closing));
+    take_closer();
     const milp::Solver& solver = *options_.solving.solver;
     raise_bound(whole.bound_ms, "milp by " + solver.name + " " + solver.version);
     find_optimal();
@@ -164,7 +166,8 @@ class Split {
   milp::MilpOptions parts_;
   SplitResult result_;
   double result_ms_ = 0;
-  bool shortest_apart_ = false;  ///< of schedules of one operator a stage
+  std::optional<Closer> closer_;  ///< where bounds count, and all is not proved already
+  bool shortest_apart_ = false;   ///< of schedules of one operator a stage
 };
 
 }  // namespace

@@ -27,9 +27,9 @@ struct SplitResult {
 /// The graph in parts, each solved by milp (Ghannane and Abdelfattah, "DiviML: A Module-based
 /// Heuristic for Mapping Neural Networks onto Heterogeneous Platforms", section IV-B): exact where
 /// all passes one operator between modules (chain.h); else, from the schedule of a short `best`,
-/// part by part with the rest fixed, then the seams (windows.h), beside a bound of parts
-/// (part_bounds.h). Never longer than that schedule. Parts are planned as if links did not contend;
-/// what is taken is shorter with contention.
+/// part by part with the rest fixed, then the seams (windows.h), beside bounds by begun schedules
+/// (close.h) and of parts (part_bounds.h). Never longer than that schedule. Parts are planned as if
+/// links did not contend; what is taken is shorter with contention.
 ///
 /// Memory and labels that couple parts: windows keep what others hold; a chain of modules counts
 /// only where it is valid as a whole, and its length is a bound all the same.

@@ -65,6 +65,12 @@ double latency_of(const BegunResult& found, const CostModel& costs) {
   return simulate(costs.graph(), schedule, costs).latency_ms;
 }
 
+Closer closed(const CostModel& costs, double known_ms, const Context& context = {}) {
+  Closer closer(costs, 0, known_ms);
+  closer.run(3, context);
+  return closer;
+}
+
 /// Of one work whose optimum is known, every way to use it.
 void judge_search(const Work& work, double least, const CostModel* costs) {
   for (const std::size_t width : {std::size_t{1}, std::size_t{20}, kWide}) {
@@ -96,11 +102,11 @@ void judge(const Graph& graph, const Platform& platform) {
       EXPECT_LE(search_begun(work, {share * least, 4}).bound_ms, least * (1 + 1e-9));
       work = mirrored(work);
     }
-    const Closing closing = close_gap(costs, 0, share * least, 3, {});
-    EXPECT_LE(closing.bound_ms, least * (1 + 1e-9));
-    EXPECT_GE(closing.bound_ms, least * (1 - 2 * milp::kTolerance));
-    ASSERT_TRUE(closing.schedule.has_value());
-    EXPECT_NEAR(simulate(graph, *closing.schedule, costs).latency_ms, least, 1e-5 * least);
+    const Closer closing = closed(costs, share * least);
+    EXPECT_LE(closing.bound_ms(), least * (1 + 1e-9));
+    EXPECT_GE(closing.bound_ms(), least * (1 - 2 * milp::kTolerance));
+    ASSERT_TRUE(closing.schedule().has_value());
+    EXPECT_NEAR(simulate(graph, *closing.schedule(), costs).latency_ms, least, 1e-5 * least);
   }
 }
 
@@ -165,11 +171,11 @@ TEST(Begun, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
       const milp::MilpResult exact =
           milp::schedule_exactly(problem.graph, costs, options, Context{});
       const double ms = simulate(problem.graph, exact.schedule, costs).latency_ms;
-      const Closing closing = close_gap(costs, 0, 1.1 * ms, 3, {});
-      EXPECT_LE(closing.bound_ms, ms * (1 + 1e-9));
+      const Closer closing = closed(costs, 1.1 * ms);
+      EXPECT_LE(closing.bound_ms(), ms * (1 + 1e-9));
       if (!exact.optimal) continue;
       ++proved;
-      EXPECT_GE(closing.bound_ms, ms * (1 - 1e-5));
+      EXPECT_GE(closing.bound_ms(), ms * (1 - 1e-5));
     }
   }
   EXPECT_GE(proved, 8u);
@@ -183,8 +189,8 @@ TEST(Begun, BoundsHoldWithContention) {
     const Graph graph = random_problem(parse_random_dag(words), apart).graph;
     const CostModel costs = CostModel::from_graph(graph, contended);
     const CostModel free = CostModel::from_graph(graph, apart);
-    const double bound_ms = close_gap(costs, 0, 100, 3, {}).bound_ms;
-    EXPECT_NEAR(bound_ms, close_gap(free, 0, 100, 3, {}).bound_ms, 1e-4 * bound_ms);
+    const double bound_ms = closed(costs, 100).bound_ms();
+    EXPECT_NEAR(bound_ms, closed(free, 100).bound_ms(), 1e-4 * bound_ms);
   }
 }
 
@@ -192,12 +198,12 @@ TEST(Begun, AStopLeavesABound) {
   const RandomProblem problem =
       random_problem(parse_random_dag("modules=3,nodes=8,channels=2"), unlike());
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  const double known_ms = 100, optimum_ms = close_gap(costs, 0, known_ms, 3, {}).bound_ms;
+  const double known_ms = 100, optimum_ms = closed(costs, known_ms).bound_ms();
   for (std::size_t stop = 0; stop < 300; stop += 7) {
     std::size_t asked = 0;
     Context late;
     late.out_of_time = [&] { return asked++ >= stop; };
-    EXPECT_LE(close_gap(costs, 0, known_ms, 3, late).bound_ms, optimum_ms * (1 + 1e-5));
+    EXPECT_LE(closed(costs, known_ms, late).bound_ms(), optimum_ms * (1 + 1e-5));
   }
 }
 
