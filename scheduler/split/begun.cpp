@@ -42,7 +42,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;
-constexpr std::size_t kLeastOfSet = 4, kMostOfSet = 1000;  // begun schedules of one set
+constexpr std::size_t kLeastOfSet = 2, kMostOfSet = 1000;  // begun schedules of one set
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 /// The last step of a begun schedule, and which one before it was continued.
