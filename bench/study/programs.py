@@ -37,7 +37,9 @@ class Programs:
             return json.loads(file.read_text())
 
     def algorithms(self):
-        return self.json("hios-schedule", "--list-algorithms")["algorithms"]
+        """Those that plan for latency."""
+        listed = self.json("hios-schedule", "--list-algorithms")["algorithms"]
+        return [each for each in listed if "latency" in each["objectives"]]
 
 
 class Deadline:

@@ -15,10 +15,17 @@ std::string uses(const Algorithm& algorithm) {
          (algorithm.streams ? ", several streams" : ", one stream");
 }
 
-std::string objectives(const Algorithm& algorithm) {
-  std::string names(to_string(algorithm.objective));
-  if (algorithm.run_throughput) names += " and " + std::string(to_string(Objective::kThroughput));
+std::vector<std::string> objectives(const Algorithm& algorithm) {
+  std::vector<std::string> names = {std::string(to_string(algorithm.objective))};
+  if (algorithm.run_throughput) names.emplace_back(to_string(Objective::kThroughput));
   return names;
+}
+
+std::string objectives_text(const Algorithm& algorithm) {
+  std::string text;
+  for (const std::string& name : objectives(algorithm))
+    text += (text.empty() ? "" : " and ") + name;
+  return text;
 }
 
 std::string text(const Algorithm& algorithm) {
@@ -27,7 +34,7 @@ std::string text(const Algorithm& algorithm) {
     return name + " " + rest + "\n";
   };
   std::string lines = line(algorithm.name, algorithm.description);
-  lines += line("", "for " + objectives(algorithm) + "; uses " + uses(algorithm) + "; " +
+  lines += line("", "for " + objectives_text(algorithm) + "; uses " + uses(algorithm) + "; " +
                         algorithm.constraints);
   lines += line("", "links that contend: " + algorithm.contention);
   for (const std::string& option : split(Options(algorithm.options).help(), '\n')) {
@@ -52,7 +59,7 @@ Json json(const Algorithm& algorithm) {
   for (const OptionSpec& option : algorithm.options) options.push_back(json(option));
   return {{"name", algorithm.name},
           {"description", algorithm.description},
-          {"objective", objectives(algorithm)},
+          {"objectives", objectives(algorithm)},
           {"many_devices", algorithm.many_devices},
           {"streams", algorithm.streams},
           {"constraints", algorithm.constraints},
@@ -63,7 +70,7 @@ Json json(const Algorithm& algorithm) {
 }  // namespace
 
 int list_algorithms(const Common& common, const scheduler::Registry& registry) {
-  Table table({"algorithm", "description", "objective", "many_devices", "streams", "constraints",
+  Table table({"algorithm", "description", "objectives", "many_devices", "streams", "constraints",
                "contention"});
   Json list = Json::array();
   for (const Algorithm& algorithm : registry.all()) {
