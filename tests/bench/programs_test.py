@@ -26,11 +26,12 @@ class ProgramsTest(FolderTest):
         with self.assertRaisesRegex(SystemExit, "hios-schedule --bad 1\nended with status 2: no such flag"):
             self.program('echo "no such flag" >&2; exit 2').run("hios-schedule", "--bad", 1)
 
-    def test_algorithms_come_from_the_json_file(self):
+    def test_algorithms_for_latency_come_from_the_json_file(self):
         # The last of `--list-algorithms -q --json FILE`.
         made = self.program('[ "$1 $2 $3" = "--list-algorithms -q --json" ] || exit 2\n'
-                            'echo \'{"algorithms": [{"name": "best"}]}\' > "$4"')
-        self.assertEqual(made.algorithms(), [{"name": "best"}])
+                            'echo \'{"algorithms": [{"name": "best", "objectives": ["latency", "throughput"]},'
+                            ' {"name": "slice-graph", "objectives": ["throughput"]}]}\' > "$4"')
+        self.assertEqual([each["name"] for each in made.algorithms()], ["best"])
 
     def test_ranks_are_started_unbound(self):
         made = self.program("")
