@@ -15,7 +15,7 @@ namespace {
 /// The latency that speed-ups are over, if that algorithm is among the runs.
 std::optional<double> latency_of(const std::vector<ScheduleRun>& runs, std::string_view name) {
   for (const ScheduleRun& run : runs) {
-    if (run.algorithm == name && run.refusal.empty()) return run.file.predicted.latency_ms;
+    if (run.algorithm == name && run.refusal.empty()) return compared(run).latency_ms;
   }
   return std::nullopt;
 }
@@ -27,7 +27,7 @@ struct Baselines {
 };
 
 std::optional<double> speedup(const std::optional<double>& baseline_ms, const ScheduleRun& run) {
-  const double latency_ms = run.file.predicted.latency_ms;
+  const double latency_ms = compared(run).latency_ms;
   if (!baseline_ms || !(latency_ms > 0)) return std::nullopt;
   return *baseline_ms / latency_ms;
 }
@@ -55,11 +55,11 @@ Column speedup_column(std::string title, std::string key, const std::optional<do
 }
 
 /// Whether any bound is known.
-bool bounded(const ScheduleRun& run) { return run.file.predicted.bound != "none"; }
+bool bounded(const ScheduleRun& run) { return compared(run).bound != "none"; }
 
 /// Nothing where the inputs are not divided.
 std::optional<double> inputs_per_s(const ScheduleRun& run) {
-  const double latency_ms = run.file.predicted.latency_ms;
+  const double latency_ms = compared(run).latency_ms;
   if (!run.graph || !run.graph->batching() || !(latency_ms > 0)) return std::nullopt;
   return 1000 * static_cast<double>(run.graph->batching()->inputs) / latency_ms;
 }
@@ -77,17 +77,23 @@ Column rate_column() {
           true};
 }
 
+/// Of what is compared: a schedule whose latency is proven has no proven period.
+Outcome outcome_of(const ScheduleRun& run) {
+  const bool other = run.many && run.file.objective == Objective::kLatency;
+  return other && run.file.outcome == Outcome::kOptimal ? Outcome::kFeasible : run.file.outcome;
+}
+
 /// A column of what is predicted of many inferences in flight.
 template <class Value>
 Column throughput_column(std::string title, std::string key, const Value& value,
                          const std::function<std::string(const PredictedThroughput&)>& text) {
   return {std::move(title), std::move(key),
           [text](const ScheduleRun& run) {
-            const auto& many = run.file.predicted.throughput;
+            const auto& many = compared(run).throughput;
             return many ? text(*many) : std::string("-");
           },
           [value](const ScheduleRun& run) {
-            const auto& many = run.file.predicted.throughput;
+            const auto& many = compared(run).throughput;
             return many ? Json(value(*many)) : Json();
           },
           true};
@@ -114,7 +120,7 @@ std::vector<Column> throughput_columns() {
 std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
   const Baselines over(runs);
   using Run = const ScheduleRun&;
-  const auto predicted = [](Run run) -> const Prediction& { return run.file.predicted; };
+  const auto predicted = [](Run run) -> const Prediction& { return compared(run); };
   std::vector<Column> all = {
       {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
        [=](Run r) { return Json(predicted(r).latency_ms); }},
@@ -141,8 +147,8 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
       {"estimated", "estimated_stages",
        [=](Run r) { return std::to_string(predicted(r).estimated_stages); },
        [=](Run r) { return Json(predicted(r).estimated_stages); }},
-      {"outcome", "outcome", [](Run r) { return std::string(to_string(r.file.outcome)); },
-       [](Run r) { return Json(to_string(r.file.outcome)); }},
+      {"outcome", "outcome", [](Run r) { return std::string(to_string(outcome_of(r))); },
+       [](Run r) { return Json(to_string(outcome_of(r))); }},
   };
   if (std::ranges::any_of(runs, [](Run r) { return inputs_per_s(r).has_value(); })) {
     all.insert(all.begin() + 1, rate_column());

@@ -116,8 +116,11 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   run.file.predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound, inputs.extrapolated_from()};
   finish(run, inputs.platform());
-  if (lent.objective == Objective::kThroughput)
-    predict_throughput(run.file.predicted, *run.graph, run.file.schedule, *run.costs, inputs);
+  if (lent.objective == Objective::kThroughput) {
+    run.many = run.file.predicted;
+    predict_throughput(*run.many, *run.graph, run.file.schedule, *run.costs, inputs);
+    if (objective == Objective::kThroughput) run.file.predicted = *run.many;
+  }
   return run;
 }
 

@@ -19,6 +19,9 @@ struct ScheduleRun {
   std::string refusal =
       {};  ///< why the algorithm would not take the problem; the rest is empty then
   ScheduleFile file = {};
+  /// Where periods are compared: with the period, its bound and gap, also of a schedule for
+  /// latency, whose file says the latency's.
+  std::optional<Prediction> many = {};
   /// What it schedules, which may divide the inputs; null: the row is no schedule.
   std::shared_ptr<const Graph> graph = {};
   std::shared_ptr<const CostModel> costs = {};  ///< of that graph
@@ -30,6 +33,11 @@ struct ScheduleRun {
   /// run no stage: they await inputs, or have nothing left to do.
   double waiting_share = 0;
 };
+
+/// What rows are compared by.
+inline const Prediction& compared(const ScheduleRun& run) {
+  return run.many ? *run.many : run.file.predicted;
+}
 
 /// An algorithm and the options that it gets.
 struct Asked {

@@ -80,6 +80,7 @@ class Flow {
   void list_nodes(const Schedule& schedule) {
     const Platform& platform = costs_.platform();
     const Period period = period_of(graph_, schedule, costs_);
+    dearest_ms_ = period.ms();
     for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
       for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
         Node& node = nodes_.emplace_back();
@@ -182,6 +183,7 @@ class Flow {
   const CostModel& costs_;
   Assignment assignment_;
   std::size_t in_flight_;
+  double dearest_ms_ = 0;    // block
   std::vector<Node> nodes_;  // by number of the stage
   std::vector<Journey> journeys_;
   std::vector<std::size_t> order_;

@@ -142,7 +142,7 @@ PartitionSearchResult search_partitions(const Graph& graph, const CostModel& cos
     left -= std::min(round, left);
     round *= 2;
     std::vector<Vertex> order = partition.order();
-    Slicing slicing = slicer.slice(order, best.slicing.period_ms);
+    Slicing slicing = slicer.slice(order, best.slicing.period_ms, stop);
     if (slicing.period_ms < best.slicing.period_ms) best = {std::move(order), std::move(slicing)};
     if (progress) progress("period " + std::to_string(best.slicing.period_ms) + " ms");
   }

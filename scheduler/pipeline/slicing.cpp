@@ -185,10 +185,15 @@ Slicer::Slicer(const PipelineProblem& problem)
 }
 
 void Slicer::count_states() {
+  const auto size = static_cast<double>(problem_->size());
+  const double segments = size * size / static_cast<double>(problem_->devices());
+  const double steps = segments * static_cast<double>(problem_->classes().size());
   states_ = 1;
   for (const PipelineClass& each : problem_->classes()) {
     states_ *= each.devices.size() + 1;
-    if (states_ <= kMostStates) continue;
+    const bool few = states_ <= problem_->devices() + 1;
+    if (few || (states_ <= kMostStates && static_cast<double>(states_) * steps <= kMostSteps))
+      continue;
     in_order_ = true;
     states_ = problem_->devices() + 1;
     return;

@@ -27,8 +27,8 @@ struct Slicing {
 /// Optimal slicings (Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for
 /// Pipelined DNN Inference", Algorithm 1): dynamic programming over how many vertices are in blocks
 /// and which devices run them. Devices of one class differ in nothing, so a state counts those of
-/// each class; beyond kMostStates of them, devices are taken in the order of their classes, the
-/// fastest first, any of them left out.
+/// each class; beyond kMostStates of them, or kMostSteps for all vertices, devices are taken in the
+/// order of their classes, the fastest first, any of them left out.
 ///
 /// Segments that cost more than a limit are not looked at. The limit begins close to the lower
 /// bound of work by device and grows until there is a slicing within it, which is then optimal: of
@@ -37,6 +37,8 @@ struct Slicing {
 class Slicer {
  public:
   static constexpr std::size_t kMostStates = 4096;
+  static constexpr double kMostSteps =
+      2e8;  ///< states and classes of a segment, over n²/k segments
 
   explicit Slicer(const PipelineProblem& problem);
 

@@ -71,6 +71,18 @@ TEST_F(Throughput, ComparesPeriodsWithCopies) {
   EXPECT_NE(compared.out.find("period ms"), std::string::npos);
 }
 
+TEST_F(Throughput, AScheduleForLatencyIsWrittenAsOne) {
+  const auto planned =
+      hios_schedule(problem_ + Words{"--algorithm", "hios-lp", "--output", file("s.json"),
+                                     "--export-graph", file("g.json"), "--json", file("c.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  EXPECT_EQ(read(file("s.json"))["version"], 1);
+  EXPECT_FALSE(read(file("s.json"))["predicted"].contains("period_ms"));
+  EXPECT_GT(read(file("c.json"))["comparison"][0]["period_ms"], 0);
+  const auto checked = hios_schedule({"--graph", file("g.json"), "--check", file("s.json")});
+  EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+}
+
 TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
   place_.write("p.json", R"({"format": "hios-platform", "version": 2, "contention": "port",
       "default_link": {"latency_ms": 0.1, "gb_per_s": 1},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/simulate.h"
@@ -68,6 +69,22 @@ TEST_F(Chain, TheFewestPlacesThatThePeriodNeeds) {
       least_in_flight(graph_, schedule_, CostModel::from_graph(graph_, platform));
   EXPECT_EQ(found.places, 3u);
   EXPECT_NEAR(found.run.period_ms, 3, kRounding);
+}
+
+TEST(ManyInferences, ALongWayHidesNoSlowBlock) {
+  // The chain of seven ends later than the eighth device, which is slower, for 7 / 0.05 inferences.
+  std::vector<Operator> ops;
+  std::vector<Edge> edges;
+  Schedule schedule;
+  for (std::size_t i = 0; i < 8; ++i) {
+    ops.push_back(timed(("op" + std::to_string(i)).c_str(), i < 7 ? 1 : 1.05));
+    if (i > 0 && i < 7) edges.push_back({OpId(i - 1), OpId(i), 0, 0.0});
+    schedule.devices.push_back(one_operator_stages({OpId(i)}));
+  }
+  const Graph graph("chain beside one", std::move(ops), std::move(edges));
+  const Platform platform = test::devices(8, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_DOUBLE_EQ(least_in_flight(graph, schedule, costs).run.period_ms, 1.05);
 }
 
 TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
