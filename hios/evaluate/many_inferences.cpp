@@ -66,9 +66,10 @@ class Flow {
     }
     done.latency_ms = latencies_ms / static_cast<double>(inferences - settled);
     const std::size_t steps = inferences - 1 - settled;
-    done.period_ms = steps == 0
-                         ? done.end_ms.back()
-                         : (done.end_ms.back() - done.end_ms[settled]) / static_cast<double>(steps);
+    const double seen_ms =
+        steps == 0 ? done.end_ms.back()
+                   : (done.end_ms.back() - done.end_ms[settled]) / static_cast<double>(steps);
+    done.period_ms = std::max(seen_ms, dearest_ms_);
     return done;
   }
 
