@@ -23,6 +23,7 @@ Piece::Piece(const CostModel& whole, std::vector<Member> members, std::span<cons
   for (std::size_t d = 0; d < whole.platform().size(); ++d) {
     devices_.push_back({name_of(d), "piece", 1, 1, 0, ""});
   }
+  note(static_cast<double>(members_.size()));  // so that no other piece has the same key
   for (const Member& member : members_) add_operator(whole, member);
   add_edges(whole, places);
   limit_memory(whole, held);
@@ -73,6 +74,7 @@ void Piece::add_edges(const CostModel& whole, std::span<const std::optional<OpId
       note(static_cast<double>(from->index()));
       note(static_cast<double>(i));
       Edge edge{*from, OpId(i), 0, whole.transfer_ms(e)};
+      note(edge.transfer_ms ? 1 : 0);
       if (edge.transfer_ms) {
         note(*edge.transfer_ms);
       } else {
