@@ -1,7 +1,6 @@
 #include "cli/schedule/throughput.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
@@ -52,9 +51,8 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
   }
   if (inputs.platform().contention() != Contention::kNone) {
     throw InputError(
-        "--objective throughput knows no contention yet: leave it out of the --platform (a "
-        "device's "
-        "io_charge says how long transfers keep it busy)");
+        "--objective throughput knows no contention yet: leave it out of the --platform (io_charge "
+        "says how long transfers keep a device busy)");
   }
   return Objective::kThroughput;
 }

@@ -3,6 +3,8 @@
 // what devices hold: reported, and refused above their memory_bytes.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "hios/platform/cpu_kinds.h"
 #include "support/programs.h"
 #include "support/refused.h"
@@ -166,8 +168,8 @@ TEST_F(MixedRanks, ARankThatWouldHoldMoreThanItsDeviceIsRefused) {
   expect_done(schedule(platform({"cpu", "cpu-sse41"}), "sequential"));
   Json schedule = read(place_.file("schedule.json"));
   Json &first = schedule["devices"][0]["stages"], &second = schedule["devices"][1]["stages"];
-  if (first.empty()) GTEST_SKIP() << "the slower device was the faster one";
-  second.push_back(first.back());  // the last average, of which little comes out
+  if (first.empty()) std::swap(first, second);  // measured while the machine did something else
+  second.push_back(first.back());               // the last average, of which little comes out
   first.erase(first.size() - 1);
   const int outputs_and_parameters = 1000 * 4;
   schedule["devices"][1]["memory_bytes"] = outputs_and_parameters;
