@@ -23,6 +23,9 @@ struct Message {
   int tag = 0;
   std::byte* data = nullptr;
   Bytes size_bytes = 0;
+  /// Of a send: it ends only once the receiver has posted its receive, small messages too. A sender
+  /// that waits for the end then cannot run ahead of its receiver, whose memory stays as it is.
+  bool synchronous = false;
 };
 
 /// The persistent requests of one plan. Used by one thread, the one that made the transport.
@@ -45,6 +48,9 @@ class Channel {
   virtual void poll() = 0;
   /// Completes all that was started.
   virtual void finish() = 0;
+  /// Whether finish() would return at once, by what poll() and the awaits have seen so far. Once it
+  /// says so, it stands for finish(): the next iteration may start. Waits for nothing.
+  virtual bool finished() = 0;
 };
 
 /// The ranks of a job and what they say to each other. Used by the thread that made it only

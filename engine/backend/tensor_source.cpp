@@ -242,6 +242,10 @@ void SeededSource::bias(const Model& model, const Layer& layer, std::span<float>
 /// the variance. Noise a pixel apart alone would be averaged away before the end of a network, and
 /// all images would look the same to it.
 void SeededSource::input(const Model& model, std::span<float> out) {
+  numbered_input(model, 0, out);
+}
+
+void SeededSource::numbered_input(const Model& model, std::size_t number, std::span<float> out) {
   constexpr std::array<int, 4> kPatchShifts = {0, 2, 4, 6};
   const float scale = static_cast<float>(
       std::sqrt(1 / (kUniformVariance * static_cast<double>(kPatchShifts.size()))) / kPartRange);
@@ -251,7 +255,9 @@ void SeededSource::input(const Model& model, std::span<float> out) {
   for (const int shift : kPatchShifts) {
     const std::int64_t rows = ((shape.h - 1) >> shift) + 1, columns = ((shape.w - 1) >> shift) + 1;
     std::vector<std::int32_t> patches(static_cast<std::size_t>(shape.n * rows * columns * shape.c));
-    Random random = stream(seed_, tensor.name, "patches of " + std::to_string(1 << shift));
+    const std::string of_input = number == 0 ? "" : " of input " + std::to_string(number);
+    Random random =
+        stream(seed_, tensor.name, "patches of " + std::to_string(1 << shift) + of_input);
     for (std::int32_t& patch : patches) patch = odd_part(random.next(), 0);
     std::size_t next = 0;
     for (std::int64_t n = 0; n < shape.n; ++n) {

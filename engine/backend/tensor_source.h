@@ -21,6 +21,11 @@ class TensorSource {
   virtual void bias(const Model& model, const Layer& layer, std::span<float> out) = 0;
   /// The model's input, NHWC.
   virtual void input(const Model& model, std::span<float> out) = 0;
+  /// Of several different inputs one, by number. Number 0 is input(); a source that knows no other
+  /// gives that for all.
+  virtual void numbered_input(const Model& model, std::size_t /*number*/, std::span<float> out) {
+    input(model, out);
+  }
 };
 
 /// Values from a seed and the layer's name, scaled so that activations keep about unit variance
@@ -35,6 +40,7 @@ class SeededSource final : public TensorSource {
   void weights(const Model& model, const Layer& layer, std::span<float> out) override;
   void bias(const Model& model, const Layer& layer, std::span<float> out) override;
   void input(const Model& model, std::span<float> out) override;
+  void numbered_input(const Model& model, std::size_t number, std::span<float> out) override;
 
  private:
   std::uint64_t seed_;

@@ -301,7 +301,7 @@ RunResults RunJob::run() {
                                  held_memory(job.planned[job.rank().index()], *job.mine.backend),
                                  job.platform, job.inputs.schedule_name);
   {
-    const auto watching = job.watch.runs(executor);
+    const auto watching = job.watch.runs(watched(executor));
     Samples samples = measure(job.transport(), job.options.protocol, job.disturbance,
                               [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);

@@ -90,10 +90,9 @@ void Watch::phase(const std::string& what, double extra_s) {
                     extra_s);
 }
 
-std::unique_ptr<Watchdog> Watch::runs(const Executor& executor) {
+std::unique_ptr<Watchdog> Watch::runs(Watched steps) {
   phase_.reset();
   if (recorder_) recorder_->phase("running");
-  Watched steps = watched(executor);
   steps.current_step = [this, words = std::move(steps.current_step)] {
     return words() + silent_peers();
   };

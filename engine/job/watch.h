@@ -39,9 +39,9 @@ class Watch {
   /// From now on the job does `what` ("setting up"): a rank's last call of the transport must not
   /// be longer ago than the time-out and `extra_s`.
   void phase(const std::string& what, double extra_s = 0);
-  /// The job runs the executor, whose steps count, for as long as the answer lives; no phase is
-  /// watched then.
-  [[nodiscard]] std::unique_ptr<Watchdog> runs(const Executor& executor);
+  /// The job runs an executor or a pipeline, whose steps count, for as long as the answer lives; no
+  /// phase is watched then.
+  [[nodiscard]] std::unique_ptr<Watchdog> runs(Watched steps);
 
  private:
   struct Peer {

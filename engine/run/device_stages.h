@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/run/bound_plan.h"
 #include "engine/run/plan.h"
 #include "engine/run/run_clocks.h"
 
 namespace hios {
-
-/// A stage made ready: its operators bound, each group with its core share.
-struct BoundStage {
-  std::vector<BoundGroup> groups;
-  std::vector<CoreShare> shares;
-};
 
 /// The stages of a plan on an asynchronous device: given to it a segment at a time, each segment
 /// recorded once and replayed in every iteration where the backend records. Used by the main thread

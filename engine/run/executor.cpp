@@ -18,40 +18,39 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/backend/host_copies.h"
-#include "engine/backend/operation.h"
 #include "engine/host/clock.h"
+#include "engine/run/bound_plan.h"
 #include "engine/run/device_stages.h"
-#include "engine/run/memory_estimate.h"
 #include "engine/run/message_watch.h"
+#include "engine/run/standing_text.h"
 #include "engine/run/step_progress.h"
-#include "engine/run/step_text.h"
 #include "hios/base/error.h"
-#include "hios/base/log.h"
 
 namespace hios {
 
 struct Executor::State {
-  State(const CoarseGraph& coarse_graph, const Model& the_model, const RankPlan& rank_plan,
-        Backend& the_backend, mpi::Transport& the_transport, const ExecutorOptions& the_options)
+  State(const CoarseGraph& coarse_graph, const Model& model, const RankPlan& rank_plan,
+        Backend& the_backend, mpi::Transport& the_transport, TensorSource& source,
+        const ExecutorOptions& the_options)
       : coarse(coarse_graph),
-        model(the_model),
         plan(rank_plan),
         backend(the_backend),
         transport(the_transport),
         blocking(the_options.blocking),
         time_operators(the_options.time_operators),
+        progress(rank_plan, coarse_graph.graph, the_transport.recorder()),
+        bound(coarse_graph, model, rank_plan, the_backend, source,
+              {progress, time_operators ? &operator_clocks : nullptr}),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
-               std::vector<MessageClock>(rank_plan.receives.size())},
-        progress(rank_plan, coarse_graph.graph, the_transport.recorder()) {}
+               std::vector<MessageClock>(rank_plan.receives.size())} {
+    if (backend.accelerator()) {
+      device.emplace(plan, coarse.graph, backend, bound.stages(0), blocking);
+    }
+    open_channel();
+  }
 
-  void allocate(TensorSource& source);
-  void bind(TensorSource& source);
-  BoundOperator* bind_one(OpId op, std::size_t stage, const CoreShare& share, TensorSource& source);
   void open_channel();
-  std::byte* place(OpId op) { return arena->data() + plan.slot(op).offset; }
-  const std::byte* place_of_input(OpId op, TensorId tensor);
 
   void run_steps();
   std::size_t run_step(std::size_t step);
@@ -64,21 +63,17 @@ struct Executor::State {
   void poll();
   void note_ready_stages();
   double now_ms() const { return ms_between(begin, Clock::now()); }
-  std::string words(std::size_t place) const;
-  std::string suspects() const;
 
   const CoarseGraph& coarse;
-  const Model& model;
   const RankPlan& plan;
   Backend& backend;
   mpi::Transport& transport;
   const bool blocking, time_operators;
 
+  // In the order in which they are made; requests go before the memory that they use.
   OperatorClocks operator_clocks;  // operators refer to it
-  // In the order in which they are made; operators and requests go before the memory they use.
-  std::unique_ptr<Buffer> input, arena;
-  std::vector<std::unique_ptr<BoundOperator>> operators;
-  std::vector<BoundStage> stages;
+  StepProgress progress;           // and to this
+  BoundPlan bound;
   std::optional<DeviceStages> device;     // where the backend is asynchronous
   std::unique_ptr<mpi::Channel> channel;  // none where no message is planned
 
@@ -90,87 +85,12 @@ struct Executor::State {
   std::optional<double> awaited_ms;  // when the coming stage began to wait, if it did
   double elsewhere_ms = 0;           // in kernels and waits of this iteration
   double overhead_ms = 0;
-
-  StepProgress progress;
 };
 
-void Executor::State::allocate(TensorSource& source) {
-  if (plan.slots.empty()) return;
-  const std::string rank = "rank " + std::to_string(plan.rank.index());
-  if (const auto free = backend.free_memory()) {
-    require_device_memory(estimate_memory(coarse, model, plan), *free, rank);
-  }
-  arena = backend.allocate(plan.arena_bytes,
-                           "the tensors of " + rank + largest_tensor_text(coarse.graph, plan));
-  fill(backend, arena->data(), plan.arena_bytes, {});  // the pages are there before the first run
-  const Shape& shape = model.tensor(model.input()).shape;
-  input = backend.allocate(coarse.size_bytes(shape), "the model's input on " + rank);
-  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  source.input(model, values);
-  write_floats(backend, input->data(), values);
-}
-
-// Where the graph divides inputs, those of one operator lie behind each other.
-const std::byte* Executor::State::place_of_input(OpId op, TensorId tensor) {
-  const std::int64_t first = coarse.graph.batch(op).inputs.begin;
-  if (const auto maker = coarse.maker(tensor, op)) {
-    return arena->data() + plan.slot(*maker).offset_of(first);
-  }
-  const Bytes each = input->size_bytes() / static_cast<Bytes>(coarse.graph.counted_inputs());
-  return input->data() + each * static_cast<Bytes>(first);
-}
-
-BoundOperator* Executor::State::bind_one(OpId op, std::size_t stage, const CoreShare& share,
-                                         TensorSource& source) {
-  std::vector<const std::byte*> inputs;
-  for (const TensorId id : coarse.layers(op).inputs) inputs.push_back(place_of_input(op, id));
-  auto bound = bind_operator(coarse, model, op, backend, inputs, place(op), share, source);
-  if (!backend.accelerator()) {
-    if (time_operators) bound = operator_clocks.timed(std::move(bound), op);
-    bound = progress.noted(std::move(bound), op, stage);
-  }
-  operators.push_back(std::move(bound));
-  return operators.back().get();
-}
-
-void Executor::State::bind(TensorSource& source) {
-  // Weights are made and, on a device, uploaded here: seconds, for large networks.
-  std::size_t all = 0;
-  for (const Slot& slot : plan.slots) all += slot.received ? 0 : 1;
-  log::Progress shown(backend.accelerator() ? "uploading weights, operator"
-                                            : "making weights, operator");
-  const Stopwatch stopwatch;
-  for (const Stage& stage : plan.stages) {
-    BoundStage bound;
-    bound.shares = core_shares(stage.groups.size(), backend.threads());
-    for (std::size_t g = 0; g < stage.groups.size(); ++g) {
-      BoundGroup group;
-      for (const OpId op : stage.groups[g]) {
-        group.push_back(bind_one(op, stages.size(), bound.shares[g], source));
-        const std::size_t done = operators.size();
-        shown.update(
-            done, all,
-            stopwatch.seconds() * static_cast<double>(all - done) / static_cast<double>(done));
-      }
-      bound.groups.push_back(std::move(group));
-    }
-    stages.push_back(std::move(bound));
-  }
-  if (backend.accelerator()) device.emplace(plan, coarse.graph, backend, stages, blocking);
-}
-
+// Also where there is no message to open it for, because transports may open channels on all ranks
+// together.
 void Executor::State::open_channel() {
-  const auto messages = [&](const std::vector<PlannedMessage>& planned) {
-    std::vector<mpi::Message> list;
-    for (const PlannedMessage& message : planned) {
-      std::byte* const first =
-          arena->data() + plan.slot(message.op).offset_of(message.inputs.begin);
-      list.push_back({message.peer, message.tag, first, message.size_bytes});
-    }
-    return list;
-  };
-  // Also where there is none to open, because transports may open channels on all ranks together.
-  channel = transport.open_channel(messages(plan.sends), messages(plan.receives));
+  channel = transport.open_channel(bound.sends(0), bound.receives(0));
   if (plan.sends.empty() && plan.receives.empty()) channel.reset();
 }
 
@@ -213,7 +133,8 @@ void Executor::State::compute(std::size_t stage) {
     const double before = std::exchange(start, now_ms());
     elsewhere_ms += start - before;
   }
-  backend.run_stage(stages[stage].groups, stages[stage].shares, poll_between, this);
+  const BoundStage& ready = bound.stages(0)[stage];
+  backend.run_stage(ready.groups, ready.shares, poll_between, this);
   const double end = now_ms();
   elsewhere_ms += end - start;
   if (recording) clocks.stages[stage] = {awaited_ms.value_or(start), 0, start, end};
@@ -275,42 +196,17 @@ void Executor::State::run_steps() {
   progress.end_iteration();
 }
 
-std::string Executor::State::words(std::size_t place) const {
-  if (place == StepProgress::kBetween) return kBetweenIterations;
-  if (place == progress.end_of_messages()) return kEndOfMessages;
-  if (place == progress.end_on_device()) {
-    const std::string device_words = kEndOnDevice;
-    if (!device || device->segments().empty()) return device_words;
-    return device_words + ", given last " + describe(device->segments().back(), plan, coarse.graph);
-  }
-  const Step& step = plan.steps[place - 1];
-  if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan, coarse.graph);
-  for (const Segment& segment : device->segments()) {
-    if (segment.first == place - 1) {
-      return (blocking ? "running " : "queueing ") + describe(segment, plan, coarse.graph);
-    }
-  }
-  return describe(step, plan, coarse.graph);
-}
-
-// A device tells of a failure when it is asked, not when it happens.
-std::string Executor::State::suspects() const {
-  if (!device || blocking || device->given().empty()) return {};
-  return "; the device had been given " + by_stream(device->given(), plan, coarse.graph);
-}
-
 Executor::Executor(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
                    Backend& backend, mpi::Transport& transport, TensorSource& source,
                    const ExecutorOptions& options)
-    : state_(std::make_unique<State>(coarse, model, plan, backend, transport, options)) {
+    : state_(nullptr) {
+  if (plan.in_flight != 1) throw std::logic_error("an executor of several inferences in flight");
   if (coarse.element_bytes != backend.element_bytes()) {
     throw std::logic_error("the graph's elements are of " + std::to_string(coarse.element_bytes) +
                            " bytes, the " + std::string(backend.name()) + " backend's of " +
                            std::to_string(backend.element_bytes()));
   }
-  state_->allocate(source);
-  state_->bind(source);
-  state_->open_channel();
+  state_ = std::make_unique<State>(coarse, model, plan, backend, transport, source, options);
 }
 
 Executor::~Executor() = default;
@@ -328,7 +224,7 @@ double Executor::run_once() {
   try {
     state.run_steps();
   } catch (const mpi::DeviceError& error) {
-    const std::string suspects = state.suspects();
+    const std::string suspects = suspects_text(state.device, state.plan, state.coarse.graph);
     fail(error.what() + suspects, suspects.empty() ? Need{} : Need{"failed-operator"});
   } catch (const std::bad_alloc&) {
     fail("out of memory");
@@ -381,10 +277,7 @@ std::vector<OperatorTime> Executor::operator_times() const {
 
 double Executor::overhead_ms() const { return state_->overhead_ms; }
 
-std::vector<float> Executor::output(OpId op) const {
-  return read_floats(state_->backend, state_->place(op),
-                     state_->plan.slot(op).size_bytes / state_->coarse.element_bytes);
-}
+std::vector<float> Executor::output(OpId op) const { return state_->bound.values(op); }
 
 void Executor::close() {
   state_->watch = nullptr;
@@ -393,7 +286,10 @@ void Executor::close() {
   state_->transport.barrier();
 }
 
-std::string Executor::current_step() const { return state_->words(state_->progress.place()); }
+std::string Executor::current_step() const {
+  return standing_text(state_->progress.place(), state_->progress, state_->device, state_->plan,
+                       state_->coarse.graph);
+}
 
 std::uint64_t Executor::progress() const { return state_->progress.count(); }
 

@@ -23,7 +23,9 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
   MemoryEstimate need;
   if (plan.slots.empty()) return need;
   need.tensors = plan.arena_bytes;
-  need.input = coarse.size_bytes(model.tensor(model.input()).shape);
+  const Bytes inputs = static_cast<Bytes>(plan.inputs);
+  need.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
+  for (const OpId op : plan.outputs) need.tensors += plan.slot(op).size_bytes * inputs;
   std::set<std::pair<OpId, std::int64_t>> held;  // weights serve all batches of one size
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;

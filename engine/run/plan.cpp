@@ -15,6 +15,7 @@
 //     begun the stage that waited for it: from then on AwaitSend ends at once. (Its place could be
 //     freed earlier by waiting for the peer, but a peer that computes makes no progress with
 //     messages: we would trade latency for memory.)
+//     With several inferences in flight, what travels lives all the time, in as many places.
 //  4. Places (engine/backend/arena.h) and steps. Where the graph divides inputs, the batches of an
 //     operator share one place, which lives as long as any of them.
 //
@@ -116,6 +117,9 @@ class Planner {
         device_(rank.index()),
         order_(graph_, schedule) {
     plan_.rank = rank;
+    plan_.in_flight = options.in_flight;
+    plan_.inputs = options.inputs;
+    plan_.tags = static_cast<int>(graph_.size());
     plan_.stages = schedule.devices.at(device_);
     plan_.slot_of.assign(graph_.size(), SIZE_MAX);
     for (std::size_t i = 0; i < schedule.transfers.size(); ++i) {
@@ -246,7 +250,9 @@ class Planner {
     const InputRange inputs = received ? read_on(device_, op) : made_by(op);
     plan_.slot_of[op.index()] = plan_.slots.size();
     plan_.slots.push_back({op, 0, size_of(op, inputs), received, inputs});
-    plan_.all_tensors_bytes += aligned_size(plan_.slots.back().size_bytes);
+    const Slot& slot = plan_.slots.back();
+    plan_.all_tensors_bytes +=
+        aligned_size(slot.size_bytes) * (has_places_in_turn(slot) ? options_.in_flight : 1);
   }
 
   Lifetime lifetime(const Slot& slot) const {
@@ -261,7 +267,13 @@ class Planner {
       life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
     }
     if (options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
+    if (has_places_in_turn(slot)) life = {slot.size_bytes, 0, end};
     return life;
+  }
+
+  // With several inferences in flight, what travels is on its way while others are computed.
+  bool has_places_in_turn(const Slot& slot) const {
+    return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
   }
 
   // Slots that lie behind each other: those of the batches of one operator.
@@ -269,6 +281,7 @@ class Planner {
     InputRange inputs;
     Bytes bytes_per_input;
     Lifetime life;
+    bool in_turn;
   };
 
   // From the first of its slots to the last, however many are between.
@@ -280,6 +293,8 @@ class Planner {
     place.life.size_bytes = place.bytes_per_input * static_cast<Bytes>(place.inputs.size());
   }
 
+  static Bytes stride(const Place& place) { return aligned_size(place.life.size_bytes); }
+
   void place_slots() {
     std::vector<Place> places;
     std::vector<std::size_t> place_of;        // by slot
@@ -289,13 +304,17 @@ class Planner {
       const auto [known, is_new] = whole_place.emplace(graph_.batch(slot.op).op, places.size());
       place_of.push_back(known->second);
       if (is_new) {
-        places.push_back({slot.inputs, slot.bytes_per_input(), life});
+        places.push_back({slot.inputs, slot.bytes_per_input(), life, has_places_in_turn(slot)});
       } else {
         join(places[known->second], slot, life);
+        places[known->second].in_turn |= has_places_in_turn(slot);
       }
     }
     std::vector<Lifetime> lifetimes;
-    for (const Place& place : places) lifetimes.push_back(place.life);
+    for (const Place& place : places) {
+      lifetimes.push_back(place.life);
+      if (place.in_turn) lifetimes.back().size_bytes = stride(place) * options_.in_flight;
+    }
     const ArenaLayout layout = place_in_arena(lifetimes);
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
       Slot& slot = plan_.slots[i];
@@ -303,6 +322,7 @@ class Planner {
       slot.offset =
           layout.offsets[place_of[i]] +
           static_cast<Bytes>(slot.inputs.begin - place.inputs.begin) * place.bytes_per_input;
+      if (place.in_turn) slot.stride = stride(place);
     }
     plan_.arena_bytes = layout.peak_bytes;
   }

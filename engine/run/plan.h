@@ -24,10 +24,14 @@ struct Slot {
   /// was computed. Batches of one operator that follow each other lie behind each other, so that a
   /// batch of more inputs reads them as one.
   InputRange inputs = {0, 1};
+  /// From one of its places to the next, where many inferences are in flight and the tensor travels
+  /// (PlanOptions::in_flight); else 0: all inferences have the same.
+  Bytes stride = 0;
 
+  Bytes offset_at(std::size_t place) const { return offset + static_cast<Bytes>(place) * stride; }
   /// Where the values of an input begin. REQUIRES: inputs.contains(input).
-  Bytes offset_of(std::int64_t input) const {
-    return offset + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
+  Bytes offset_of(std::int64_t input, std::size_t place = 0) const {
+    return offset_at(place) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
   }
   Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
@@ -60,6 +64,12 @@ using Step = std::variant<AwaitReceive, AwaitSend, Compute, StartSend>;
 struct PlanOptions {
   /// Every tensor keeps its place to the end, so that all can be compared afterwards.
   bool keep_all = false;
+  /// How many places each tensor has that is sent or received; inferences take them in turn. From
+  /// two on these places are nobody else's, also between two inferences.
+  std::size_t in_flight = 1;
+  /// How many different inputs lie in memory, with the outputs that each gives, beside what the
+  /// plan places: for runs of many inferences (engine/run/instance_data.h).
+  std::size_t inputs = 0;
 };
 
 struct RankPlan {
@@ -70,6 +80,9 @@ struct RankPlan {
   std::vector<Slot> slots;           ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;             ///< the peak: what the arena needs
   Bytes all_tensors_bytes = 0;       ///< the sum, had nothing been reused
+  std::size_t in_flight = 1;         ///< PlanOptions::in_flight
+  std::size_t inputs = 0;            ///< PlanOptions::inputs
+  int tags = 0;                      ///< what is added to a message's tag from place to place
   std::vector<OpId> outputs;         ///< CoarseGraph::is_output, of those that this rank computes
   const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here

@@ -61,13 +61,23 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
   subjects_ = flight::Recorder::Subjects(recorder_, subjects);
 }
 
-void StepProgress::end_iteration() {
+void StepProgress::leave() {
   iterations_begin_ += places();
   progress_.store(iterations_begin_, std::memory_order_relaxed);
+}
+
+void StepProgress::end_iteration() {
+  leave();
   if (recorder_)
     recorder_->note(flight::EventKind::kIterationEnd, flight::Recorder::Subjects::kNone,
                     iteration_);
-  ++iteration_;
+  number_iterations(iteration_ + step_, step_);
+}
+
+void StepProgress::number_iterations(std::uint64_t first, std::uint64_t step) {
+  iteration_ = first;
+  step_ = step;
+  shown_iteration_.store(first, std::memory_order_relaxed);
 }
 
 std::unique_ptr<BoundOperator> StepProgress::noted(std::unique_ptr<BoundOperator> bound, OpId op,

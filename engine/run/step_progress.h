@@ -30,6 +30,12 @@ class StepProgress {
   void enter_end_of_messages() { enter(end_of_messages(), flight::EventKind::kAwaitMessages); }
   void enter_end_on_device() { enter(end_on_device(), flight::EventKind::kAwaitDevice); }
   void end_iteration();
+  /// The iterations to come have these numbers in the record: `first`, `first + step` ...
+  void number_iterations(std::uint64_t first, std::uint64_t step);
+  /// Of the iteration under way, by that numbering; readable from any thread.
+  std::uint64_t iteration() const { return shown_iteration_.load(std::memory_order_relaxed); }
+  /// What stands still from here on is between two iterations.
+  void leave();
 
   /// Grows with every step.
   std::uint64_t count() const { return progress_.load(std::memory_order_relaxed); }
@@ -55,7 +61,8 @@ class StepProgress {
   std::vector<flight::Recorder::Subjects> operators_;
   std::atomic<std::uint64_t> progress_{0};
   std::uint64_t iterations_begin_ = 0;  // what count() was when this iteration began
-  std::uint64_t iteration_ = 0;
+  std::uint64_t iteration_ = 0, step_ = 1;
+  std::atomic<std::uint64_t> shown_iteration_{0};  // the same
 };
 
 }  // namespace hios

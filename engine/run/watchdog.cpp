@@ -10,6 +10,11 @@
 
 namespace hios {
 
+Watched watched(const Pipeline& pipeline) {
+  return {[&pipeline] { return pipeline.progress(); },
+          [&pipeline] { return pipeline.current_step(); }};
+}
+
 Watched watched(const Executor& executor) {
   return {[&executor] { return executor.progress(); },
           [&executor] { return executor.current_step(); }};

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/run/executor.h"
+#include "engine/run/pipeline.h"
 
 namespace hios {
 
@@ -16,7 +17,9 @@ struct Watched {
   std::function<std::uint64_t()> progress;    ///< changes as long as all is well
   std::function<std::string()> current_step;  ///< in words
 };
-Watched watched(const Executor& executor);  ///< which must outlive the watchdog
+/// Of what must outlive the watchdog.
+Watched watched(const Executor& executor);
+Watched watched(const Pipeline& pipeline);
 
 /// Ends a job that hangs: MPI notices neither an endless wait nor a stopped peer. A thread of its
 /// own looks a few times a second; once `progress` has not moved for the time-out it writes one

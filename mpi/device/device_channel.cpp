@@ -98,7 +98,7 @@ void DeviceChannel::await(Part& part) {
   settle(part);
 }
 
-bool DeviceChannel::finished() {
+bool DeviceChannel::all_ended() {
   if (!receives_to_push_.empty() || first_send_ < sends_to_push_.size()) return false;
   for (std::vector<Part>* parts : {&receives_, &sends_}) {
     for (Part& part : *parts) {
@@ -113,8 +113,15 @@ bool DeviceChannel::finished() {
   return true;
 }
 
+bool DeviceChannel::finished() {
+  if (!all_ended() || !inner_->channel().finished()) return false;
+  sends_to_push_.clear();
+  first_send_ = 0;
+  return true;
+}
+
 void DeviceChannel::finish() {
-  push_until([&] { return finished(); });
+  push_until([&] { return all_ended(); });
   inner_->channel().finish();
   sends_to_push_.clear();
   first_send_ = 0;

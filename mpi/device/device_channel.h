@@ -32,9 +32,7 @@ class DeviceChannel final : public Channel {
   bool sent(std::size_t send) override { return open(sends_[send]); }
   void poll() override;
   void finish() override;
-
-  /// Whether finish() would return at once, by what poll() has seen so far.
-  bool finished();
+  bool finished() override;
 
  private:
   struct Part {
@@ -50,6 +48,7 @@ class DeviceChannel final : public Channel {
   void await(Part& part);
   template <class Done>
   void push_until(Done&& done);
+  bool all_ended();
 
   std::vector<Part> sends_, receives_;
   // Started and not pushed to the end. Sends in the order of their starts, receives in any.

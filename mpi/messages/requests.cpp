@@ -80,6 +80,7 @@ class PersistentChannel final : public Channel {
   bool sent(std::size_t send) override { return !parts_[receives_ + send].under_way; }
   void poll() override;
   void finish() override;
+  bool finished() override { return under_way_ == 0; }
 
  private:
   struct Part {
@@ -141,6 +142,10 @@ void PersistentChannel::add(MPI_Comm communicator, const Message& message, bool 
   if (receive) {
     HIOS_MPI_FOR(MPI_Recv_init(message.data, count, type, peer, message.tag, communicator, request),
                  purpose(part));
+  } else if (message.synchronous) {
+    HIOS_MPI_FOR(
+        MPI_Ssend_init(message.data, count, type, peer, message.tag, communicator, request),
+        purpose(part));
   } else {
     HIOS_MPI_FOR(MPI_Send_init(message.data, count, type, peer, message.tag, communicator, request),
                  purpose(part));

@@ -21,6 +21,7 @@ class EmptyChannel final : public Channel {
   bool sent(std::size_t) override { return true; }
   void poll() override {}
   void finish() override {}
+  bool finished() override { return true; }
 };
 
 std::string host_name() {

@@ -14,8 +14,8 @@ class CudaAwareSend final : public Endpoint {
   CudaAwareSend(const EndpointParts& parts, const Message& message)
       : device_(*parts.device),
         inner_(parts.inner),
-        index_(inner_.add_send(
-            {message.peer, parts.tags.next_to(message.peer), message.data, message.size_bytes})),
+        index_(inner_.add_send({message.peer, parts.tags.next_to(message.peer), message.data,
+                                message.size_bytes, message.synchronous})),
         produced_(device_.make_event(/*shared=*/false)) {}
 
   void start() override {

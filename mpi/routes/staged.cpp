@@ -55,7 +55,7 @@ class StagedSend final : public Endpoint {
     for (std::size_t i = 0; i < staging_.chunks.size(); ++i) {
       copied_.push_back(parts.device->make_event(/*shared=*/false));
       parts_.add(inner_.add_send({message.peer, parts.tags.next_to(message.peer), staging_.host(i),
-                                  staging_.chunks[i].size_bytes}));
+                                  staging_.chunks[i].size_bytes, message.synchronous}));
     }
   }
 
@@ -143,8 +143,8 @@ std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Mes
   if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
   return std::make_unique<HostSend>(
       parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
-        return parts.inner.add_send(
-            {message.peer, parts.tags.next_to(message.peer), data, size_bytes});
+        return parts.inner.add_send({message.peer, parts.tags.next_to(message.peer), data,
+                                     size_bytes, message.synchronous});
       }));
 }
 

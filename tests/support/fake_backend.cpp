@@ -127,8 +127,9 @@ void FakeSource::weights(const Model&, const Layer&, std::span<float> out) {
 void FakeSource::bias(const Model&, const Layer&, std::span<float> out) {
   std::ranges::fill(out, 0.0f);
 }
-void FakeSource::input(const Model&, std::span<float> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(i);
+void FakeSource::input(const Model& model, std::span<float> out) { numbered_input(model, 0, out); }
+void FakeSource::numbered_input(const Model&, std::size_t number, std::span<float> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(i + 1000 * number);
 }
 
 Precision arithmetic_of(const CoarseGraph& coarse) {

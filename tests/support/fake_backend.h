@@ -63,6 +63,7 @@ class FakeSource final : public TensorSource {
   void weights(const Model&, const Layer&, std::span<float> out) override;
   void bias(const Model&, const Layer&, std::span<float> out) override;
   void input(const Model&, std::span<float> out) override;
+  void numbered_input(const Model&, std::size_t number, std::span<float> out) override;
 };
 
 /// The arithmetic that a graph's tensors are for: fp32, or fp16 where elements are of two bytes.

@@ -38,6 +38,10 @@ class ThreadChannel final : public mpi::Channel {
     for (Part& part : receives_) hub_.await(rank_, part);
     for (Part& part : sends_) hub_.await(rank_, part);
   }
+  bool finished() override {
+    const auto ended = [&](const Part& part) { return hub_.ended(part); };
+    return std::ranges::all_of(receives_, ended) && std::ranges::all_of(sends_, ended);
+  }
 
  private:
   Hub& hub_;

@@ -192,6 +192,7 @@ class LoggingTransport final : public mpi::Transport {
     bool sent(std::size_t) override { return true; }
     void poll() override { log_.push_back("poll"); }
     void finish() override { log_.push_back("finish"); }
+    bool finished() override { return true; }
 
    private:
     std::vector<std::string>& log_;

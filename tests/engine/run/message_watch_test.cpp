@@ -17,6 +17,7 @@ class ScriptedChannel final : public mpi::Channel {
   bool sent(std::size_t send) override { return was_sent[send]; }
   void poll() override {}
   void finish() override {}
+  bool finished() override { return true; }
 };
 
 TEST(MessageWatch, NotesWhatItSeesWhenItLooks) {

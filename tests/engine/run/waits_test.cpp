@@ -72,7 +72,7 @@ Lines stand_still(const test::ThreadOptions& options, std::size_t expected,
     const RankPlan plan = plan_rank(*network.coarse, network.schedule, transport.rank());
     Executor executor(*network.coarse, *network.model, plan, backend, transport, source);
     spoil(transport, backend, released);
-    const auto watching = watch.runs(executor);
+    const auto watching = watch.runs(watched(executor));
     for (int i = 0; i < 3; ++i) executor.run_once();
   };
   test::ThreadOptions patient = options;
@@ -146,7 +146,7 @@ TEST(Waits, TheEndOfSendsIsNamed) {
       transport.barrier();  // until rank 0 has given up
       return;
     }
-    const auto watching = watch.runs(executor);
+    const auto watching = watch.runs(watched(executor));
     executor.run_once();
   };
   EXPECT_THROW(test::run_ranks(2, body, options), RunError);

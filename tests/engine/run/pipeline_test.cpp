@@ -1,0 +1,310 @@
+// Many inferences in flight: random schedules, places and numbers of instances, on ranks as threads
+// and on fake devices that run as late as they may, give for every input what one operator at a
+// time gives, bit for bit. Fake backends poison what they write, so a place that is taken again too
+// early shows.
+#include "engine/run/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "engine/job/verification.h"
+#include "engine/run/one_device.h"
+#include "hios/base/error.h"
+#include "support/device_ranks.h"
+#include "support/fake_async_backend.h"
+#include "support/hang_guard.h"
+#include "support/random_network.h"
+
+namespace hios {
+namespace {
+
+using test::DeviceRanks;
+using test::FakeAccelerator;
+using test::FakeBackend;
+using test::FakeOptions;
+using test::FakeSource;
+using test::HangGuard;
+using test::random_network;
+using test::random_schedule;
+using test::RandomNetwork;
+using test::run_ranks;
+
+/// A source whose input is one of another's.
+class OneInput final : public TensorSource {
+ public:
+  explicit OneInput(std::size_t number) : number_(number) {}
+  void weights(const Model& m, const Layer& l, std::span<float> out) override {
+    source_.weights(m, l, out);
+  }
+  void bias(const Model& m, const Layer& l, std::span<float> out) override {
+    source_.bias(m, l, out);
+  }
+  void input(const Model& model, std::span<float> out) override {
+    source_.numbered_input(model, number_, out);
+  }
+
+ private:
+  FakeSource source_;
+  std::size_t number_;
+};
+
+/// By input, by operator.
+using Expected = std::vector<std::vector<std::vector<std::byte>>>;
+Expected computed_alone(const RandomNetwork& network, std::size_t inputs) {
+  Expected expected;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    FakeBackend oracle;
+    oracle.arithmetic = test::arithmetic_of(network.coarse);
+    OneInput source(i);
+    expected.push_back(test::evaluate_alone(network.coarse, network.model, oracle, source));
+  }
+  return expected;
+}
+
+void expect_outputs(const Pipeline& pipeline, const RankPlan& plan, const RandomNetwork& network,
+                    const Expected& expected, std::size_t instances) {
+  EXPECT_EQ(pipeline.unlike(), 0u);
+  for (std::size_t input = 0; input < expected.size(); ++input) {
+    EXPECT_EQ(pipeline.ran(input), input < instances);
+    if (!pipeline.ran(input)) continue;
+    for (const OpId op : plan.outputs) {
+      const auto floats =
+          test::as_floats(expected[input][op.index()], test::arithmetic_of(network.coarse));
+      EXPECT_TRUE(job::compare(pipeline.output(op, input), floats, {}).bitwise)
+          << network.coarse.graph.op(op).name << " of input " << input << " on rank "
+          << plan.rank.index();
+    }
+  }
+}
+
+void expect_in_order(const std::vector<InstanceTimes>& times) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_LE(times[i].start_ms, times[i].end_ms);
+    EXPECT_LE(i == 0 ? 0 : times[i - 1].end_ms, times[i].end_ms);
+  }
+}
+
+/// Runs of several lengths through one pipeline on this rank.
+void run_and_expect(mpi::Transport& transport, const RandomNetwork& network,
+                    const Schedule& schedule, FakeBackend& backend, std::size_t in_flight,
+                    const Expected& expected) {
+  const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(),
+                                  {.in_flight = in_flight, .inputs = expected.size()});
+  backend.arithmetic = test::arithmetic_of(network.coarse);
+  FakeSource source;
+  Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+  for (const std::size_t instances : {std::size_t{1}, 3 * in_flight + 2, std::size_t{2}}) {
+    SCOPED_TRACE(std::to_string(instances) + " instances");
+    std::vector<InstanceTimes> times(instances);
+    transport.barrier();
+    pipeline.run(times);
+    expect_in_order(times);
+    expect_outputs(pipeline, plan, network, expected, instances);
+    transport.barrier();
+  }
+  pipeline.close();
+}
+
+TEST(Pipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
+  HangGuard guard;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    guard.step("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(3 + seed % 25, seed, seed % 3 == 0 ? 2 : 4);
+    const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 8;
+    const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
+    const Expected expected = computed_alone(network, in_flight + 1);
+    run_ranks(ranks, [&](mpi::Transport& transport) {
+      FakeBackend backend(2, seed + transport.rank().index());
+      run_and_expect(transport, network, schedule, backend, in_flight, expected);
+    });
+  }
+}
+
+TEST(Pipeline, LateMessagesChangeNothing) {
+  HangGuard guard;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    guard.step("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(15, seed);
+    const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, seed);
+    const std::size_t in_flight = 1 + seed % 4;
+    const Expected expected = computed_alone(network, in_flight + 1);
+    test::ThreadOptions options;
+    options.seed = seed;
+    options.max_delay_ms = 0.5;
+    run_ranks(
+        3,
+        [&](mpi::Transport& transport) {
+          FakeBackend backend(2, seed);
+          run_and_expect(transport, network, schedule, backend, in_flight, expected);
+        },
+        options);
+  }
+}
+
+class DevicePipeline : public testing::TestWithParam<test::RouteCase> {};
+
+TEST_P(DevicePipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
+  HangGuard guard;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    guard.step("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(4 + seed % 20, seed, seed % 3 == 1 ? 2 : 4);
+    const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 4;
+    const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
+    const Expected expected = computed_alone(network, in_flight + 1);
+    DeviceRanks setting{GetParam()};
+    setting.seed = seed;
+    setting.threads.seed = seed;
+    setting.threads.max_delay_ms = seed % 2 == 0 ? 0 : 0.3;
+    setting.pace = seed % 5 == 3   ? FakeOptions::Pace::kLazy
+                   : seed % 5 == 4 ? FakeOptions::Pace::kEager
+                                   : FakeOptions::Pace::kRandom;
+    test::run_device_ranks(ranks, setting, [&](mpi::Transport& transport, FakeAccelerator* device) {
+      const auto backend = test::backend_on(device, seed % 3 != 2);
+      run_and_expect(transport, network, schedule, *backend, in_flight, expected);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Routes, DevicePipeline, testing::ValuesIn([] {
+                           std::vector<test::RouteCase> cases = test::device_route_cases();
+                           cases.push_back(test::route_case("host"));
+                           return cases;
+                         }()),
+                         [](const auto& one) { return one.param.name; });
+
+/// One operator behind the other, each on its own rank.
+Schedule chain(const Graph& graph, std::size_t ranks) {
+  Schedule schedule;
+  schedule.devices.resize(ranks);
+  const auto order = graph.topological();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t rank = i * ranks / order.size();
+    schedule.devices[rank].push_back({{{order[i]}}});
+  }
+  return schedule;
+}
+
+// The first rank of a chain has nobody to wait for but those that it sends to.
+TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
+  HangGuard guard;
+  const RandomNetwork network = random_network(12, 5);
+  const Schedule schedule = chain(network.coarse.graph, 3);
+  for (const std::size_t in_flight : {1, 2, 4}) {
+    std::vector<std::atomic<std::size_t>> begun(3);
+    std::atomic<bool> ahead = false;
+    const std::size_t first_of_last = schedule.devices[2][0].groups[0][0].index();
+    const std::size_t first_of_first = schedule.devices[0][0].groups[0][0].index();
+    run_ranks(3, [&](mpi::Transport& transport) {
+      const std::size_t rank = transport.rank().index();
+      const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(),
+                                      {.in_flight = in_flight, .inputs = 2});
+      FakeBackend backend;
+      const std::string first =
+          network.coarse.graph.op(OpId(rank == 0 ? first_of_first : first_of_last)).name;
+      backend.on_run = [&](const std::string& name) {
+        if (rank != 1 && name != first) return;
+        if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++begun[rank];
+        // Two ranks behind the first, with places on either side of both.
+        if (rank == 0 && begun[0] > begun[2] + 4 * in_flight + 1) ahead = true;
+      };
+      FakeSource source;
+      Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+      std::vector<InstanceTimes> times(60);
+      transport.barrier();
+      pipeline.run(times);
+      pipeline.close();
+    });
+    EXPECT_FALSE(ahead) << in_flight << " in flight";
+  }
+}
+
+TEST(Pipeline, AFailureNamesRankHostInstanceAndOperator) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = chain(network.coarse.graph, 1);
+  run_ranks(1, [&](mpi::Transport& transport) {
+    const RankPlan plan =
+        plan_rank(network.coarse, schedule, Rank(0), {.in_flight = 2, .inputs = 3});
+    FakeBackend backend;
+    std::size_t runs = 0;
+    backend.on_run = [&](const std::string& name) {
+      if (name == "op_4" && ++runs == 6) throw RunError("arithmetic is over");
+    };
+    FakeSource source;
+    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+    std::vector<InstanceTimes> times(9);
+    try {
+      pipeline.run(times);
+      FAIL() << "it ran";
+    } catch (const RunError& error) {
+      const std::string text = error.what();
+      for (const std::string& word :
+           {std::string("rank 0 on ") + transport.host(), std::string("instance 5"),
+            std::string("op_4"), std::string("arithmetic is over")}) {
+        EXPECT_NE(text.find(word), std::string::npos) << text;
+      }
+    }
+  });
+}
+
+TEST(Pipeline, TakesEveryStepThInstance) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = chain(network.coarse.graph, 1);
+  const Expected expected = computed_alone(network, 5);
+  run_ranks(1, [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0), {.inputs = 5});
+    FakeBackend backend;
+    FakeSource source;
+    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source,
+                      {.first = 1, .step = 3, .traced = 2});
+    std::vector<InstanceTimes> times(3);  // 1, 4, 7: inputs 1, 4, 2
+    pipeline.run(times);
+    for (std::size_t input = 0; input < 5; ++input) {
+      EXPECT_EQ(pipeline.ran(input), input == 1 || input == 2 || input == 4);
+      if (!pipeline.ran(input)) continue;
+      for (const OpId op : plan.outputs) {
+        EXPECT_EQ(pipeline.output(op, input),
+                  test::as_floats(expected[input][op.index()], Precision::kFp32));
+      }
+    }
+    const auto trace = pipeline.trace();
+    ASSERT_EQ(trace.size(), 2 * schedule.devices[0].size());
+    EXPECT_EQ(trace.front().instance, 4u);
+    EXPECT_EQ(trace.back().instance, 7u);
+  });
+}
+
+TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
+  const RandomNetwork network = random_network(12, 5);
+  const Schedule schedule = chain(network.coarse.graph, 2);
+  run_ranks(2, [&](mpi::Transport& transport) {
+    const RankPlan plan =
+        plan_rank(network.coarse, schedule, transport.rank(), {.in_flight = 2, .inputs = 3});
+    FakeBackend backend;
+    backend.on_run = [&](const std::string&) {
+      if (transport.rank() == Rank(1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    FakeSource source;
+    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+    std::vector<InstanceTimes> times(12);
+    transport.barrier();
+    pipeline.run(times);
+    const TimeShares& shares = pipeline.shares();
+    EXPECT_GE(shares.total_ms(), times.back().end_ms);
+    if (transport.rank() == Rank(1)) {
+      EXPECT_GE(shares.computing_ms, 12 * static_cast<double>(schedule.devices[1].size()));
+    } else {
+      EXPECT_GT(shares.waiting_ms, shares.computing_ms);  // for the other, which sleeps
+    }
+    pipeline.close();
+  });
+}
+
+}  // namespace
+}  // namespace hios
