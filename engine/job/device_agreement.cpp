@@ -30,10 +30,10 @@ std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const B
 void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
                         const std::string& schedule_name) {
   const auto place = [&](std::size_t r) {
-    return schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
+    return schedule_name + ": $.devices[" + std::to_string(r % devices.size()) + "]: ";
   };
   const auto named = [&](std::size_t r) -> const DeviceIdentity& {
-    return devices.device(DeviceId(r)).identity;
+    return devices.device(DeviceId(r % devices.size())).identity;
   };
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].matches(named(r))) continue;
@@ -104,13 +104,14 @@ std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const Mem
                                             const std::string& schedule_name) {
   std::vector<MemoryEstimate> ranks = mpi::gather(transport, mine);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const Device& device = devices.device(DeviceId(r));
+    const std::size_t d = r % devices.size();
+    const Device& device = devices.device(DeviceId(d));
     const MemoryEstimate& need = ranks[r];
     if (device.memory_bytes == 0 || need.total() <= device.memory_bytes) continue;
     const auto part = [](Bytes size_bytes, const char* what) {
       return std::to_string(size_bytes) + what;
     };
-    throw InputError(schedule_name + ": $.devices[" + std::to_string(r) + "].memory_bytes: rank " +
+    throw InputError(schedule_name + ": $.devices[" + std::to_string(d) + "].memory_bytes: rank " +
                          std::to_string(r) + " would hold " + part(need.total(), " bytes (") +
                          part(need.parameters, " of weights, ") +
                          part(need.tensors, " of tensors, ") + part(need.input, " of the input, ") +

@@ -25,7 +25,8 @@ std::string listed(const std::vector<std::size_t>& ranks);
 /// Which GPU each rank computes on, by rank; empty for ranks that compute on none.
 std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const Backend& backend);
 
-/// Throws InputError where ranks with these GPUs must not run this schedule. A device that names a
+/// Throws InputError where ranks with these GPUs must not run this schedule, or copies of it, whose
+/// ranks lie behind each other. A device that names a
 /// GPU must have it. Where two ranks have different ones, both must be named: else the schedule was
 /// made for GPUs that are all alike.
 void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
@@ -44,7 +45,7 @@ void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network&
                      const RankPlan& plan);
 
 /// What every rank holds, by rank. Throws InputError where one holds more than its device's
-/// `memory_bytes`: rank, bytes and limit. `schedule_name` is for that message.
+/// `memory_bytes`: rank, bytes and limit (copies as above). `schedule_name` is for that message.
 std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,
                                             const Platform& devices,
                                             const std::string& schedule_name);

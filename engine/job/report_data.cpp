@@ -42,7 +42,7 @@ void note_memory(std::vector<ReportRank>& ranks, const std::vector<MemoryEstimat
     ranks[r].input_bytes = held[r].input;
     ranks[r].weights_bytes = held[r].parameters;
     ranks[r].scratch_bytes = held[r].scratch;
-    ranks[r].memory_bytes = devices[r].memory_bytes;
+    ranks[r].memory_bytes = devices[r % devices.size()].memory_bytes;
   }
 }
 
@@ -53,6 +53,9 @@ Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const Ran
 }
 
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results) {
+  if (results.instances) {
+    return results.predicted_instances ? results.predicted_instances->latency_ms : std::nullopt;
+  }
   if (results.predicted) return results.predicted->latency_ms;
   if (inputs.schedule.has_prediction) return inputs.schedule.predicted.latency_ms;
   return std::nullopt;

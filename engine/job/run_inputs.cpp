@@ -108,12 +108,14 @@ std::optional<std::size_t> standing_in(const RunInputs& inputs, const Platform& 
 
 namespace {
 
-void check_schedule(const RunInputs& inputs, const Platform& platform, std::size_t ranks) {
-  if (platform.size() != ranks) {
+void check_schedule(const RunInputs& inputs, const Platform& platform, std::size_t ranks,
+                    std::size_t copies) {
+  if (platform.size() * copies != ranks) {
     const std::string devices = std::to_string(platform.size());
-    throw InputError(inputs.schedule_name + ": $.devices: the schedule has " + devices +
-                         " devices and the job " + std::to_string(ranks) + " ranks",
-                     Need{"ranks", {{"ranks", devices}}});
+    const std::string of_copies = copies == 1 ? "" : ", of " + std::to_string(copies) + " copies,";
+    throw InputError(inputs.schedule_name + ": $.devices: the schedule" + of_copies + " has " +
+                         devices + " devices and the job " + std::to_string(ranks) + " ranks",
+                     Need{"ranks", {{"ranks", std::to_string(platform.size() * copies)}}});
   }
   const auto findings = validate(inputs.network.coarse.graph, platform, inputs.schedule.schedule);
   if (findings.empty()) return;
@@ -149,15 +151,17 @@ std::string backends_for(const Platform& platform, std::span<const BackendEntry>
 }  // namespace
 
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
-                                         std::size_t ranks) {
+                                         std::size_t ranks, std::size_t copies) {
   const Platform platform(inputs.schedule.devices);
-  check_schedule(inputs, platform, ranks);
+  check_schedule(inputs, platform, ranks, copies);
   std::vector<RankDevice> devices;
-  const auto backends = backends_of_ranks(options, platform.size());
-  for (std::size_t r = 0; r < platform.size(); ++r) {
-    const Device& device = platform.device(DeviceId(r));
+  const auto backends = backends_of_ranks(options, ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const DeviceId here(r % platform.size());
+    const Device& device = platform.device(here);
     const BackendEntry& backend = *backends[r];
-    const std::string where = inputs.schedule_name + ": $.devices[" + std::to_string(r) + "]: ";
+    const std::string where =
+        inputs.schedule_name + ": $.devices[" + std::to_string(here.index()) + "]: ";
     if (backend.kind != device.kind) {
       throw InputError(where + "the schedule wants a device of kind " + device.kind +
                            ", and rank " + std::to_string(r) + " has the " +

@@ -49,10 +49,10 @@ std::string schedule_digest(const RunInputs& inputs);
 /// schedule was planned so, and the profile has nothing nearer. Empty: nothing stands in.
 std::optional<std::size_t> standing_in(const RunInputs& inputs, const Platform& platform);
 
-/// What each rank computes with under the schedule, by rank. Throws InputError where the schedule
-/// is for another number of ranks or breaks a rule (validate()), or where a rank's backend is not
-/// for its device's kind or arithmetic.
+/// What each rank computes with under so many copies of the schedule, whose ranks lie behind each
+/// other, by rank. Throws InputError where the schedule is for another number of ranks or breaks a
+/// rule (validate()), or where a rank's backend is not for its device's kind or arithmetic.
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
-                                         std::size_t ranks);
+                                         std::size_t ranks, std::size_t copies = 1);
 
 }  // namespace hios::job

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/job/instances.h"
 #include "engine/job/ranks.h"
 #include "engine/job/run_inputs.h"
 #include "engine/job/surroundings.h"
@@ -31,7 +32,8 @@
 ///   set up    cores and backend of each rank · which devices these are · plan ·         │ RunJob()
 ///     │       memory · algorithms · routes of tensors                                   ┘
 ///     │         └─ setup(), steps(): what will run, and where
-///   run       warm-up, measured iterations, a few more with every stage's clock         ┐
+///   run       warm-up, measured iterations, a few more with every stage's clock; or,    ┐
+///             with RunOptions::instances, many inferences in flight                     │
 ///     │                                                                                 │ run()
 ///   verify    against the reference backend, and bit by bit against one rank            ┘
 ///     │
@@ -46,7 +48,9 @@ struct RunOptions {
   RankOptions ranks = {};
   const mpi::Route* route = nullptr;  ///< between devices; null: the best that works
   Protocol protocol = {};             ///< warm-up runs and measured ones
-  std::uint64_t seed = 0;             ///< of weights and input
+  /// Many inferences in flight, which `protocol` counts then; none: one at a time.
+  std::optional<InstancesOptions> instances = {};
+  std::uint64_t seed = 0;  ///< of weights and input
   Verify verify = Verify::kNo;
   std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
   std::optional<double> rtol = {};  ///< a share of the expected value; none: the same
@@ -71,8 +75,16 @@ struct RunSetup {
   Tolerance tolerance;
 };
 
+/// What the profile, or else the schedule's own prediction, says of many inferences in flight.
+struct PredictedInstances {
+  double period_ms = 0;              ///< of all copies together
+  std::optional<double> latency_ms;  ///< of one of them in flight
+  std::size_t bottleneck = 0;        ///< the rank whose block is the dearest, in the first copy
+};
+
 struct RunResults {
-  /// The maximum over ranks of each measured iteration; none where stopped before the first.
+  /// The maximum over ranks of each measured iteration; none where stopped before the first. With
+  /// many inferences in flight each one's latency, once the pipeline was full.
   std::vector<double> iterations_ms;
   std::vector<bool> disturbed;  ///< by iteration: some rank's machine did something else
   /// By Protocol::stop, before all was done; what there is has been measured as it should.
@@ -82,6 +94,9 @@ struct RunResults {
   std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
+  /// With RunOptions::instances; then there are no timelines.
+  std::optional<MeasuredInstances> instances;
+  std::optional<PredictedInstances> predicted_instances;
   /// In the order in which they started, each with its median over the recorded runs; only where it
   /// was asked for, and not where stopped before.
   std::vector<ReportOperator> operators;
@@ -120,7 +135,7 @@ RunResults run(mpi::Transport& transport, const RunInputs& inputs, const RunOpti
                double timeout_s = Watch::kDefaultTimeoutSeconds);
 
 /// The latency in ms that the run is judged by: the profile's, else the schedule's own; empty where
-/// neither says one.
+/// neither says one. Of an inference in flight where many are.
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results);
 
 /// A report of everything but the program: its arguments and versions are the caller's to add.

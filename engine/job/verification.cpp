@@ -176,25 +176,28 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   return computed;
 }
 
+using OutputOf = std::function<std::vector<float>(OpId)>;
+
 /// All ranks go from operator to operator together, those too that have nothing to compare: so each
 /// sees that the others are at work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
-                                        const Executor& executor,
-                                        const std::function<bool()>& stop) {
+                                        const OutputOf& output, const std::function<bool()>& stop) {
   const CoarseGraph& coarse = run.network.coarse;
   const Graph& graph = coarse.graph;
-  const std::vector<OpId> ops = to_compare(run.plan, options.what);
+  const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {
-    for (std::size_t i = 0; i < graph.size() * (options.alike ? 2 : 1); ++i) {
+    const std::size_t runs = (options.alike ? 1 : 0) + (options.reference ? 1 : 0);
+    for (std::size_t i = 0; i < graph.size() * runs; ++i) {
       if (stop()) throw OneRankRun::Stopped();
     }
     return {};
   }
   const auto reference = find_backend("reference").make({});
-  const OneRankRun expected(coarse, run.network.model, *reference,
-                            std::vector<int>(graph.size(), 1), run.source,
-                            "computing the reference", stop);
-  std::optional<OneRankRun> alone;
+  std::optional<OneRankRun> expected, alone;
+  if (options.reference) {
+    expected.emplace(coarse, run.network.model, *reference, std::vector<int>(graph.size(), 1),
+                     run.source, "computing the reference", stop);
+  }
   if (options.alike) {
     alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
                   run.source, "computing on one rank", stop);
@@ -203,10 +206,11 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
   std::vector<OperatorCheck> checks;
   for (const OpId op : ops) {
-    const auto values = executor.output(op);
-    checks.push_back({position[op.index()], graph.op(op).name,
-                      compare(values, expected.output(op), options.tolerance),
-                      !alone || compare(values, alone->output(op), options.tolerance).bitwise});
+    const auto values = output(op);
+    checks.push_back(
+        {position[op.index()], graph.op(op).name,
+         expected ? compare(values, expected->output(op), options.tolerance) : Comparison{},
+         !alone || compare(values, alone->output(op), options.tolerance).bitwise});
   }
   return checks;
 }
@@ -214,14 +218,14 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
 /// Nothing where it was stopped.
 std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
                                                          const VerifyOptions& options,
-                                                         const Executor& executor) {
+                                                         const OutputOf& output) {
   const auto stop = [&] {
     double stopped = options.stop && options.stop() ? 1 : 0;
     run.transport.all_reduce_max({&stopped, 1});
     return stopped > 0;
   };
   try {
-    return compare_here(run, options, executor, stop);
+    return compare_here(run, options, output, stop);
   } catch (const OneRankRun::Stopped&) {
     return {};
   }
@@ -257,6 +261,16 @@ Verified combine(const std::vector<OperatorCheck>& checks) {
 
 }  // namespace
 
+void Verified::add(const Verified& other) {
+  if (other.worst.max_abs > worst.max_abs) worst_operator = other.worst_operator;
+  worst.max_abs = std::max(worst.max_abs, other.worst.max_abs);
+  worst.max_rel = std::max(worst.max_rel, other.worst.max_rel);
+  worst.outside += other.worst.outside;
+  if (first_outside.empty()) first_outside = other.first_outside;
+  if (first_unequal.empty()) first_unequal = other.first_unequal;
+  operators += other.operators;
+}
+
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options) {
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
@@ -266,10 +280,10 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
                    run.source);
     run.transport.barrier();
     whole.run_once();
-    mine = try_to_compare(run, options, whole);
+    mine = try_to_compare(run, options, [&](OpId op) { return whole.output(op); });
     whole.close();
   } else {
-    mine = try_to_compare(run, options, run.executor);
+    mine = try_to_compare(run, options, run.output);
   }
   if (!mine) return {};
   Verified verified = combine(gather_checks(run.transport, *mine));

@@ -78,6 +78,7 @@ struct VerifyOptions {
   /// can be asked of all.
   bool alike = true;
   std::function<bool()> stop = {};  ///< as Protocol::stop: asked between operators
+  bool reference = true;            ///< false: only bit by bit
 };
 
 /// What was found, over all ranks.
@@ -90,6 +91,8 @@ struct Verified {
   std::size_t operators = 0;   ///< compared
   bool passed() const { return worst.outside == 0; }
   bool bitwise() const { return first_unequal.empty(); }
+  /// Takes in what was found for another input.
+  void add(const Verified& other);
 };
 
 /// A run that has ended, on this rank.
@@ -100,14 +103,17 @@ struct EndedRun {
   const RankPlan& plan;
   Backend& backend;
   TensorSource& source;
-  const Executor& executor;  ///< not closed yet; holds the graph's outputs
+  /// A graph's output that this rank computed for the source's input, as the run left it; none: it
+  /// computed nothing for that.
+  std::function<std::vector<float>(OpId op)> output;
 };
 
 /// Compares what a run computed with the reference backend (within the tolerance) and with one rank
 /// that gives each operator the same number of threads (bit by bit, where all ranks are alike): the
 /// graph's outputs as the executor left them, or, with Verify::kOperators, every operator of a
 /// further run that keeps all tensors. Collective; every rank gets the same answer.
-/// Nothing where `stop` ended it.
+/// Nothing where `stop` ended it. REQUIRES: with Verify::kOperators, as many ranks as the schedule
+/// has devices.
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options);
 
 }  // namespace hios::job

@@ -328,6 +328,8 @@ void Pipeline::run(std::span<InstanceTimes> times) {
 
 const TimeShares& Pipeline::shares() const { return state_->meter.shares(); }
 
+bool Pipeline::knows_computing() const { return !state_->backend.accelerator(); }
+
 std::vector<StageOfInstance> Pipeline::trace() const {
   std::vector<StageOfInstance> stages;
   for (const StageOfInstance& stage : state_->traced) {

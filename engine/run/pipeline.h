@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/backend/backend.h"
@@ -30,12 +31,18 @@ struct TimeShares {
   double waiting_ms = 0;       ///< for other ranks, and for the device
   double own_ms = 0;           ///< all else: the executor's own
   double total_ms() const { return computing_ms + transferring_ms + waiting_ms + own_ms; }
+  static auto fields(auto& self) {
+    return std::tie(self.computing_ms, self.transferring_ms, self.waiting_ms, self.own_ms);
+  }
 };
 
 /// One stage of one instance, in ms from the start of the run on its rank.
 struct StageOfInstance {
   std::size_t instance = 0, stage = 0;
   double awaited_ms = 0, start_ms = 0, end_ms = 0;  ///< as StageTimes
+  static auto fields(auto& self) {
+    return std::tie(self.instance, self.stage, self.awaited_ms, self.start_ms, self.end_ms);
+  }
 };
 
 struct PipelineOptions {
@@ -76,6 +83,8 @@ class Pipeline {
 
   /// Of the last run.
   const TimeShares& shares() const;
+  /// Whether they say what was computed: not on an asynchronous device.
+  bool knows_computing() const;
   /// Allocates.
   std::vector<StageOfInstance> trace() const;
   /// How many instances of the last run gave other bits than one before with the same input.

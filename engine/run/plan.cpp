@@ -388,6 +388,14 @@ RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank ran
   return Planner(coarse, schedule, rank, options).plan();
 }
 
+RankPlan of_copy(RankPlan plan, std::size_t first) {
+  const auto moved = [&](Rank rank) { return Rank(first + rank.index()); };
+  plan.rank = moved(plan.rank);
+  for (PlannedMessage& message : plan.sends) message.peer = moved(message.peer);
+  for (PlannedMessage& message : plan.receives) message.peer = moved(message.peer);
+  return plan;
+}
+
 std::vector<Segment> cut_segments(std::span<const Step> steps) {
   std::vector<Segment> segments;
   for (std::size_t step = 0; step < steps.size(); ++step) {

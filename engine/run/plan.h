@@ -97,6 +97,9 @@ struct RankPlan {
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options = {});
 
+/// The plan of the copy of a schedule whose device 0 is rank `first`.
+RankPlan of_copy(RankPlan plan, std::size_t first);
+
 /// Stages with no message step between them, so that a device can be given all of them at once.
 struct Segment {
   std::size_t first = 0;  ///< index of its first step

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/backend/tensor_source.h"
+
+/// Where a job's weights and inputs come from.
+namespace hios::job {
+
+/// Weights as the model or the seed has them; input 0 of the user's, where there is one.
+class InputSource final : public TensorSource {
+ public:
+  /// `given`, empty or as large as the model's input, outlives this.
+  InputSource(std::uint64_t seed, const std::vector<float>& given) : seeded_(seed), given_(given) {}
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override;
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override;
+  void input(const Model& model, std::span<float> out) override;
+  void numbered_input(const Model& model, std::size_t number, std::span<float> out) override;
+
+ private:
+  SeededSource seeded_;
+  const std::vector<float>& given_;
+};
+
+/// Another source, whose input is one of its inputs.
+class OneInput final : public TensorSource {
+ public:
+  OneInput(TensorSource& source, std::size_t number) : source_(source), number_(number) {}
+  void weights(const Model& model, const Layer& layer, std::span<float> out) override;
+  void bias(const Model& model, const Layer& layer, std::span<float> out) override;
+  void input(const Model& model, std::span<float> out) override;
+
+ private:
+  TensorSource& source_;
+  std::size_t number_;
+};
+
+}  // namespace hios::job

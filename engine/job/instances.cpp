@@ -1,0 +1,165 @@
+#include "engine/job/instances.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "engine/host/clock.h"
+#include "hios/base/log.h"
+#include "mpi/exchange.h"
+
+namespace hios::job {
+namespace {
+
+constexpr double kRunMs = 2000;
+constexpr std::size_t kFewestWindows = 8;
+
+std::size_t rounded_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Starts and ends of a run's instances, over all ranks.
+struct Moments {
+  std::vector<double> start_ms, end_ms;  // by number of the instance
+};
+
+class Measuring {
+ public:
+  Measuring(const InstancesJob& job, Pipeline& pipeline) : job_(job), pipeline_(pipeline) {
+    measured_.options = job.options;
+    // Ends of one copy come together where it is slow; a window holds as many of each.
+    measured_.window = job.options.copies * std::max<std::size_t>(4, job.options.in_flight);
+  }
+
+  MeasuredInstances measure() {
+    const std::size_t least = rounded_up(fill() + kFewestWindows * measured_.window, copies());
+    std::size_t warm_up = static_cast<std::size_t>(std::max(job_.protocol.warmup, 1));
+    double period_ms = run(rounded_up(std::max(warm_up, fill() + measured_.window), copies()));
+    const auto wanted = static_cast<std::size_t>(job_.protocol.iterations);
+    const double duration_ms = job_.protocol.duration_s * 1000;
+    const Stopwatch stopwatch;
+    log::Progress shown("running instance");
+    while (!measured_.stopped && (measured_.instances < wanted || measured_ms_ < duration_ms)) {
+      const std::size_t left = wanted - std::min(wanted, measured_.instances);
+      const double left_ms =
+          std::max(duration_ms - measured_ms_, static_cast<double>(left) * period_ms);
+      const std::size_t count =
+          std::max(least, static_cast<std::size_t>(std::min(left_ms, kRunMs) / period_ms));
+      period_ms = run(rounded_up(count, copies()));
+      keep();
+      shown.update(measured_.instances,
+                   measured_.instances +
+                       static_cast<std::size_t>(std::max(0.0, left_ms - kRunMs) / period_ms),
+                   std::max(0.0, left_ms - kRunMs) / 1000);
+    }
+    gather_ranks();
+    return std::move(measured_);
+  }
+
+ private:
+  std::size_t copies() const { return job_.options.copies; }
+  /// Instances until the pipeline is full.
+  std::size_t fill() const { return copies() * (job_.devices + job_.options.in_flight); }
+
+  /// Returns the period in ms, the same on all ranks.
+  double run(std::size_t instances) {
+    std::vector<InstanceTimes> times(instances / copies());
+    const DisturbanceCounts before = job_.reader.read();
+    job_.transport.barrier();
+    pipeline_.run(times);
+    const double ms = pipeline_.shares().total_ms();
+    const bool moved = disturbed(before, job_.reader.read(), ms);
+    const std::function<bool()>& stop = job_.protocol.stop;
+    std::array<double, 4> facts{ms, moved ? 1.0 : 0.0, stop && stop() ? 1.0 : 0.0,
+                                static_cast<double>(pipeline_.unlike())};
+    job_.transport.all_reduce_max(facts);
+    last_ms_ = facts[0];
+    last_disturbed_ = facts[1] > 0;
+    measured_.stopped = facts[2] > 0;
+    measured_.unlike = std::max(measured_.unlike, static_cast<std::size_t>(facts[3]));
+    moments_ = together(times);
+    return last_ms_ / static_cast<double>(instances);
+  }
+
+  /// Of all ranks, each of which saw its own part.
+  Moments together(std::span<const InstanceTimes> times) {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    const std::size_t copy = place_in_copies(job_.transport.rank(), job_.devices).copy;
+    const std::size_t count = times.size() * copies();
+    std::vector<double> both(2 * count, kNone);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      both[copy + i * copies()] = -times[i].start_ms;
+      both[count + copy + i * copies()] = times[i].end_ms;
+    }
+    job_.transport.all_reduce_max(both);
+    Moments moments;
+    for (std::size_t i = 0; i < count; ++i) moments.start_ms.push_back(-both[i]);
+    moments.end_ms.assign(both.begin() + static_cast<std::ptrdiff_t>(count), both.end());
+    return moments;
+  }
+
+  /// What the last run says.
+  void keep() {
+    const std::vector<double>& end_ms = moments_.end_ms;
+    const std::size_t full = std::min(fill(), end_ms.size() / 2);
+    std::vector<double> in_order = end_ms;
+    for (std::size_t i = 1; i < in_order.size(); ++i)
+      in_order[i] = std::max(in_order[i], in_order[i - 1]);
+    for (std::size_t i = full; i + measured_.window < in_order.size(); i += measured_.window) {
+      measured_.periods_ms.push_back((in_order[i + measured_.window] - in_order[i]) /
+                                     static_cast<double>(measured_.window));
+      measured_.disturbed_periods.push_back(last_disturbed_);
+    }
+    for (std::size_t i = full; i < end_ms.size(); ++i) {
+      measured_.latencies_ms.push_back(end_ms[i] - moments_.start_ms[i]);
+      measured_.disturbed_latencies.push_back(last_disturbed_);
+    }
+    measured_.instances += end_ms.size();
+    ++measured_.runs;
+    measured_ms_ += last_ms_;
+    const TimeShares& shares = pipeline_.shares();
+    here_.computing_ms += shares.computing_ms;
+    here_.transferring_ms += shares.transferring_ms;
+    here_.waiting_ms += shares.waiting_ms;
+    here_.own_ms += shares.own_ms;
+  }
+
+  void gather_ranks() {
+    const std::size_t count = measured_.instances / copies();
+    RankOfInstances mine{here_, count, pipeline_.knows_computing(), pipeline_.trace()};
+    const double each = count > 0 ? 1 / static_cast<double>(count) : 0;
+    for (double* ms : {&mine.each.computing_ms, &mine.each.transferring_ms, &mine.each.waiting_ms,
+                       &mine.each.own_ms}) {
+      *ms *= each;
+    }
+    measured_.ranks = mpi::gather(job_.transport, mine);
+  }
+
+  const InstancesJob& job_;
+  Pipeline& pipeline_;
+  MeasuredInstances measured_;
+  TimeShares here_;  // summed over all measured runs
+  Moments moments_;  // of the last run
+  double last_ms_ = 0, measured_ms_ = 0;
+  bool last_disturbed_ = false;
+};
+
+}  // namespace
+
+InstancesOptions settled(const InstancesOptions& options, const ScheduleFile& schedule) {
+  InstancesOptions chosen = options;
+  if (chosen.in_flight == 0) {
+    const bool says = schedule.has_prediction && schedule.predicted.throughput;
+    chosen.in_flight = says ? schedule.predicted.throughput->in_flight : 2;
+  }
+  // Nothing common with the places of all copies: each place meets all inputs.
+  if (chosen.inputs == 0) chosen.inputs = chosen.in_flight * chosen.copies + 1;
+  return chosen;
+}
+
+MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline) {
+  return Measuring(job, pipeline).measure();
+}
+
+}  // namespace hios::job

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/host/disturbance.h"
+#include "engine/measure/protocol.h"
+#include "engine/run/pipeline.h"
+#include "hios/schedule/schedule.h"
+#include "mpi/transport.h"
+
+/// Runs of many inferences in flight: how many, in how many copies, and what was measured.
+namespace hios::job {
+
+/// How inferences ("instances") flow. The same on all ranks.
+struct InstancesOptions {
+  std::size_t in_flight = 0;  ///< places of each tensor that travels; 0: the schedule's, else 2
+  std::size_t copies = 1;     ///< of the schedule, each on ranks of its own, that take turns
+  std::size_t inputs = 0;     ///< different ones, taken in turn; 0: one more than all places
+};
+
+/// With nothing left to be chosen.
+InstancesOptions settled(const InstancesOptions& options, const ScheduleFile& schedule);
+
+/// Which part of which copy a rank is: copy c of a schedule for k devices has the ranks from c · k.
+struct PlaceInCopies {
+  std::size_t copy = 0;
+  DeviceId device;
+};
+inline PlaceInCopies place_in_copies(Rank rank, std::size_t devices) {
+  return {rank.index() / devices, DeviceId(rank.index() % devices)};
+}
+
+/// A rank's time an instance, and the stages of the last instances.
+struct RankOfInstances {
+  TimeShares each;                     ///< an instance
+  std::size_t instances = 0;           ///< that it ran
+  bool knows_computing = true;         ///< not where its device is asynchronous
+  std::vector<StageOfInstance> trace;  ///< of the last run
+  static auto fields(auto& self) {
+    return std::tie(self.each, self.instances, self.knows_computing, self.trace);
+  }
+};
+
+/// What was measured, the same on every rank.
+struct MeasuredInstances {
+  InstancesOptions options;   ///< settled
+  std::size_t instances = 0;  ///< measured, in all copies together
+  std::size_t runs = 0;       ///< from an empty pipeline to an empty one
+  /// From the end of an instance to the end of the next, in the mean over `window` that follow each
+  /// other, of all that ended after the pipeline was full. Instances count as ended in their order.
+  std::vector<double> periods_ms;
+  std::size_t window = 0;
+  /// From the start of its first stage to its end, of the same instances.
+  std::vector<double> latencies_ms;
+  std::vector<bool> disturbed_periods, disturbed_latencies;  ///< as Samples::disturbed
+  std::vector<RankOfInstances> ranks;
+  std::size_t unlike = 0;  ///< instances whose output was not that of the same input before
+  bool stopped = false;
+};
+
+/// What measure_instances() is to do. `stop` of the protocol is asked between runs.
+struct InstancesJob {
+  mpi::Transport& transport;
+  const Protocol& protocol;  ///< warm-up instances, and how many are measured, at least
+  InstancesOptions options;  ///< settled
+  std::size_t devices;       ///< of a copy
+  DisturbanceReader& reader;
+};
+
+/// Warm-up, then runs of two seconds or so until both limits of the protocol are met; before each a
+/// barrier, in it no collective. How many instances a run has is agreed before it. Collective.
+MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline);
+
+}  // namespace hios::job
