@@ -70,6 +70,8 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
+std::string megabytes(Bytes size_bytes) { return fixed(static_cast<double>(size_bytes) / 1e6, 1); }
+
 std::string exact(double value) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hios/base/ids.h"
 #include "hios/base/json_io.h"
 
 namespace hios::cli {
@@ -26,6 +27,8 @@ class Table {
 
 /// "12.345" with the given digits behind the point.
 std::string fixed(double value, int digits);
+/// Of bytes, in 10⁶: "12.3".
+std::string megabytes(Bytes size_bytes);
 /// The shortest text that reads back as the same number, for scripts.
 std::string exact(double value);
 /// A value as a cell of a CSV: plain text, exact numbers; nothing for null.

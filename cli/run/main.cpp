@@ -9,6 +9,7 @@
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/export_onnx.h"
+#include "cli/run/instances_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/stop_request.h"
@@ -87,6 +88,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
       .add(rank_flags())
       .add(device_flags())
       .add(run_flags())
+      .add(instances_flags())
       .add(flight_flags())
       .add(explain_flags())
       .add(common_flags());

@@ -2,6 +2,7 @@
 
 #include "cli/model_flags.h"
 #include "cli/rank_flags.h"
+#include "cli/run/instances_flags.h"
 #include "hios/base/error.h"
 
 namespace hios::cli {
@@ -90,6 +91,8 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   options.ranks = read_rank_options(flags, ranks);
   options.route = read_route(flags);
   options.protocol = read_protocol(flags);
+  options.instances = read_instances(flags);
+  if (options.instances) count_instances(flags, options.protocol);
   options.seed = seed;
   options.verify = read_verify(flags);
   if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);
@@ -115,13 +118,16 @@ void check_together(const Flags& flags, const RunCommand& command) {
   }
 }
 
-/// One rank's device where there is no schedule.
+/// A rank's device where there is no schedule: one rank, or copies on one each.
 Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_t size) {
-  if (size != 1) {
+  const auto copies =
+      static_cast<std::size_t>(flags.optional_integer("copies", 1, 65536).value_or(1));
+  if (size != copies) {
     throw InputError("--schedule FILE is needed for more than one rank (" + std::to_string(size) +
+                     (copies > 1 ? ", for " + std::to_string(copies) + " copies" : "") +
                      "): which of them runs what?");
   }
-  const BackendEntry& backend = *job::backends_of_ranks(ranks, 1).front();
+  const BackendEntry& backend = *job::backends_of_ranks(ranks, size).front();
   Device device;
   device.kind = std::string(backend.kind);
   device.name = device.kind + "0";

@@ -5,21 +5,17 @@
 #include <cstdio>
 
 #include "cli/device_list.h"
+#include "cli/run/instances_results.h"
 #include "cli/run/layers_table.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/profile/extrapolate.h"
+#include "hios/report/draw_instances.h"
 #include "hios/report/draw_timeline.h"
 
 namespace hios::cli {
-
-namespace {
-
-std::string megabytes(Bytes size_bytes) { return fixed(static_cast<double>(size_bytes) / 1e6, 1); }
-
-}  // namespace
 
 void print_setup(const RunCommand& command, const job::RunSetup& setup) {
   if (log::level() == log::Level::kQuiet) return;
@@ -28,12 +24,13 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
               setup.transfer_path.c_str());
   Table table({"rank", "host", "backend", "cores", "stages", "weights MB", "tensors MB",
                "of all MB", "sent MB"});
+  const auto& devices = command.inputs.schedule.schedule.devices;
   for (std::size_t r = 0; r < setup.ranks.size(); ++r) {
     const ReportRank& rank = setup.ranks[r];
     table.add({std::to_string(r), rank.host, setup.backends[r], cores_text(rank.cores),
-               std::to_string(command.inputs.schedule.schedule.devices[r].size()),
-               megabytes(rank.weights_bytes), megabytes(rank.arena_bytes),
-               megabytes(rank.all_tensors_bytes), megabytes(rank.sent_bytes)});
+               std::to_string(devices[r % devices.size()].size()), megabytes(rank.weights_bytes),
+               megabytes(rank.arena_bytes), megabytes(rank.all_tensors_bytes),
+               megabytes(rank.sent_bytes)});
   }
   std::printf("%s\n", table.text().c_str());
   if (!setup.routes.empty()) std::printf("%s\n", setup.routes.c_str());
@@ -96,9 +93,13 @@ Table results_csv(const Report& report, const Statistics& latency) {
       std::to_string(latency.samples),
       predicted ? exact(*report.predicted_ms) : "",
       predicted ? exact(prediction_error(latency.best_quarter, *report.predicted_ms)) : "",
-      report.measured ? exact(report.overhead_ms) : "",
+      report.measured || report.throughput ? exact(report.overhead_ms) : "",
       checked(&ReportVerification::passed),
       report.verified && report.verified->bitwise ? std::to_string(*report.verified->bitwise) : ""};
+  for (const auto& [column, cell] : instances_columns(report)) {
+    columns.push_back(column);
+    cells.push_back(cell);
+  }
   for (const double p : report.percentiles) {
     columns.push_back("p" + exact(p) + "_ms");
     cells.push_back(exact(percentile(report.iterations_ms, p)));
@@ -121,6 +122,13 @@ Table results_table(const Report& report, const Statistics& latency) {
   return table;
 }
 
+/// Of the period where many inferences are in flight.
+std::optional<double> judged_error(const Report& report, const Statistics& latency) {
+  if (report.throughput) return report.throughput->error();
+  if (!report.predicted_ms) return {};
+  return prediction_error(latency.best_quarter, *report.predicted_ms);
+}
+
 }  // namespace
 
 int print_results(const RunCommand& command, const Report& report, const job::RunSetup& setup,
@@ -128,7 +136,7 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   const Statistics latency = summarize(report.iterations_ms, report.disturbed);
   if (command.common.csv)
     write_text(*command.common.csv, results_csv(report, latency).csv(), command.common.existing);
-  show(results_table(report, latency).text());
+  show(report.throughput ? instances_text(report) : results_table(report, latency).text());
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
          std::to_string(latency.samples) +
@@ -156,13 +164,31 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
       status = static_cast<int>(ExitCode::kCheckFailed);
     }
   }
-  if (!command.max_error || !report.predicted_ms) return status;
-  const double error = prediction_error(latency.best_quarter, *report.predicted_ms);
-  if (100 * std::abs(error) <= *command.max_error) return status;
-  log::error("the prediction is off by " + percent(error) + ", more than --max-error " +
+  if (report.throughput && report.throughput->unlike > 0) {
+    log::error(std::to_string(report.throughput->unlike) +
+               " inferences gave other outputs than the same input had given before");
+    status = static_cast<int>(ExitCode::kCheckFailed);
+  }
+  const std::optional<double> error = judged_error(report, latency);
+  if (!command.max_error || !error) return status;
+  if (100 * std::abs(*error) <= *command.max_error) return status;
+  log::error("the prediction is off by " + percent(*error) + ", more than --max-error " +
              exact(*command.max_error));
   return static_cast<int>(ExitCode::kCheckFailed);
 }
+
+namespace {
+
+std::vector<InstanceStage> instance_stages(const job::MeasuredInstances& measured) {
+  std::vector<InstanceStage> stages;
+  for (std::size_t r = 0; r < measured.ranks.size(); ++r) {
+    for (const StageOfInstance& each : measured.ranks[r].trace)
+      stages.push_back({r, each.instance, each.stage, each.awaited_ms, each.start_ms, each.end_ms});
+  }
+  return stages;
+}
+
+}  // namespace
 
 Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
                 const CostModel* costs) {
@@ -173,6 +199,8 @@ Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
     draw_timeline("planned", graph, schedule, *results.predicted, costs, trace);
   if (results.measured)
     draw_timeline("measured", graph, schedule, *results.measured, nullptr, trace);
+  if (results.instances)
+    draw_instances(graph, schedule, instance_stages(*results.instances), trace);
   return trace;
 }
 

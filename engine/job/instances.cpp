@@ -158,6 +158,18 @@ InstancesOptions settled(const InstancesOptions& options, const ScheduleFile& sc
   return chosen;
 }
 
+Platform of_copies(const Platform& platform, std::size_t copies) {
+  if (copies == 1) return platform;
+  std::vector<Device> devices;
+  for (std::size_t copy = 0; copy < copies; ++copy) {
+    for (Device device : platform.devices()) {
+      if (copy > 0) device.name += " of copy " + std::to_string(copy + 1);
+      devices.push_back(std::move(device));
+    }
+  }
+  return Platform(std::move(devices));
+}
+
 MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline) {
   return Measuring(job, pipeline).measure();
 }

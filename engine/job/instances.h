@@ -8,6 +8,7 @@
 #include "engine/host/disturbance.h"
 #include "engine/measure/protocol.h"
 #include "engine/run/pipeline.h"
+#include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
 #include "mpi/transport.h"
 
@@ -32,6 +33,9 @@ struct PlaceInCopies {
 inline PlaceInCopies place_in_copies(Rank rank, std::size_t devices) {
   return {rank.index() / devices, DeviceId(rank.index() % devices)};
 }
+
+/// The devices of all copies, by rank: what each costs is measured with all of them at work.
+Platform of_copies(const Platform& platform, std::size_t copies);
 
 /// A rank's time an instance, and the stages of the last instances.
 struct RankOfInstances {

@@ -80,6 +80,33 @@ ReportVerification report_verification(const RunSetup& setup, const Verified& ve
   return report;
 }
 
+ReportThroughput report_throughput(const RunResults& results) {
+  const MeasuredInstances& measured = *results.instances;
+  ReportThroughput report;
+  report.instances = measured.instances;
+  report.runs = measured.runs;
+  report.in_flight = measured.options.in_flight;
+  report.copies = measured.options.copies;
+  report.inputs = measured.options.inputs;
+  report.window = measured.window;
+  report.periods_ms = measured.periods_ms;
+  report.disturbed = measured.disturbed_periods;
+  report.unlike = measured.unlike;
+  if (results.predicted_instances) {
+    report.predicted_ms = results.predicted_instances->period_ms;
+    report.predicted_bottleneck = results.predicted_instances->bottleneck;
+  }
+  for (const RankOfInstances& rank : measured.ranks) {
+    const auto& ranks = measured.ranks;
+    if (rank.each.waiting_ms < ranks[report.bottleneck].each.waiting_ms)
+      report.bottleneck = report.ranks.size();
+    report.ranks.push_back(
+        {rank.knows_computing ? std::optional(rank.each.computing_ms) : std::nullopt,
+         rank.each.transferring_ms, rank.each.waiting_ms, rank.each.own_ms});
+  }
+  return report;
+}
+
 }  // namespace
 
 Report make_report(const RunInputs& inputs, const RunOptions& options, const RunSetup& setup,
@@ -110,6 +137,8 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.predicted = results.predicted;
   report.measured = results.measured;
   report.operators = results.operators;
+  if (results.instances && !results.instances->periods_ms.empty())
+    report.throughput = report_throughput(results);
   return report;
 }
 

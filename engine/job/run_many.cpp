@@ -29,7 +29,8 @@ std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
 
 std::optional<PredictedInstances> RunJob::State::predict_instances() const {
   const Graph& graph = inputs.network.coarse.graph;
-  const Schedule& schedule = inputs.schedule.schedule;
+  Schedule schedule = inputs.schedule.schedule;
+  schedule.devices.resize(schedule.devices.size() * instances->copies);  // of the first
   const auto copies = static_cast<double>(instances->copies);
   if (costs) {
     const std::size_t enough = 4 * (instances->in_flight + schedule.devices.size()) + 32;

@@ -51,8 +51,8 @@ class Flow {
     list_nodes(schedule);
     list_journeys();
     order_nodes();
-    left_ms_.assign(in_flight, std::vector<double>(journeys_.size(), 0));
-    read_ms_ = left_ms_;
+    left_ms_.resize(journeys_.size());
+    ready_ms_.assign(in_flight, std::vector<double>(schedule.devices.size(), 0));
   }
 
   ManyInferences run(std::size_t inferences) {
@@ -150,33 +150,28 @@ class Flow {
   }
 
   Span infer(std::size_t inference) {
-    // What stands there is of the inference that had the places before, until it is set anew.
-    std::vector<double>& left = left_ms_[inference % in_flight_];
-    std::vector<double>& read = read_ms_[inference % in_flight_];
+    std::vector<double>& ready = ready_ms_[inference % in_flight_];
     Span span{-1, 0};
-    read_now_.assign(journeys_.size(), 0);
     for (const std::size_t n : order_) {
       const Node& node = nodes_[n];
       double& free_ms = free_ms_[node.device.index()];
-      double start = free_ms;
+      double start = std::max(free_ms, ready[node.device.index()]);
       for (const Arrival& each : node.received)
-        start = std::max(start, left[each.journey] + each.alone_ms);
-      for (const std::size_t journey : node.sent) {
-        if (inference >= in_flight_)
-          start = std::max(start, left[journey] + journeys_[journey].alone_ms);
-      }
+        start = std::max(start, left_ms_[each.journey] + each.alone_ms);
       double end = start;
       for (const std::size_t journey : node.taken_in) end += journeys_[journey].receive_ms;
       end += node.work_ms;
-      for (const Arrival& each : node.received) {
-        read_now_[each.journey] = std::max(read_now_[each.journey], end);
-      }
       free_ms = end + node.send_ms;
-      for (const std::size_t journey : node.sent) left[journey] = std::max(free_ms, read[journey]);
+      for (const std::size_t journey : node.sent)
+        left_ms_[journey] = std::max(free_ms, ready[journeys_[journey].to.index()]);
       if (span.start_ms < 0 || start < span.start_ms) span.start_ms = start;
       span.end_ms = std::max(span.end_ms, end);
     }
-    read = read_now_;
+    ready = free_ms_;
+    for (std::size_t j = 0; j < journeys_.size(); ++j) {
+      double& of_sender = ready[journeys_[j].from.index()];
+      of_sender = std::max(of_sender, left_ms_[j] + journeys_[j].alone_ms);
+    }
     return span;
   }
 
@@ -189,9 +184,9 @@ class Flow {
   std::vector<Journey> journeys_;
   std::vector<std::size_t> order_;
   std::vector<double> free_ms_;  // by device: since when it is
-  // By place, by journey: when the tensor that was there last left, and was read the last time.
-  std::vector<std::vector<double>> left_ms_, read_ms_;
-  std::vector<double> read_now_;
+  std::vector<double> left_ms_;     // by journey: when this inference's tensor did
+  // By place, by device: from when on an inference may have the place.
+  std::vector<std::vector<double>> ready_ms_;
 };
 
 /// Long enough that the later half shows the period.

@@ -19,8 +19,9 @@ struct ManyInferences {
 
 /// Every device runs the stages of the first inference in order, then those of the second, and so
 /// on, each as soon as its inputs are there. A tensor that travels has `in_flight` places on either
-/// side, taken in turn: it leaves once the readers of `in_flight` inferences before have ended, and
-/// what makes it begins once that of as many before has arrived.
+/// side, taken in turn. A device has places for an inference once it has ended the one `in_flight`
+/// before, and all that it sent of that one has arrived: then it can receive, and begin. (So do the
+/// ranks of a job.)
 ///
 /// A device is busy besides with what IoCharge says of tensor_ms(): behind a stage for each of its
 /// tensors that others read, before one for each tensor that it is the first of its device to read;

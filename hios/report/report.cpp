@@ -192,10 +192,12 @@ Json to_json(const Report& report, const Graph& graph) {
                {"disturbed_iterations", disturbed_json(report)},
                {"predicted_ms", value_or_null(report.predicted_ms)},
                {"prediction_error", value_or_null(error)},
-               {"overhead_ms", report.measured ? Json(report.overhead_ms) : Json(nullptr)},
+               {"overhead_ms",
+                report.measured || report.throughput ? Json(report.overhead_ms) : Json(nullptr)},
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
   if (!report.date.empty()) json["date"] = report.date;
   if (!report.environment.empty()) json["environment"] = report.environment;

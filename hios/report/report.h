@@ -11,6 +11,7 @@
 #include "hios/base/precision.h"
 #include "hios/base/statistics.h"
 #include "hios/evaluate/timeline.h"
+#include "hios/report/throughput.h"
 #include "hios/schedule/schedule.h"
 
 /// `hios-report` version 1: what a run measured, and under which circumstances. Written only;
@@ -74,13 +75,16 @@ struct Report {
   std::int64_t batch = 0, height = 0, width = 0;
   std::string algorithm;
   std::uint64_t seed = 0;
-  Json protocol = Json::object();     ///< warm-up, iterations
-  std::vector<double> iterations_ms;  ///< REQUIRES: not empty
+  Json protocol = Json::object();  ///< warm-up, iterations
+  /// Of runs of one inference at a time; of many in flight, the latency of each. REQUIRES: not
+  /// empty.
+  std::vector<double> iterations_ms;
   /// By iteration: the machine of some rank did something else. Empty: it never did.
   std::vector<bool> disturbed;
   std::vector<double> percentiles;  ///< to be reported beside the usual ones, in percent
   std::optional<double> predicted_ms;
-  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; known with `measured`
+  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; with either of the next
+  std::optional<ReportThroughput> throughput;  ///< of many inferences in flight
   std::optional<ReportVerification> verified;
   Schedule schedule;                      ///< what ran
   std::optional<Timeline> predicted;      ///< with a profile
