@@ -89,18 +89,19 @@ void RunJob::State::prepare() {
   mpi::agreed(transport(), [&] {
     plan_rank_of_copy();
     check_supported(coarse, model, *mine.backend, plan);
-    const Platform all = of_copies(platform, copies());
-    setup.measured_ranks = standing_in(inputs, all);
-    profile = setup.measured_ranks ? extrapolated(*inputs.profile, all, *setup.measured_ranks)
-                                   : inputs.profile;
-    if (profile) costs = CostModel::from_profile(coarse.graph, all, *profile);
+    all_copies = of_copies(platform, copies());
+    setup.measured_ranks = standing_in(inputs, all_copies);
+    profile = setup.measured_ranks
+                  ? extrapolated(*inputs.profile, all_copies, *setup.measured_ranks)
+                  : inputs.profile;
+    if (profile) costs = CostModel::from_profile(coarse.graph, all_copies, *profile);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   planned = agree_on_limits(transport(), estimate_memory(coarse, model, plan), platform,
                             inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
-      profile ? profile->find(of_copies(platform, copies()), DeviceId(rank().index())) : nullptr;
+      profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;
   const auto known =
       measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};
   agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
@@ -115,7 +116,7 @@ void RunJob::State::describe() {
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
-  if (profile) setup.unsettled = unsettled_text(*profile, of_copies(platform, copies()));
+  if (profile) setup.unsettled = unsettled_text(*profile, all_copies);
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);
   setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};

@@ -45,7 +45,8 @@ struct RunJob::State {
   const RunInputs& inputs;
   const RunOptions options;
   std::optional<InstancesOptions> instances;  ///< settled
-  Platform platform;  ///< its devices have their identities once the backends are made
+  Platform platform;    ///< its devices have their identities once the backends are made
+  Platform all_copies;  ///< by rank; the costs' own
   std::vector<RankDevice> devices;         ///< by rank
   std::vector<DeviceIdentity> identities;  ///< by rank
   RankBackend mine;

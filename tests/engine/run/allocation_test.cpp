@@ -7,6 +7,7 @@
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
+#include "engine/run/pipeline.h"
 #include "hios/flight/recorder.h"
 #include "hios/model/networks/networks.h"
 #include "mpi/session/heartbeat_transport.h"
@@ -80,6 +81,51 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
         executor.close();
       });
   return allocations;
+}
+
+/// Of all ranks together, in a run of many inferences in flight.
+std::size_t allocations_in_flight(const test::RandomNetwork& network, const Schedule& schedule,
+                                  const test::RouteCase& routes, std::size_t in_flight) {
+  const std::size_t ranks = schedule.devices.size();
+  std::barrier together(static_cast<std::ptrdiff_t>(ranks));
+  allocations = 0;
+  test::run_device_ranks(
+      ranks, {routes}, [&](mpi::Transport& transport, test::FakeAccelerator* device) {
+        const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(),
+                                        {.in_flight = in_flight, .inputs = in_flight + 1});
+        std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
+        if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, true);
+        backend->ran.reserve(1 << 16);  // the fake's own notes
+        test::FakeSource source;
+        flight::Recorder recorder;
+        mpi::HeartbeatTransport noted(transport, &recorder);
+        Pipeline pipeline(network.coarse, network.model, plan, *backend, noted, source,
+                          {.traced = 2});
+        std::vector<InstanceTimes> times(20);
+        pipeline.run(times);  // not counted: what a library does on its first call
+        together.arrive_and_wait();
+        counting = true;
+        together.arrive_and_wait();
+        pipeline.run(times);
+        together.arrive_and_wait();
+        counting = false;
+        together.arrive_and_wait();
+        pipeline.close();
+      });
+  return allocations;
+}
+
+TEST(Allocation, NoneWithManyInferencesInFlight) {
+  const test::RandomNetwork network = test::random_network(20, 4);
+  std::vector<test::RouteCase> cases = test::device_route_cases();
+  cases.push_back(test::route_case("host"));
+  for (const test::RouteCase& routes : cases) {
+    for (const std::size_t in_flight : {1, 3}) {
+      const Schedule schedule = test::random_schedule(network.coarse.graph, 3, 2, 7);
+      EXPECT_EQ(allocations_in_flight(network, schedule, routes, in_flight), 0u)
+          << routes << ", " << in_flight << " in flight";
+    }
+  }
 }
 
 TEST(Allocation, TheCounterCounts) {

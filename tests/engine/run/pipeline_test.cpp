@@ -10,18 +10,19 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/job/verification.h"
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
 #include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
 #include "support/hang_guard.h"
+#include "support/instances_as_alone.h"
 #include "support/random_network.h"
 
 namespace hios {
 namespace {
 
 using test::DeviceRanks;
+using test::Expected;
 using test::FakeAccelerator;
 using test::FakeBackend;
 using test::FakeOptions;
@@ -32,82 +33,6 @@ using test::random_schedule;
 using test::RandomNetwork;
 using test::run_ranks;
 
-/// A source whose input is one of another's.
-class OneInput final : public TensorSource {
- public:
-  explicit OneInput(std::size_t number) : number_(number) {}
-  void weights(const Model& m, const Layer& l, std::span<float> out) override {
-    source_.weights(m, l, out);
-  }
-  void bias(const Model& m, const Layer& l, std::span<float> out) override {
-    source_.bias(m, l, out);
-  }
-  void input(const Model& model, std::span<float> out) override {
-    source_.numbered_input(model, number_, out);
-  }
-
- private:
-  FakeSource source_;
-  std::size_t number_;
-};
-
-/// By input, by operator.
-using Expected = std::vector<std::vector<std::vector<std::byte>>>;
-Expected computed_alone(const RandomNetwork& network, std::size_t inputs) {
-  Expected expected;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    FakeBackend oracle;
-    oracle.arithmetic = test::arithmetic_of(network.coarse);
-    OneInput source(i);
-    expected.push_back(test::evaluate_alone(network.coarse, network.model, oracle, source));
-  }
-  return expected;
-}
-
-void expect_outputs(const Pipeline& pipeline, const RankPlan& plan, const RandomNetwork& network,
-                    const Expected& expected, std::size_t instances) {
-  EXPECT_EQ(pipeline.unlike(), 0u);
-  for (std::size_t input = 0; input < expected.size(); ++input) {
-    EXPECT_EQ(pipeline.ran(input), input < instances);
-    if (!pipeline.ran(input)) continue;
-    for (const OpId op : plan.outputs) {
-      const auto floats =
-          test::as_floats(expected[input][op.index()], test::arithmetic_of(network.coarse));
-      EXPECT_TRUE(job::compare(pipeline.output(op, input), floats, {}).bitwise)
-          << network.coarse.graph.op(op).name << " of input " << input << " on rank "
-          << plan.rank.index();
-    }
-  }
-}
-
-void expect_in_order(const std::vector<InstanceTimes>& times) {
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    EXPECT_LE(times[i].start_ms, times[i].end_ms);
-    EXPECT_LE(i == 0 ? 0 : times[i - 1].end_ms, times[i].end_ms);
-  }
-}
-
-/// Runs of several lengths through one pipeline on this rank.
-void run_and_expect(mpi::Transport& transport, const RandomNetwork& network,
-                    const Schedule& schedule, FakeBackend& backend, std::size_t in_flight,
-                    const Expected& expected) {
-  const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(),
-                                  {.in_flight = in_flight, .inputs = expected.size()});
-  backend.arithmetic = test::arithmetic_of(network.coarse);
-  FakeSource source;
-  Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
-  for (const std::size_t instances : {std::size_t{1}, 3 * in_flight + 2, std::size_t{2}}) {
-    SCOPED_TRACE(std::to_string(instances) + " instances");
-    std::vector<InstanceTimes> times(instances);
-    transport.barrier();
-    pipeline.run(times);
-    expect_in_order(times);
-    expect_outputs(pipeline, plan, network, expected, instances);
-    transport.barrier();
-  }
-  pipeline.close();
-}
-
 TEST(Pipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
   HangGuard guard;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
@@ -116,10 +41,10 @@ TEST(Pipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
     const RandomNetwork network = random_network(3 + seed % 25, seed, seed % 3 == 0 ? 2 : 4);
     const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 8;
     const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
-    const Expected expected = computed_alone(network, in_flight + 1);
+    const Expected expected = test::inputs_alone(network, in_flight + 1);
     run_ranks(ranks, [&](mpi::Transport& transport) {
       FakeBackend backend(2, seed + transport.rank().index());
-      run_and_expect(transport, network, schedule, backend, in_flight, expected);
+      test::expect_instances_as_alone(transport, network, schedule, backend, in_flight, expected);
     });
   }
 }
@@ -132,7 +57,7 @@ TEST(Pipeline, LateMessagesChangeNothing) {
     const RandomNetwork network = random_network(15, seed);
     const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, seed);
     const std::size_t in_flight = 1 + seed % 4;
-    const Expected expected = computed_alone(network, in_flight + 1);
+    const Expected expected = test::inputs_alone(network, in_flight + 1);
     test::ThreadOptions options;
     options.seed = seed;
     options.max_delay_ms = 0.5;
@@ -140,7 +65,8 @@ TEST(Pipeline, LateMessagesChangeNothing) {
         3,
         [&](mpi::Transport& transport) {
           FakeBackend backend(2, seed);
-          run_and_expect(transport, network, schedule, backend, in_flight, expected);
+          test::expect_instances_as_alone(transport, network, schedule, backend, in_flight,
+                                          expected);
         },
         options);
   }
@@ -156,7 +82,7 @@ TEST_P(DevicePipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGiv
     const RandomNetwork network = random_network(4 + seed % 20, seed, seed % 3 == 1 ? 2 : 4);
     const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 4;
     const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
-    const Expected expected = computed_alone(network, in_flight + 1);
+    const Expected expected = test::inputs_alone(network, in_flight + 1);
     DeviceRanks setting{GetParam()};
     setting.seed = seed;
     setting.threads.seed = seed;
@@ -166,7 +92,7 @@ TEST_P(DevicePipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGiv
                                    : FakeOptions::Pace::kRandom;
     test::run_device_ranks(ranks, setting, [&](mpi::Transport& transport, FakeAccelerator* device) {
       const auto backend = test::backend_on(device, seed % 3 != 2);
-      run_and_expect(transport, network, schedule, *backend, in_flight, expected);
+      test::expect_instances_as_alone(transport, network, schedule, *backend, in_flight, expected);
     });
   }
 }
@@ -256,7 +182,7 @@ TEST(Pipeline, AFailureNamesRankHostInstanceAndOperator) {
 TEST(Pipeline, TakesEveryStepThInstance) {
   const RandomNetwork network = random_network(6, 1);
   const Schedule schedule = chain(network.coarse.graph, 1);
-  const Expected expected = computed_alone(network, 5);
+  const Expected expected = test::inputs_alone(network, 5);
   run_ranks(1, [&](mpi::Transport& transport) {
     const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0), {.inputs = 5});
     FakeBackend backend;

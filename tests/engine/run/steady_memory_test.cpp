@@ -10,6 +10,7 @@
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
+#include "engine/run/pipeline.h"
 #include "support/count_allocations.h"
 #include "support/mpi_main.h"
 #include "support/random_network.h"
@@ -54,6 +55,36 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
   // Less than 100 bytes an iteration; the system itself counts pages late.
   EXPECT_LT(after, before + 1'000'000);
   executor.close();
+}
+
+// The first rank is much faster than the last, and its messages are small: what MPI would buffer.
+TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
+  const test::RandomNetwork network = test::random_network(8, 4);
+  const auto order = network.coarse.graph.topological();
+  Schedule schedule;
+  schedule.devices.resize(job().size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t rank = i == 0 ? 0 : job().size() - 1;
+    schedule.devices[rank].push_back({{{order[i]}}});
+  }
+  const RankPlan plan =
+      plan_rank(network.coarse, schedule, job().rank(), {.in_flight = 2, .inputs = 3});
+  const auto backend = find_backend("reference").make({1, {}});
+  SeededSource source(1);
+  Pipeline pipeline(network.coarse, network.model, plan, *backend, job(), source);
+  std::vector<InstanceTimes> some(1000), many(10'000);
+  job().barrier();
+  pipeline.run(some);  // in which MPI takes what it wants
+  job().barrier();
+  const Bytes before = resident_bytes();
+  const std::ptrdiff_t live = test::live_allocations;
+  pipeline.run(many);
+  const std::ptrdiff_t left = test::live_allocations - live;
+  const Bytes after = resident_bytes();
+  EXPECT_EQ(left, 0);
+  EXPECT_LT(after, before + 1'000'000);
+  EXPECT_EQ(pipeline.unlike(), 0u);
+  pipeline.close();
 }
 
 }  // namespace

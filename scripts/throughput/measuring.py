@@ -1,0 +1,64 @@
+"""Profiles, schedules and runs. All rows of a network stand on one profile and run in turns."""
+
+import json
+import sys
+
+
+class Bench:
+    """The programs, and a folder for what they write. `seconds`: measured, a run."""
+
+    def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0):
+        self.programs, self.folder, self.seed = programs, folder, seed
+        self.seconds, self.sweeps, self.limit_s = seconds, sweeps, limit_s
+
+    def stem(self, row):
+        return self.folder / f"{row.model}-{row.batch}"
+
+    def profile(self, network, rows):
+        """`network`: the flags that name it."""
+        file = self.stem(rows[0]).with_suffix(".profile.json")
+        for ranks, threads in sorted({row.way for row in rows}):
+            print(f"profiling {rows[0].model}, batch {rows[0].batch}: {ranks} x {threads} ...", file=sys.stderr, flush=True)
+            self.programs.run("hios-profile", *network, "--threads", threads, "--warmup", 3, "--iterations", self.sweeps,
+                              "--stages", "none", "--seed", self.seed, "--output", file, "--update", "-q", ranks=ranks)
+        return file
+
+    def schedule(self, network, rows, profile, platform=None):
+        """A file for each algorithm; for plans for latency the fewest places that their period needs."""
+        for row in rows:
+            if row.algorithm == "sequential":
+                continue
+            objective = ["--objective", "throughput"] if row.algorithm in ("slice-graph", "best") else []
+            devices = ["--platform", platform] if platform else ["--devices", row.ranks, "--threads", row.threads]
+            plan = [*network, "--profile", profile, *devices, "--algorithm", row.algorithm, "--time-limit", self.limit_s]
+            self.programs.run("hios-schedule", *plan, *objective, "--output", self.file(row), "--force", "-q")
+            if not objective and row.in_flight is None:
+                compared = self.programs.json("hios-schedule", *plan, "--objective", "throughput", "--compare")
+                (said,) = [each for each in compared["comparison"] if each["algorithm"] == row.algorithm]
+                row.in_flight = said["in_flight"]
+
+    def file(self, row):
+        return self.folder / f"{row.model}-{row.batch}.{row.algorithm}.json"
+
+    def run(self, network, row, profile, verify):
+        plan = [] if row.algorithm == "sequential" else ["--schedule", self.file(row)]
+        if not plan:
+            plan = ["--threads", row.threads]
+        places = ["--in-flight", row.in_flight] if row.in_flight else []
+        copies = ["--copies", row.copies] if row.copies > 1 else []
+        row.reports.append(self.programs.json(
+            "hios-run", *network, *plan, *places, *copies, "--profile", profile, "--seed", self.seed, "--instances", 40,
+            "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
+
+    def turns(self, network, rows, profile, rounds):
+        for turn in range(rounds):
+            print(f"{rows[0].model}, batch {rows[0].batch}: round {turn + 1} of {rounds} ...", file=sys.stderr, flush=True)
+            for row in rows:
+                self.run(network, row, profile, verify=turn == 0)
+
+
+def write_platform(file, devices, threads, memory_bytes):
+    """Alike, with so much memory each."""
+    file.write_text(json.dumps({"format": "hios-platform", "version": 2, "devices": [
+        {"name": f"cpu{i}", "kind": "cpu", "threads": threads, "memory_bytes": memory_bytes} for i in range(devices)]}))
+    return file

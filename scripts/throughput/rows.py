@@ -1,0 +1,63 @@
+"""What is measured: a network, the ranks that run it, and how."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    """`algorithm` plans for `ranks` devices of a copy; sequential copies need no plan. `in_flight`: None, the plan's."""
+
+    model: str
+    batch: int
+    ranks: int
+    threads: int
+    copies: int
+    algorithm: str
+    in_flight: int | None = None
+    reports: list = field(default_factory=list)
+    refused: str = ""  # why it cannot run
+
+    @property
+    def name(self):
+        if self.copies > 1:
+            return f"{self.copies} copies, {self.threads} core each"
+        ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''} x {self.threads} core{'s' if self.threads > 1 else ''}"
+        places = f", F = {self.in_flight}" if self.in_flight else ""
+        return f"{ranks}, {self.algorithm}{places}"
+
+    @property
+    def jobs_ranks(self):
+        return self.ranks * self.copies
+
+    @property
+    def way(self):
+        return self.jobs_ranks, self.threads
+
+    def result(self):
+        """Over all its runs: the best of the periods' best quarters, since noise only adds time."""
+        if self.refused or not self.reports:
+            return None
+        best = min(self.reports, key=lambda report: report["throughput"]["period_ms"]["best_quarter"])
+        many = best["throughput"]
+        period = many["period_ms"]["best_quarter"]
+        verified = [report["verified"] for report in self.reports if report["verified"]]
+        return {"model": self.model, "batch": self.batch, "ranks": self.jobs_ranks, "threads": self.threads,
+                "copies": self.copies, "algorithm": self.algorithm, "in_flight": many["in_flight"],
+                "per_second": 1000 * self.batch / period, "period_ms": period,
+                "predicted_period_ms": many["predicted_period_ms"], "prediction_error": many["prediction_error"],
+                "latency_ms": best["latency_ms"]["median"], "own_ms": max(rank["own_ms"] for rank in many["ranks"]),
+                "bottleneck": many["bottleneck"], "predicted_bottleneck": many["predicted_bottleneck"],
+                "verified": bool(verified) and all(each["passed"] and each["bitwise"] is not False for each in verified)}
+
+
+def rows_of(model, batch, algorithms=("slice-graph", "best")):
+    """One core, two cores on one rank, two copies, two ranks by several plans."""
+    return [Row(model, batch, 1, 1, 1, "sequential"), Row(model, batch, 1, 2, 1, "sequential"),
+            Row(model, batch, 1, 1, 2, "sequential"),
+            *[Row(model, batch, 2, 1, 1, algorithm) for algorithm in algorithms],
+            Row(model, batch, 2, 1, 1, "hios-lp", 1), Row(model, batch, 2, 1, 1, "hios-lp")]
+
+
+def short_rows_of(model, batch=1):
+    """Copies against a pipeline."""
+    return [Row(model, batch, 1, 1, 2, "sequential"), Row(model, batch, 2, 1, 1, "best")]

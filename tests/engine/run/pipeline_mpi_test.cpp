@@ -1,0 +1,34 @@
+// Many inferences in flight over a real MPI; tests/engine/CMakeLists.txt runs it with every message
+// a rendezvous, too, and without CMA.
+#include <gtest/gtest.h>
+
+#include "support/hang_guard.h"
+#include "support/instances_as_alone.h"
+#include "support/mpi_main.h"
+
+namespace hios {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSchedules = 20;
+#else
+constexpr std::uint64_t kSchedules = 150;
+#endif
+
+TEST(PipelineOverMpi, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
+  test::HangGuard guard;
+  for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    guard.step("seed " + std::to_string(seed));
+    const test::RandomNetwork network = test::random_network(3 + seed % 25, seed);
+    const std::size_t in_flight = 1 + seed % 8;
+    const Schedule schedule =
+        test::random_schedule(network.coarse.graph, test::job().size(), 1 + seed % 3, seed);
+    const test::Expected expected = test::inputs_alone(network, in_flight + 1);
+    test::FakeBackend backend(2, seed);
+    test::expect_instances_as_alone(test::job(), network, schedule, backend, in_flight, expected);
+  }
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/run/pipeline.h"
+#include "mpi/transport.h"
+#include "support/fake_backend.h"
+#include "support/random_network.h"
+
+/// Many inferences in flight with fake backends, judged by what operators compute alone.
+namespace hios::test {
+
+/// By input, by operator: its output.
+using Expected = std::vector<std::vector<std::vector<std::byte>>>;
+Expected inputs_alone(const RandomNetwork& network, std::size_t inputs);
+
+/// Runs of several lengths through one pipeline on this rank: EXPECTs that every input gave what is
+/// expected, bit for bit, and that instances ended in order. Collective. Failures of backends are
+/// thrown.
+void expect_instances_as_alone(mpi::Transport& transport, const RandomNetwork& network,
+                               const Schedule& schedule, FakeBackend& backend,
+                               std::size_t in_flight, const Expected& expected);
+
+}  // namespace hios::test
