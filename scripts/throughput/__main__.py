@@ -65,7 +65,7 @@ def network_rows(args, bench, batch):
 
 def weights_rows(args, bench):
     every, lines = [], []
-    cache = weights.l2_bytes()
+    cache = weights.cache_bytes()
     for factor in weights.FACTORS:
         file = bench.folder / f"{weights.name_of(factor)}.json"
         file.write_text(json.dumps(weights.network(factor, cache)))
@@ -77,7 +77,7 @@ def weights_rows(args, bench):
         every += rows
         copies = table.copies_of(rows)
         lines += [[rows[0].model, *table.cells(row, copies)] for row in rows]
-    print(f"\n1x1 convolutions whose weights are so many times a core's L2 cache ({cache / 1024:.0f} KiB)\n")
+    print(f"\n1x1 convolutions whose weights are so many times a core's share of the caches ({cache / 2**20:.1f} MiB)\n")
     print(table.text(["network", *table.COLUMNS], lines), flush=True)
     return every
 
