@@ -44,6 +44,12 @@ void require_one_library(mpi::Transport& transport, const Backend& backend);
 void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
                      const RankPlan& plan);
 
+/// Refuses ranks of a host that would together hold more than `available` on it, before anything is
+/// allocated; nothing where nobody knows what is there. For runs whose places and inputs are chosen
+/// by a user: others hold what their network needs. Ranks on devices count for nothing.
+void agree_on_host_memory(mpi::Transport& transport, const Backend& backend,
+                          const MemoryEstimate& mine, std::optional<Bytes> available);
+
 /// What every rank holds, by rank. Throws InputError where one holds more than its device's
 /// `memory_bytes`: rank, bytes and limit (copies as above). `schedule_name` is for that message.
 std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/operation.h"
+#include "engine/host/machine.h"
 #include "engine/job/algorithm_agreement.h"
 #include "engine/job/device_agreement.h"
 #include "engine/job/input_source.h"
@@ -97,8 +98,9 @@ void RunJob::State::prepare() {
     if (profile) costs = CostModel::from_profile(coarse.graph, all_copies, *profile);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
-  planned = agree_on_limits(transport(), estimate_memory(coarse, model, plan), platform,
-                            inputs.schedule_name);
+  const MemoryEstimate need = estimate_memory(coarse, model, plan);
+  if (instances) agree_on_host_memory(transport(), *mine.backend, need, available_memory());
+  planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;

@@ -164,6 +164,14 @@ TEST_F(InFlight, OneRankRunsManyToo) {
   EXPECT_EQ(report["stages"][0]["measured_start_ms"], nullptr);
 }
 
+TEST_F(InFlight, MoreThanAMachineHoldsIsRefusedBeforeItIsMade) {
+  const auto refused = hios_run(
+      1, {"--model", "squeezenet", "--batch", "16", "--instances", "2", "--inputs", "65536"});
+  EXPECT_EQ(refused.exit_status, 2) << refused.out << refused.err;
+  EXPECT_NE(refused.err.find("take fewer places, inputs or copies"), std::string::npos)
+      << refused.err;
+}
+
 TEST_F(InFlight, FlagsOfOneInferenceAtATimeAreRefused) {
   for (const Words& more :
        {Words{"--iterations", "5"}, Words{"--layers"}, Words{"--verify=operators"}}) {
