@@ -123,8 +123,8 @@ DividedInputs parts_of(const Batching& batching) {
 }
 
 /// How many inputs there are, as far as measuring the graph's operators needs to know.
-std::string inputs_words(const Flags& flags, const Model& model, const Graph& graph) {
-  std::optional<DividedInputs> divided = read_divided_inputs(flags);
+std::string inputs_words(std::optional<DividedInputs> divided, const Model& model,
+                         const Graph& graph) {
   if (graph.batching()) {
     const DividedInputs needed = parts_of(*graph.batching());
     if (!divided || divided->parts % needed.parts != 0) divided = needed;
@@ -136,11 +136,12 @@ std::string inputs_words(const Flags& flags, const Model& model, const Graph& gr
 
 }  // namespace
 
-std::string model_words(const Flags& flags, const Model& model, const Graph& graph) {
+std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
+                        std::optional<DividedInputs> divided) {
   std::string dims;  // and what else belongs to the model
   for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
   if (flags.given("fusion")) dims += " --fusion " + flags.text("fusion");
-  return "--model " + flags.text("model") + dims + inputs_words(flags, model, graph) +
+  return "--model " + flags.text("model") + dims + inputs_words(divided, model, graph) +
          " --height " + std::to_string(model.height()) + " --width " +
          std::to_string(model.width());
 }

@@ -47,6 +47,7 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
 /// The flags that name a network and its size: "--model squeezenet --batch 1 --height 48 --width
 /// 48", for commands that remedies name; with the parts that the batches of the graph need, where
 /// it divides the inputs.
-std::string model_words(const Flags& flags, const Model& model, const Graph& graph);
+std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
+                        std::optional<DividedInputs> divided = {});
 
 }  // namespace hios::cli

@@ -132,7 +132,7 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
     make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
     network_ = make_network_({});
     model_words_ = [flags, this](const Graph& graph) {
-      return model_words(flags, network_->model, graph);
+      return model_words(flags, network_->model, graph, read_divided_inputs(flags));
     };
   } else {
     const std::string file = flags.text("graph");
