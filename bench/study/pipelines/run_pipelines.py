@@ -1,0 +1,62 @@
+"""Repeats tables and figures of Archer, Fahrbach, Liu and Prabhu: how good blocks are, and how close bounds come.
+
+Results are CSV files under bench/results/pipelines, one a part; what is there is not computed again, so a run that was
+stopped continues. Remove a file to compute anew. The whole takes less than three hours on two cores.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench" / "study"))
+import pipeline_asks  # noqa: E402  (the path to what the studies share comes first)
+import pipeline_tables  # noqa: E402
+from pipeline_problems import DEVICES, PARTS  # noqa: E402
+from programs import Deadline, Programs  # noqa: E402
+
+ENDINGS = ("summary", "plots")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="bench/pipelines", description=" ".join(__doc__.split("\n\n")[0].split()),
+                                     epilog=" ".join(__doc__.split("\n\n")[1].split()))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join((*PARTS, *ENDINGS))}; all without any")
+    parser.add_argument("--devices", default=",".join(map(str, DEVICES)), metavar="K[,K...]", help="(%(default)s)")
+    parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin",
+                        help="folder of the three programs (%(default)s)")
+    parser.add_argument("--results", type=Path, default=ROOT / "bench/results/pipelines",
+                        help="folder of the CSV files, tables and plots (%(default)s)")
+    parser.add_argument("--max-seconds", type=float, help="start nothing more after that; call again to continue (exit status 1)")
+    args = parser.parse_args()
+    unknown = [part for part in args.parts if part not in PARTS and part not in ENDINGS]
+    if unknown:
+        parser.error(f"no part is called {unknown[0]}; there are: {', '.join((*PARTS, *ENDINGS))}")
+    return args
+
+
+def main():
+    args = arguments()
+    parts = args.parts or (*PARTS, *ENDINGS)
+    deadline, complete = Deadline(args.max_seconds), True
+    asked = [part for part in parts if part in PARTS]
+    if asked:
+        programs = Programs(args.programs)
+        for part in asked:
+            complete &= pipeline_asks.run(programs, args.results, part, deadline, tuple(map(int, args.devices.split(","))))
+    if "summary" in parts:
+        page = pipeline_tables.page(args.results)
+        (args.results / "tables.md").write_text(page)
+        print(page)
+    if "plots" in parts:
+        try:
+            import plots_pipelines
+        except ImportError:
+            sys.exit("plots need matplotlib: scripts/setup.sh --bench")
+        plots_pipelines.draw_all(args.results)
+    if not complete:
+        sys.exit("not complete yet: call it again")
+
+
+if __name__ == "__main__":
+    main()
