@@ -77,7 +77,19 @@ struct RandomDag {
     /// cost their sum (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping
     /// Neural Networks onto Heterogeneous Platforms", section V; Table II has the means).
     kModules,
+    /// A graph without directions, edges then along an order that is drawn; tensors N(50, 10) MB, a
+    /// transfer a millisecond a megabyte, operators as dear as what they read and make and a share
+    /// |N(0, 0.1)| of all tensors; stages cost their sum (Archer, Fahrbach, Liu and Prabhu,
+    /// "Practical Performance Guarantees for Pipelined DNN Inference", appendix C.2).
+    kRegal,
+    /// A transformer encoder, an operator a head, and layers of LSTM cells, unrolled: no chance in
+    /// them. Of a device with 1 TFLOP/s and 100 GB/s and a link with 10 GB/s.
+    kBert,
+    kLstm,
   };
+  /// Of kRegal: G(n, 0.05); each joined to 2 before it; a ring of 4 neighbours, 0.3 of them led
+  /// elsewhere; 4 blocks, 0.3 inside and 0.01 between.
+  enum class Base { kErdosRenyi, kBarabasiAlbert, kWattsStrogatz, kBlocks };
   /// Whose time a transfer is a share of: its producer's in the paper, its consumer's in the
   /// simulator that was published with it.
   enum class Transfer { kProducer, kConsumer };
@@ -87,7 +99,7 @@ struct RandomDag {
   std::size_t operators = 200;  ///< of kCholesky at most, of the others exactly
   /// Of kLayered. Absent: 2n, as in the paper, or as many as the layers have room for.
   std::optional<std::size_t> edges = {};
-  std::size_t layers = 14;  ///< of kLayered
+  std::size_t layers = 14;  ///< of kLayered, kBert and kLstm
   double p = 0.8;           ///< transfer time over that operator's time, at least 0.1 ms
   std::uint64_t seed = 0;
   Transfer transfer = Transfer::kProducer;
@@ -96,6 +108,10 @@ struct RandomDag {
   Direction direction = Direction::kOut;  ///< of kTree
   double density = 0.5;                   ///< of kDense: the chance of an edge
   RandomModules modules = {};             ///< of kModules, whose `operators` are all nodes
+  Base base = Base::kErdosRenyi;          ///< of kRegal
+  std::size_t heads = 12;                 ///< of kBert, whose `operators` these say, as of kLstm's
+  std::size_t hidden = 768;               ///< of kBert and kLstm: numbers of a token or a state
+  std::size_t length = 128;               ///< of kBert: tokens; of kLstm: steps
   RandomDevices devices = {};
 
   /// The most edges that there may be; of kDense ten standard deviations above the mean.
@@ -112,17 +128,19 @@ struct RandomProblem {
 
 /// "n=200,edges=400,layers=14,p=0.8,seed=3,transfer=producer", "family=chain,width=8,n=50",
 /// "modules=10,nodes=32,wiring=ws4-0.75,channels=2,ends=weak" (er0.2, ws4-0.75, ba5),
+/// "family=regal,base=sbm,n=120" (er, ba, ws, sbm), "family=bert,layers=12,heads=12",
+/// "family=lstm,layers=4,length=32,hidden=1024"; `kind` is another word for `family`;
 /// "speeds=1x4:0.25,memory=1.02,allowed=0.2,colocate=0.1" (1x4 is 1:1:1:1). Of absent keys, layers
-/// and width are as many of their defaults as there are operators for; the others keep their
-/// defaults. Throws InputError that names the key: unknown, given twice, no such value, one that
-/// the family has not, or one that the others make impossible.
+/// and width are as many of their defaults as there are operators for (of bert 12 layers, of lstm 4
+/// with 32 steps); the others keep their defaults. Throws InputError that names the key: unknown,
+/// given twice, no such value, one that the family has not, or one that the others make impossible.
 RandomDag parse_random_dag(std::string_view text);
 
-/// The network alone. But for kModules: times U[0.1, 4] ms, utilization U[0.6, 1], transfer =
-/// max(0.1, p × time), stage cost `overlap` 0.5: the last two and the utilization are not in the
-/// paper but in the published simulator. Depends on the parameters alone, on any machine. Throws
-/// InputError where there is no such network (layers: more operators than one need two) or where
-/// `devices` says anything: random_problem() is for that.
+/// The network alone. But for kModules, kRegal, kBert and kLstm: times U[0.1, 4] ms, utilization
+/// U[0.6, 1], transfer = max(0.1, p × time), stage cost `overlap` 0.5: the last two and the
+/// utilization are not in the paper but in the published simulator. Depends on the parameters
+/// alone, on any machine. Throws InputError where there is no such network (layers: more operators
+/// than one need two) or where `devices` says anything: random_problem() is for that.
 Graph random_dag(const RandomDag& parameters);
 
 /// The same network for devices that are told by name. Labels are drawn first: groups of two to

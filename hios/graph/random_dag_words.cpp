@@ -105,6 +105,23 @@ void read_wiring(std::string_view key, std::string_view text, RandomModules& int
   }
 }
 
+RandomDag::Base read_base(std::string_view text) {
+  using Base = RandomDag::Base;
+  constexpr std::pair<std::string_view, Base> kBases[] = {{"er", Base::kErdosRenyi},
+                                                          {"ba", Base::kBarabasiAlbert},
+                                                          {"ws", Base::kWattsStrogatz},
+                                                          {"sbm", Base::kBlocks}};
+  for (const auto& [name, base] : kBases) {
+    if (name == text) return base;
+  }
+  throw InputError(key_words("base") + quote(text) + " is none of er, ba, ws and sbm");
+}
+
+template <std::size_t RandomDag::*kField>
+void read_count(std::string_view key, std::string_view text, RandomDag& into) {
+  read_number<std::size_t>(key, text, 1, kMaxOperators, into.*kField);
+}
+
 struct Key {
   std::string_view name;
   void (*read)(std::string_view key, std::string_view text, RandomDag& into);
@@ -113,18 +130,12 @@ struct Key {
 using Text = std::string_view;
 
 const Key kKeys[] = {
-    {"n",
-     [](Text key, Text text, RandomDag& into) {
-       read_number<std::size_t>(key, text, 1, kMaxOperators, into.operators);
-     }},
+    {"n", read_count<&RandomDag::operators>},
     {"edges",
      [](Text key, Text text, RandomDag& into) {
        read_number<std::size_t>(key, text, 0, kMaxEdges, into.edges.emplace());
      }},
-    {"layers",
-     [](Text key, Text text, RandomDag& into) {
-       read_number<std::size_t>(key, text, 1, kMaxOperators, into.layers);
-     }},
+    {"layers", read_count<&RandomDag::layers>},
     {"p", [](Text key, Text text,
              RandomDag& into) { read_number<double>(key, text, 0, kMaxRatio, into.p); }},
     {"seed",
@@ -139,10 +150,11 @@ const Key kKeys[] = {
                            : RandomDag::Transfer::kProducer;
      }},
     {"family", [](Text, Text text, RandomDag& into) { into.family = read_family(text); }},
-    {"width",
-     [](Text key, Text text, RandomDag& into) {
-       read_number<std::size_t>(key, text, 1, kMaxOperators, into.width);
-     }},
+    {"base", [](Text, Text text, RandomDag& into) { into.base = read_base(text); }},
+    {"heads", read_count<&RandomDag::heads>},
+    {"hidden", read_count<&RandomDag::hidden>},
+    {"length", read_count<&RandomDag::length>},
+    {"width", read_count<&RandomDag::width>},
     {"direction",
      [](Text key, Text text, RandomDag& into) {
        into.direction = read_choice(key, text, "out", "in") ? RandomDag::Direction::kIn
@@ -211,11 +223,20 @@ void check_key(std::string_view key, const Row& row) {
   }
 }
 
+/// Networks by formula have sizes of their own.
+void set_defaults(const Row& row, const std::set<std::string_view>& given, RandomDag& into) {
+  const bool lstm = row.family == RandomDag::Family::kLstm;
+  if (!lstm && row.family != RandomDag::Family::kBert) return;
+  if (!given.contains("layers")) into.layers = lstm ? 4 : 12;
+  if (!given.contains("hidden")) into.hidden = lstm ? 1024 : 768;
+  if (!given.contains("length")) into.length = lstm ? 32 : 128;
+}
+
 }  // namespace
 
 void check(const RandomDag& parameters) {
-  // Of modules, their number and size say how many there are, and are checked themselves.
-  const bool counted = parameters.family != RandomDag::Family::kModules;
+  // Where other keys say how many there are, those are checked.
+  const bool counted = row_of(parameters.family).count == nullptr;
   if (counted && (parameters.operators < 1 || parameters.operators > kMaxOperators)) {
     throw InputError(key_words("n") + "must be 1 to " + std::to_string(kMaxOperators));
   }
@@ -238,7 +259,8 @@ RandomDag parse_random_dag(std::string_view text) {
       throw InputError("random network: '" + printable(item) + "' must be key=value, as in " +
                        kExample);
     }
-    const std::string_view key = item.substr(0, equals);
+    std::string_view key = item.substr(0, equals);
+    if (key == "kind") key = "family";
     if (!given.insert(key).second) throw InputError(key_words(key) + "given twice; remove one");
     read_key(key, item.substr(equals + 1), parameters);
   }
@@ -246,16 +268,19 @@ RandomDag parse_random_dag(std::string_view text) {
     parameters.family = RandomDag::Family::kModules;
   }
   for (const std::string_view key : given) check_key(key, row_of(parameters.family));
-  if (parameters.family == RandomDag::Family::kModules) {
+  const Row& row = row_of(parameters.family);
+  set_defaults(row, given, parameters);
+  if (row.count != nullptr) {
     if (given.contains("n")) {
-      throw InputError(key_words("n") + "family modules has modules x nodes; leave it out");
+      throw InputError(key_words("n") + "family " + std::string(row.name) + " has " +
+                       std::string(row.counted) + "; leave it out");
     }
-    parameters.operators = parameters.modules.count * parameters.modules.nodes;
+    parameters.operators = row.count(parameters);
   }
   const auto fit = [&](std::string_view key, std::size_t& value) {
     if (!given.contains(key)) value = std::min(value, parameters.operators);
   };
-  fit("layers", parameters.layers);
+  if (parameters.family == RandomDag::Family::kLayered) fit("layers", parameters.layers);
   fit("width", parameters.width);
   check(parameters);
   return parameters;

@@ -170,7 +170,36 @@ const Row kTable[] = {
      check_modules,
      modules_edges_at_most,
      draw_modules,
-     price_modules},
+     price_modules,
+     [](const RandomDag& parameters) {
+       return parameters.modules.count * parameters.modules.nodes;
+     },
+     "modules x nodes"},
+    {RandomDag::Family::kRegal,
+     "regal",
+     {"base"},
+     check_regal,
+     regal_edges_at_most,
+     draw_regal,
+     price_regal},
+    {RandomDag::Family::kBert,
+     "bert",
+     {"layers", "heads", "hidden", "length"},
+     check_bert,
+     formula_edges_at_most,
+     draw_bert,
+     price_bert,
+     bert_operators,
+     "layers x (3 heads + 10) + 2"},
+    {RandomDag::Family::kLstm,
+     "lstm",
+     {"layers", "hidden", "length"},
+     check_lstm,
+     formula_edges_at_most,
+     draw_lstm,
+     price_lstm,
+     lstm_operators,
+     "5 x layers x length"},
 };
 
 }  // namespace
@@ -182,10 +211,13 @@ const Row& row_of(RandomDag::Family family) {
                        [&](const Row& row) { return row.family == family; });
 }
 
-double lognormal(Random& random, double mean, double deviation) {
+double normal(Random& random, double mean, double deviation) {
   const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  const double normal = radius * std::cos(2 * std::numbers::pi * random.uniform());
-  return mean * std::exp(deviation * normal - deviation * deviation / 2);
+  return mean + deviation * (radius * std::cos(2 * std::numbers::pi * random.uniform()));
+}
+
+double lognormal(Random& random, double mean, double deviation) {
+  return mean * std::exp(deviation * normal(random, 0, 1) - deviation * deviation / 2);
 }
 
 std::string key_words(std::string_view key) { return "random network, " + std::string(key) + ": "; }

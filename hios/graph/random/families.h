@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +51,9 @@ struct Row {
   Structure (*draw)(const RandomDag&, Random&);
   /// (optional) Costs of its own, in the place of those that all have.
   void (*price)(const RandomDag&, Parts&) = nullptr;
+  /// (optional) How many operators there are, where other keys say so.
+  std::size_t (*count)(const RandomDag&) = nullptr;
+  std::string_view counted = {};  ///< the same in words
 };
 
 std::span<const Row> table();
@@ -64,8 +69,26 @@ void check_modules(const RandomDag& parameters);
 std::size_t modules_edges_at_most(const RandomDag& parameters);
 Structure draw_modules(const RandomDag& parameters, Random& random);
 void price_modules(const RandomDag& parameters, Parts& parts);
+void check_regal(const RandomDag& parameters);
+std::size_t regal_edges_at_most(const RandomDag& parameters);
+Structure draw_regal(const RandomDag& parameters, Random& random);
+void price_regal(const RandomDag& parameters, Parts& parts);
+void check_bert(const RandomDag& parameters);
+std::size_t bert_operators(const RandomDag& parameters);
+Structure draw_bert(const RandomDag& parameters, Random& random);
+void price_bert(const RandomDag& parameters, Parts& parts);
+void check_lstm(const RandomDag& parameters);
+std::size_t lstm_operators(const RandomDag& parameters);
+Structure draw_lstm(const RandomDag& parameters, Random& random);
+void price_lstm(const RandomDag& parameters, Parts& parts);
+std::size_t formula_edges_at_most(const RandomDag& parameters);  ///< of bert and lstm
 /// The devices that its operators' times name.
 inline constexpr std::size_t kModuleDevices = 3;
+
+/// Edges without directions: of each two, the lesser operator first.
+using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
+/// As one of the modules is wired. REQUIRES: as many nodes as its wiring needs.
+Pairs wired(const RandomModules& modules, Random& random);
 
 /// Throws InputError where the parameters are out of range or the family's check() does.
 void check(const RandomDag& parameters);
@@ -76,6 +99,8 @@ Graph assembled(Parts parts);
 /// "random network, layers: ", before what is wrong with it.
 std::string key_words(std::string_view key);
 
+/// By the C library's log and cos.
+double normal(Random& random, double mean, double deviation);
 /// A number of that mean whose logarithm has that standard deviation. By the C library's exp, log
 /// and cos.
 double lognormal(Random& random, double mean, double deviation);

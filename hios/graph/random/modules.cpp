@@ -42,9 +42,6 @@ double wired_at_most(const RandomModules& modules) {
   throw InputError(key_words(key) + what);
 }
 
-/// The edges of one module without directions: of each two, the earlier operator first.
-using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
-
 std::pair<std::size_t, std::size_t> joined(std::size_t a, std::size_t b) {
   return {std::min(a, b), std::max(a, b)};
 }
@@ -106,18 +103,6 @@ Pairs barabasi_albert(const RandomModules& modules, Random& random) {
   return made;
 }
 
-Pairs wired(const RandomModules& modules, Random& random) {
-  switch (modules.wiring) {
-    case Wiring::kErdosRenyi:
-      return erdos_renyi(modules, random);
-    case Wiring::kWattsStrogatz:
-      return watts_strogatz(modules, random);
-    case Wiring::kBarabasiAlbert:
-      break;
-  }
-  return barabasi_albert(modules, random);
-}
-
 /// Every path from an input, the first operators, to an output, the last.
 void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
   const std::size_t n = modules.nodes, c = modules.channels;
@@ -139,6 +124,18 @@ void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
 }
 
 }  // namespace
+
+Pairs wired(const RandomModules& modules, Random& random) {
+  switch (modules.wiring) {
+    case Wiring::kErdosRenyi:
+      return erdos_renyi(modules, random);
+    case Wiring::kWattsStrogatz:
+      return watts_strogatz(modules, random);
+    case Wiring::kBarabasiAlbert:
+      break;
+  }
+  return barabasi_albert(modules, random);
+}
 
 void check_modules(const RandomDag& parameters) {
   const RandomModules& modules = parameters.modules;

@@ -259,6 +259,8 @@ TEST(RandomFamilies, RefuseKeysOfOthers) {
   const std::map<std::string, std::set<std::string>> own = {
       {"edges=30", {"layered"}},
       {"layers=3", {"layered"}},
+      {"base=ba", {}},
+      {"hidden=64", {}},
       {"width=2", {"forkjoin", "chain"}},
       {"direction=in", {"tree"}},
       {"density=0.2", {"dense"}},
@@ -288,7 +290,7 @@ TEST(RandomFamilies, RefuseBadParameters) {
   const std::map<std::string, std::string> cases = {
       {"family=",
        "family: \"\" is unknown; known are layered, forkjoin, tree, chain, cholesky, "
-       "independent, dense and modules"},
+       "independent, dense, modules, regal, bert and lstm"},
       {"family=Chain", "family: \"Chain\" is unknown"},
       {"family=chain,family=tree", "family: given twice"},
       {"family=chain,width=0", "width: '0' is no number from 1 to 1000000"},
