@@ -27,6 +27,9 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
   if (const auto& many = priced.throughput) {
     text += "; " + fixed(many->period_ms, 3) + " ms from one inference to the next, " +
             std::to_string(many->in_flight) + " in flight, bottleneck " + many->bottleneck;
+    if (file.has_prediction && file.predicted.throughput) {
+      text += ", its file says " + fixed(file.predicted.throughput->period_ms, 3) + " ms";
+    }
   }
   return text + "; lower bound " + fixed(priced.lower_bound_ms, 3) + " ms (" + priced.bound +
          "), gap " + percent(priced.gap()) + "\n";

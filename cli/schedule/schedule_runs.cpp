@@ -184,8 +184,12 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const auto left_s = [&] { return lent.time_limit_s - lent.since_start.seconds(); };
   const double left_for_algorithms_s = (1 - kShareOfBound) * left_s();
+  const bool for_latency = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
+    return objective_of(*each.algorithm, lent.objective) == Objective::kLatency;
+  });
+  const auto stop = [&] { return StopRequest::asked() || left_s() < left_for_algorithms_s; };
   const scheduler::LowerBound bound =
-      bound_of(inputs, [&] { return StopRequest::asked() || left_s() < left_for_algorithms_s; });
+      for_latency ? bound_of(inputs, stop) : scheduler::LowerBound{0, "none"};
   const double each_s = left_s();
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;

@@ -218,12 +218,21 @@ class PieceSearch {
 
 }  // namespace
 
-IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
-                           const IosOptions& options, const std::function<bool()>& out_of_time,
-                           const std::function<void(std::string_view)>& progress) {
+namespace {
+
+IosOptions limited(const IosOptions& options, const CostModel& costs, DeviceId device) {
   IosOptions limits = options;
   const int streams = std::max(1, costs.platform().device(device).streams);
   limits.max_groups = std::min(limits.max_groups, static_cast<std::size_t>(streams));
+  return limits;
+}
+
+}  // namespace
+
+IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
+                           const IosOptions& options, const std::function<bool()>& out_of_time,
+                           const std::function<void(std::string_view)>& progress) {
+  const IosOptions limits = limited(options, costs, device);
   IosResult result;
   if (limits.max_groups < 2) {  // all orders cost the same
     result.stages = sequential(graph);
@@ -237,6 +246,22 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
                std::to_string(pieces.pieces.size()));
     }
     PieceSearch search(graph, costs, device, pieces.pieces[i], limits, out_of_time);
+    for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
+    result.optimal = result.optimal && search.complete();
+    result.out_of_time = result.out_of_time || search.out_of_time();
+  }
+  return result;
+}
+
+IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, DeviceId device,
+                              std::span<const OpId> operators, const IosOptions& options,
+                              const std::function<bool()>& out_of_time) {
+  const IosOptions limits = limited(options, costs, device);
+  IosResult result{{}, operators.size() <= kPieceLimit, false};
+  for (std::size_t begin = 0; begin < operators.size(); begin += kPieceLimit) {
+    const auto some = operators.subspan(begin, std::min(kPieceLimit, operators.size() - begin));
+    const std::vector<OpId> piece(some.begin(), some.end());
+    PieceSearch search(graph, costs, device, piece, limits, out_of_time);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
     result.out_of_time = result.out_of_time || search.out_of_time();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +33,12 @@ struct IosResult {
 IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
                            const IosOptions& options, const std::function<bool()>& out_of_time = {},
                            const std::function<void(std::string_view)>& progress = {});
+
+/// The same for some of the operators, in an order in which none reads one behind it: so many at a
+/// time, as they stand there. REQUIRES: no path between two of them leaves them; the device can run
+/// them.
+IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, DeviceId device,
+                              std::span<const OpId> operators, const IosOptions& options,
+                              const std::function<bool()>& out_of_time = {});
 
 }  // namespace hios::scheduler

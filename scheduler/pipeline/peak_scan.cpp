@@ -1,7 +1,13 @@
 #include "scheduler/pipeline/peak_scan.h"
 
 #include <algorithm>
-#include <limits>
+
+// An operator more at the front holds its tensor during the operators from itself to its last
+// reader: a prefix of the segment. So one during which no more is held than during one before it
+// can never hold the most, whatever comes in front. What remains are steps, each higher than the
+// one before; a tensor lifts those up to its last reader, and the next step then rises by less, or
+// is none any more. A step that is gone leads on to the next (union-find, paths made shorter).
+// Test: tests/scheduler/pipeline/slicing_test.cpp.
 
 namespace hios::scheduler::pipeline {
 
@@ -18,23 +24,22 @@ PeakScan::PeakScan(const PipelineProblem& problem, std::span<const Vertex> order
   }
   first_.push_back(listed.size());
   for (const OpId op : listed) {
-    Operator each{static_cast<std::int64_t>(tensor_bytes(graph, op)), false, {}};
+    Operator each{static_cast<std::int64_t>(tensor_bytes(graph, op)), false, 0};
     for (const EdgeId edge : graph.out_edges(op)) {
-      each.readers.push_back(place[graph.edge(edge).to.index()]);
+      each.read = true;
+      each.last = std::max(each.last, place[graph.edge(edge).to.index()]);
     }
-    each.read = !each.readers.empty();
-    std::sort(each.readers.begin(), each.readers.end());
-    ops_.push_back(std::move(each));
+    ops_.push_back(each);
   }
-  held_.resize(listed.size());
-  most_behind_.resize(listed.size() + 1);
+  rise_.resize(listed.size());
+  next_.resize(listed.size() + 1);
 }
 
 void PeakScan::restart(std::size_t end) {
   begin_ = end + 1;
   end_op_ = first_[begin_];
-  kept_ = 0;
-  most_behind_[end_op_] = std::numeric_limits<std::int64_t>::min();
+  kept_ = front_ = most_ = 0;
+  next_[end_op_] = end_op_;
 }
 
 void PeakScan::extend() {
@@ -42,24 +47,56 @@ void PeakScan::extend() {
   for (std::size_t op = first_[begin_ + 1]; op-- > first_[begin_];) add_front(op);
 }
 
-void PeakScan::add_front(std::size_t op) {
-  const Operator& each = ops_[op];
-  held_[op] = -kept_;
-  std::size_t last = op;
-  if (!each.read || each.readers.back() >= end_op_) {
-    kept_ += each.bytes;
-  } else {
-    last = each.readers.back();
-    for (std::size_t at = op; at <= last; ++at) held_[at] += each.bytes;
+/// The first step from there on, or the segment's end.
+std::size_t PeakScan::step_from(std::size_t op) {
+  while (next_[op] != op) {
+    next_[op] = next_[next_[op]];
+    op = next_[op];
   }
-  for (std::size_t at = last + 1; at-- > op;) {
-    most_behind_[at] = std::max(held_[at], most_behind_[at + 1]);
+  return op;
+}
+
+/// Takes away steps that rise no more, from this one on.
+void PeakScan::settle(std::size_t op) {
+  while (op != end_op_ && rise_[op] <= 0) {
+    const std::int64_t rise = rise_[op];
+    next_[op] = op + 1;
+    op = step_from(op + 1);
+    if (op == end_op_) {
+      most_ -= rise;
+    } else {
+      rise_[op] += rise;
+    }
   }
 }
 
+void PeakScan::add_front(std::size_t op) {
+  const Operator& each = ops_[op];
+  const std::int64_t before = front_;
+  front_ = -kept_;
+  next_[op] = op;
+  if (const std::size_t behind = step_from(op + 1); behind == end_op_) {
+    most_ = front_;
+  } else {  // the former front
+    rise_[behind] = before - front_;
+    settle(behind);
+  }
+  if (!each.read || each.last >= end_op_) {
+    kept_ += each.bytes;
+    return;
+  }
+  front_ += each.bytes;
+  const std::size_t behind = step_from(each.last + 1);
+  if (behind == end_op_) {
+    most_ += each.bytes;
+    return;
+  }
+  rise_[behind] -= each.bytes;
+  settle(behind);
+}
+
 Bytes PeakScan::bytes() const {
-  const std::size_t first = first_[begin_];
-  return first == end_op_ ? 0 : static_cast<Bytes>(kept_ + most_behind_[first]);
+  return first_[begin_] == end_op_ ? 0 : static_cast<Bytes>(kept_ + most_);
 }
 
 }  // namespace hios::scheduler::pipeline

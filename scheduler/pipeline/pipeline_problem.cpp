@@ -30,11 +30,12 @@ void sort_once(std::vector<Vertex>& list) {
 
 }  // namespace
 
-PipelineProblem::PipelineProblem(const Graph& graph, const CostModel& costs)
+PipelineProblem::PipelineProblem(const Graph& graph, const CostModel& costs,
+                                 std::span<const double> shares)
     : graph_(&graph), costs_(&costs) {
   join_vertices();
   find_tensors();
-  find_classes();
+  find_classes(shares);
   given_order_ = order_by_priority(*this, std::vector<double>(size(), 0));
 }
 
@@ -91,7 +92,7 @@ void PipelineProblem::find_tensors() {
   }
 }
 
-void PipelineProblem::find_classes() {
+void PipelineProblem::find_classes(std::span<const double> shares) {
   const Platform& platform = costs_->platform();
   for (const std::vector<DeviceId>& alike : device_classes(*graph_, *costs_)) {
     const std::size_t first = classes_.size();
@@ -114,7 +115,9 @@ void PipelineProblem::find_classes() {
       made.memory_bytes = device.memory_bytes;
       for (const PipelineVertex& vertex : vertices_) {
         double ms = 0;
-        for (const OpId op : vertex.ops) ms += costs_->operator_ms(op, id);
+        for (const OpId op : vertex.ops) {
+          ms += costs_->operator_ms(op, id) * (shares.empty() ? 1 : shares[op.index()]);
+        }
         made.work_ms.push_back(ms);
       }
     }

@@ -47,7 +47,8 @@ struct PipelineClass {
 /// may read it.
 class PipelineProblem {
  public:
-  PipelineProblem(const Graph& graph, const CostModel& costs);
+  /// `shares`, if any: by operator, what of its time counts.
+  PipelineProblem(const Graph& graph, const CostModel& costs, std::span<const double> shares = {});
 
   const Graph& graph() const { return *graph_; }
   const CostModel& costs() const { return *costs_; }
@@ -63,7 +64,7 @@ class PipelineProblem {
  private:
   void join_vertices();
   void find_tensors();
-  void find_classes();
+  void find_classes(std::span<const double> shares);
 
   const Graph* graph_;
   const CostModel* costs_;

@@ -54,6 +54,12 @@ class BestSlicing {
     return seen->second;
   }
 
+  /// The same by Slicer::coarse().
+  void judge_coarsely(std::vector<Vertex> order) {
+    Slicing slicing = slicer_.coarse(order);
+    if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
+  }
+
   double period_ms() const { return best_.slicing.period_ms; }
   SlicedOrder take() { return std::move(best_); }
 
@@ -129,7 +135,9 @@ SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions
                          std::uint64_t seed, std::string_view algorithm,
                          const std::function<bool()>& stop) {
   BestSlicing best(problem);
-  best.judge(problem.given_order());  // whatever the time, so that there is a schedule
+  if (stop)
+    best.judge_coarsely(problem.given_order());  // so that there is a schedule, whatever the time
+  best.judge(problem.given_order(), best.period_ms() < kInfinite ? stop : std::function<bool()>());
   const GeneticOptions genetic{.population = options.population,
                                .generations = options.generations};
   switch (options.order) {

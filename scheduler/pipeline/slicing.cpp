@@ -15,6 +15,9 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kFirstLimit = 1.25;  ///< over the simple bound
 constexpr double kNextLimit = 1.5;    ///< over the limit before
 
+constexpr double kFirstCoarseLimit = 1.02, kNextCoarseLimit = 1.1;
+constexpr int kCoarseLimits = 60;  ///< up to some three hundred times the first
+
 /// The segment of a scan as the block of a class: what it takes at least, whatever precedes it, and
 /// what it costs.
 class ClassCost {
@@ -238,6 +241,37 @@ Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
     if (last) return {};
     limit_ms *= kNextLimit;
   }
+}
+
+/// Each device has as much as its limit leaves it; empty where something is left.
+std::vector<Slice> Slicer::filled(std::span<const Vertex> order, double limit_ms) const {
+  std::vector<Slice> slices;
+  std::size_t next = 0;
+  for (std::size_t c = 0; c < problem_->classes().size(); ++c) {
+    for (std::size_t i = 0; i < problem_->classes()[c].devices.size(); ++i) {
+      ClassCost cost(*problem_, problem_->classes()[c]);
+      cost.restart();
+      const std::size_t begin = next;
+      for (; next < order.size(); ++next) {
+        cost.extend(order[next]);
+        if (cost.least_ms() > limit_ms) break;
+      }
+      if (next > begin) slices.push_back({begin, next, c, 0});
+    }
+  }
+  return next == order.size() ? slices : std::vector<Slice>();
+}
+
+Slicing Slicer::coarse(std::span<const Vertex> order) const {
+  double limit_ms = simple_bound_ms_ * kFirstCoarseLimit;
+  for (int tried = 0; tried < kCoarseLimits; ++tried, limit_ms *= kNextCoarseLimit) {
+    Slicing found{filled(order, limit_ms)};
+    if (found.slices.empty()) continue;
+    const Schedule schedule = schedule_of(*problem_, order, found);
+    found.period_ms = period_of(problem_->graph(), schedule, problem_->costs()).ms();
+    return found;
+  }
+  return {};
 }
 
 Schedule schedule_of(const PipelineProblem& problem, std::span<const Vertex> order,

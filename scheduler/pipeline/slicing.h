@@ -49,6 +49,10 @@ class Slicer {
                 double below_ms = std::numeric_limits<double>::infinity(),
                 const std::function<bool()>& stop = {}) const;
 
+  /// Blocks of about the same work, filled one after the other in the order of the classes, for
+  /// when there is no time; nothing where devices cannot run or hold them so. About linear.
+  Slicing coarse(std::span<const Vertex> order) const;
+
   /// No partition of the vertices has a cheaper dearest block: work alone, as if it could be cut
   /// anywhere, and the dearest vertex where it is cheapest (Lemma 3.3, for devices that differ).
   double simple_bound_ms() const { return simple_bound_ms_; }
@@ -56,6 +60,7 @@ class Slicer {
  private:
   /// The state with one device of the class less, or kNone.
   static constexpr std::size_t kNone = ~std::size_t{0};
+  std::vector<Slice> filled(std::span<const Vertex> order, double limit_ms) const;
   void count_states();
   void list_states();
 
