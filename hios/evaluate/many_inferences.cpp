@@ -189,9 +189,13 @@ class Flow {
   std::vector<std::vector<double>> ready_ms_;
 };
 
-/// Long enough that the later half shows the period.
-std::size_t inferences_for(std::size_t places, std::size_t devices) {
-  return 4 * (places + devices) + 32;
+/// Long enough that the later half shows the period; of large graphs no more than fill the devices
+/// and as many again, so that it takes seconds.
+std::size_t inferences_for(std::size_t places, std::size_t devices, const Graph& graph) {
+  constexpr std::size_t kMostSteps = 40'000'000;
+  const std::size_t wanted = 4 * (places + devices) + 32;
+  const std::size_t affordable = kMostSteps / (graph.size() + graph.edge_count() + 1);
+  return std::min(wanted, std::max(affordable, 3 * devices + 32));
 }
 
 }  // namespace
@@ -205,15 +209,26 @@ InFlight least_in_flight(const Graph& graph, const Schedule& schedule, const Cos
   constexpr double kWithin = 1.01;
   const std::size_t devices = schedule.devices.size();
   const auto run = [&](std::size_t places) {
-    return simulate_many(graph, schedule, costs, inferences_for(places, devices), places);
+    return simulate_many(graph, schedule, costs, inferences_for(places, devices, graph), places);
   };
-  const std::size_t most = 2 * devices + 1;  // a place filled and one read between any two devices
-  const double least_ms = run(most).period_ms;
-  for (std::size_t places = 1; places < most; ++places) {
+  // More places never make it longer: so the fewest are found by halves. A place filled and one
+  // read between any two devices are as many as help; each keeps two numbers a tensor.
+  constexpr std::size_t kMostKept = 20'000'000;
+  const std::size_t affordable = std::max<std::size_t>(2, kMostKept / (graph.edge_count() + 1));
+  std::size_t few = 0, enough = std::min(2 * devices + 1, affordable);
+  ManyInferences enough_run = run(enough);
+  const double least_ms = enough_run.period_ms;
+  while (enough - few > 1) {
+    const std::size_t places = few + (enough - few) / 2;
     ManyInferences tried = run(places);
-    if (tried.period_ms <= least_ms * kWithin) return {places, std::move(tried)};
+    if (tried.period_ms <= least_ms * kWithin) {
+      enough = places;
+      enough_run = std::move(tried);
+    } else {
+      few = places;
+    }
   }
-  return {most, run(most)};
+  return {enough, std::move(enough_run)};
 }
 
 }  // namespace hios

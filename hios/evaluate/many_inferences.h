@@ -35,7 +35,8 @@ ManyInferences simulate_many(const Graph& graph, const Schedule& schedule, const
                              std::size_t inferences, std::size_t in_flight);
 
 /// The fewest places with which the period is within 1 % of that with as many as help at all; and
-/// that period's run. REQUIRES: validate() finds nothing.
+/// that period's run. Of very large graphs fewer inferences are run and fewer places tried, so that
+/// it takes seconds. REQUIRES: validate() finds nothing.
 struct InFlight {
   std::size_t places = 1;
   ManyInferences run;

@@ -30,9 +30,9 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
                         const Options& options, const Context& context) {
   require_placeable(graph, costs, "best");
   const double bound_ms = context.bound ? context.bound->ms : 0;
-  PartitionSearchResult result = search_grouped(
-      graph, costs, {options.integer("iterations")}, bound_ms, context.seed,
-      {context.out_of_time, context.past_half_time, context.seconds_left}, context.progress);
+  PartitionSearchResult result =
+      search_grouped(graph, costs, {options.integer("iterations")}, bound_ms, context.seed,
+                     {context.out_of_time, context.seconds_left}, context.progress);
   const Outcome outcome = result.optimal ? Outcome::kOptimal : outcome_of(result.found.out_of_time);
   return complete(std::move(result.found.schedule), outcome, graph, costs, options, context);
 }

@@ -17,7 +17,9 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kShareForGroups = 0.15;          ///< of the time, for the last blocks' stages
+/// Of the time: what is left when the first search ends, what schedulers for latency leave, and
+/// what the second and the third search leave.
+constexpr double kLeftOfFirst = 0.55, kLeftOfLatency = 0.4, kLeftOfOthers[] = {0.22, 0.05};
 constexpr std::size_t kMostForLatency = 2000;     ///< operators of what latency's schedulers get
 constexpr std::size_t kWindow = 4;                ///< of Alg. 2
 constexpr std::int64_t kMostEndings = 1'000'000;  ///< of 32 operators
@@ -31,26 +33,25 @@ class GroupedSearch {
 
   void run(const PartitionSearchOptions& options, double bound_ms, std::uint64_t seed,
            const std::function<void(std::string_view)>& progress) {
-    const PartitionSearchOptions half{(options.moves + 1) / 2};
+    const PartitionSearchOptions third{(options.moves + 2) / 3};
     const auto search = [&](std::span<const double> shares, const std::function<bool()>& stop) {
       const PipelineProblem problem(graph_, costs_, shares);
-      const SlicedOrder found = search_orders(problem, half, bound_ms, seed, stop, progress);
+      const SlicedOrder found = search_orders(problem, third, bound_ms, seed, stop, progress);
       return schedule_of(problem, found.order, found.slicing);
     };
-    const std::function<bool()> first_stop = [this] { return late() || past_half(); };
-    const Schedule blocks = search({}, first_stop);
+    const std::function<bool()> stop = [this] { return late(); };
+    const Schedule blocks = search({}, stop_at(kLeftOfFirst));
     take(blocks);
-    const Schedule grouped = with_groups(blocks, costs_, first_stop);
+    Schedule grouped = with_groups(blocks, costs_, stop);
     take(grouped);
-    take_from_latency(first_stop);
-    if (period_ms_ <= bound_ms || late()) return;
-    const std::function<bool()> stop = [this] {
-      return late() ||
-             (time_.seconds_left && time_.seconds_left() < kShareForGroups * all_seconds_);
-    };
-    const Schedule again = search(shares_in_stages(grouped, costs_), stop);
-    take(again);
-    take(with_groups(again, costs_, [this] { return late(); }));
+    take_from_latency(stop_at(kLeftOfLatency));
+    for (const double left : kLeftOfOthers) {
+      if (period_ms_ <= bound_ms || late()) return;
+      const Schedule again = search(shares_in_stages(grouped, costs_), stop_at(left));
+      grouped = with_groups(again, costs_, stop);
+      take(again);
+      take(grouped);
+    }
   }
 
   double period_ms() const { return period_ms_; }
@@ -58,7 +59,11 @@ class GroupedSearch {
 
  private:
   bool late() { return late_ = late_ || (time_.out_of_time && time_.out_of_time()); }
-  bool past_half() const { return time_.past_half_time && time_.past_half_time(); }
+  std::function<bool()> stop_at(double share) {
+    return [this, share] {
+      return late() || (time_.seconds_left && time_.seconds_left() < share * all_seconds_);
+    };
+  }
 
   /// Where it keeps all rules and is shorter.
   void take(Schedule schedule) {

@@ -7,8 +7,8 @@ namespace hios::scheduler::pipeline {
 /// The callbacks of a Context that the search hears.
 struct SearchTime {
   std::function<bool()> out_of_time;
-  std::function<bool()> past_half_time;  ///< (optional)
-  std::function<double()> seconds_left;  ///< (optional)
+  /// (optional) Without it time that ends finds no groups.
+  std::function<double()> seconds_left;
 };
 
 /// search_partitions(), and then stages of several groups where these pay (block_stages.h): blocks

@@ -148,4 +148,22 @@ std::vector<Vertex> order_by_priority(const PipelineProblem& problem,
   return order;
 }
 
+std::vector<Vertex> depth_first_order(const PipelineProblem& problem) {
+  const std::vector<PipelineVertex>& vertices = problem.vertices();
+  std::vector<std::size_t> awaited(vertices.size());
+  std::vector<Vertex> ready, order;
+  for (Vertex v = static_cast<Vertex>(vertices.size()); v-- > 0;) {
+    awaited[v] = vertices[v].before.size();
+    if (awaited[v] == 0) ready.push_back(v);
+  }
+  while (!ready.empty()) {
+    order.push_back(ready.back());
+    ready.pop_back();
+    for (const Vertex next : vertices[order.back()].behind) {
+      if (--awaited[next] == 0) ready.push_back(next);
+    }
+  }
+  return order;
+}
+
 }  // namespace hios::scheduler::pipeline

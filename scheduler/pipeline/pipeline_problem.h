@@ -80,4 +80,8 @@ class PipelineProblem {
 std::vector<Vertex> order_by_priority(const PipelineProblem& problem,
                                       std::span<const double> priorities);
 
+/// A topological order in which the vertex that could run last is taken first: what reads a tensor
+/// stands close behind it.
+std::vector<Vertex> depth_first_order(const PipelineProblem& problem);
+
 }  // namespace hios::scheduler::pipeline

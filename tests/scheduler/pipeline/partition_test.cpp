@@ -9,8 +9,11 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/random_dag.h"
+#include "scheduler/pipeline/partition_moves.h"
 #include "scheduler/pipeline/partition_search.h"
 #include "scheduler/pipeline/slice_graph.h"
+#include "support/dag_generator.h"
 #include "support/pipeline_cases.h"
 
 namespace hios::scheduler::pipeline {
@@ -74,11 +77,74 @@ TEST(Partition, FollowsItsMovesAndSwaps) {
       expect_priced(made, costs, problem, partition);
     }
     const std::vector<Vertex> order = partition.order();
+    const Slicing as_it_is = partition.slicing(order);
+    EXPECT_NEAR(as_it_is.period_ms, partition.period_ms(), kRounding);
+    EXPECT_NEAR(period_of(made.graph, schedule_of(problem, order, as_it_is), costs).ms(),
+                partition.period_ms(), kRounding);
+    Partition other(problem, problem.given_order(), slicing);
+    other.restore(partition.layout());
+    for (std::size_t b = 0; b < partition.blocks(); ++b) {
+      EXPECT_NEAR(other.ms(b), partition.ms(b), kRounding);
+    }
     EXPECT_LE(Slicer(problem).slice(order).period_ms, partition.period_ms() + kRounding)
         << "Theorem 4.3";
   }
   EXPECT_GT(moves, 500);
   EXPECT_GT(swaps, 500);
+}
+
+/// Where blocks overflow: never more than what the blocks cost in an order.
+TEST(Partition, KnowsTheLargestTensorOfABlock) {
+  constexpr std::uint64_t kSeed = 22;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made =
+        test::random_case(2 + random.below(12), 2 + random.below(3), {.overflow = true}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    const Slicing slicing = Slicer(problem).slice(problem.given_order());
+    Partition partition(problem, problem.given_order(), slicing);
+    PartitionAnnealing annealing(problem, random);
+    const double before_ms = partition.period_ms();
+    annealing.run(partition, 300, 0, {});
+    EXPECT_LE(partition.period_ms(), before_ms + kRounding);
+    Partition again = partition;
+    again.restore(partition.layout());
+    EXPECT_NEAR(again.period_ms(), partition.period_ms(), kRounding);
+    for (int i = 0; i < 40; ++i) {
+      const auto vertex = static_cast<Vertex>(random.below(problem.size()));
+      const auto [first, last] = partition.window(vertex);
+      const std::size_t to = first + random.below(last - first + 1);
+      if (partition.has_room(vertex, to)) partition.move(vertex, to);
+      again.restore(partition.layout());
+      for (std::size_t b = 0; b < partition.blocks(); ++b) {
+        EXPECT_NEAR(again.ms(b), partition.ms(b), kRounding);
+      }
+    }
+    const std::vector<Vertex> order = partition.order();
+    const Slicing sliced = partition.slicing(order);
+    EXPECT_GE(sliced.period_ms, partition.period_ms() - kRounding);
+    EXPECT_NEAR(period_of(made.graph, schedule_of(problem, order, sliced), costs).ms(),
+                sliced.period_ms, kRounding);
+  }
+}
+
+TEST(PartitionSearch, FindsLessThanTenThousandSlicings) {
+  for (const int seed : {0, 1, 2, 3}) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const char* const bases[] = {"er", "ba", "ws", "sbm"};
+    const Graph graph = random_dag(parse_random_dag(std::string("family=regal,n=50,base=") +
+                                                    bases[seed] + ",seed=" + std::to_string(seed)));
+    const Platform platform = test::devices(4, 1);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const PartitionSearchResult result =
+        search_partitions(graph, costs, {.moves = 500'000}, 0, 1, {}, {});
+    const TimedSchedule sliced = slice_graph(graph, costs, {}, 1, {});
+    EXPECT_LT(period_of(graph, result.found.schedule, costs).ms(),
+              0.995 * period_of(graph, sliced.schedule, costs).ms());
+  }
 }
 
 TEST(PartitionSearch, FindsTheOptimumOfSmallProblems) {

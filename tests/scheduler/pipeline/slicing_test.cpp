@@ -6,8 +6,11 @@
 #include <numeric>
 #include <set>
 
+#include "hios/evaluate/blocks.h"
 #include "hios/evaluate/validate.h"
+#include "scheduler/pipeline/peak_scan.h"
 #include "scheduler/pipeline/period_bounds.h"
+#include "scheduler/pipeline/segment_scan.h"
 #include "scheduler/pipeline/slice_graph.h"
 #include "support/dag_generator.h"
 #include "support/pipeline_cases.h"
@@ -218,6 +221,58 @@ TEST(SliceGraph, EverySearchGivesSoundBlocksAndTheSameForASeed) {
     EXPECT_NEAR(plain_period_ms(made, costs, devices_of(made.graph, found)),
                 period_of(made.graph, found, costs).ms(), kRounding);
   }
+}
+
+TEST(PeakScan, SaysWhatIsHeldInEverySegment) {
+  constexpr std::uint64_t kSeed = 77;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made =
+        random_case(30, 2, {.overflow = true, .limits = round % 2 == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    const std::vector<Vertex>& order = problem.given_order();
+    PeakScan peaks(problem, order);
+    SegmentScan traffic(problem, order);
+    while (traffic.advance()) {
+      peaks.restart(traffic.end());
+      std::vector<OpId> block;
+      EXPECT_EQ(peaks.bytes(), 0);
+      while (traffic.begin() > 0) {
+        traffic.extend();
+        peaks.extend();
+        const std::vector<OpId>& ops = problem.vertices()[order[traffic.begin()]].ops;
+        block.insert(block.begin(), ops.begin(), ops.end());
+        EXPECT_EQ(traffic.received_bytes() + peaks.bytes(), peak_bytes(made.graph, block));
+      }
+    }
+  }
+}
+
+TEST(Slicing, WithoutTimeIsCoarseAndKeepsTheRules) {
+  constexpr std::uint64_t kSeed = 78;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  int coarse = 0;
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PipelineCase made = random_case(
+        20, 1 + random.below(4), {.overflow = true, .limits = random.below(2) == 0}, random);
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    const Slicing found = Slicer(problem).coarse(problem.given_order());
+    if (found.period_ms == kInfinite) continue;
+    ++coarse;
+    const Schedule schedule = schedule_of(problem, problem.given_order(), found);
+    EXPECT_TRUE(validate(made.graph, made.platform, schedule, Objective::kThroughput).empty());
+    EXPECT_NEAR(period_of(made.graph, schedule, costs).ms(), found.period_ms, kRounding);
+    const TimedSchedule late = slice_graph(made.graph, costs, {}, 1, [] { return true; });
+    EXPECT_TRUE(late.out_of_time);
+    EXPECT_LE(period_of(made.graph, late.schedule, costs).ms(), found.period_ms + kRounding);
+  }
+  EXPECT_GT(coarse, 40);
 }
 
 }  // namespace
