@@ -15,6 +15,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kFirstLimit = 1.25;  ///< over the simple bound
 constexpr double kNextLimit = 1.5;    ///< over the limit before
 
+constexpr double kForRoundings = 1 + 1e-9;
 constexpr double kFirstCoarseLimit = 1.02, kNextCoarseLimit = 1.1;
 constexpr int kCoarseLimits = 60;  ///< up to some three hundred times the first
 
@@ -37,15 +38,19 @@ class ClassCost {
   /// Of this segment and of all that hold it; infinite where memory does not.
   double least_ms() const {
     if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinite;
-    return work_ms_ + overflow_ms(device_->fast_memory, parameters_, 0);
+    return work_ms_ + overflow(0);
   }
   double ms(const SegmentTraffic& traffic, Bytes peak) const {
     return work_ms_ + traffic.receive_ms * device_->charge.receive +
-           traffic.send_ms * device_->charge.send +
-           overflow_ms(device_->fast_memory, parameters_, peak);
+           traffic.send_ms * device_->charge.send + overflow(peak);
   }
 
  private:
+  double overflow(Bytes peak) const {
+    if (device_->fast_memory.bytes == 0) return 0;
+    return overflow_ms(device_->fast_memory, parameters_, peak);
+  }
+
   const PipelineProblem* problem_;
   const PipelineClass* device_;
   double work_ms_ = 0;
@@ -70,6 +75,7 @@ class SlicingTable {
         states_(states),
         previous_(previous),
         in_order_(in_order),
+        last_state_(states - 1),
         value_((order.size() + 1) * states),
         choice_(value_.size()) {
     bool overflows = false;
@@ -78,6 +84,10 @@ class SlicingTable {
       overflows = overflows || each.fast_memory.bytes > 0;
     }
     if (overflows) peaks_.emplace(problem, order);
+    work_ms_.push_back(0);
+    for (const Vertex v : order) {
+      work_ms_.push_back(work_ms_.back() + problem.classes().front().work_ms[v]);
+    }
   }
 
   /// What costs at most `limit_ms`; false where `stop` ended it.
@@ -87,6 +97,7 @@ class SlicingTable {
     SegmentScan scan(problem_, order_);
     while (scan.advance()) {
       if (stop && scan.end() % 64 == 0 && stop()) return false;
+      if (!find_useful_states(scan.end() + 1, limit_ms)) continue;
       if (peaks_) peaks_->restart(scan.end());
       for (ClassCost& cost : costs_) cost.restart();
       while (scan.begin() > 0 && extend(scan, limit_ms)) {
@@ -117,6 +128,23 @@ class SlicingTable {
   }
 
  private:
+  /// Where all devices are alike, a state is how many of them have blocks, at most: enough for the
+  /// work so far within the limit, and so that those left can do the rest. False where there is
+  /// none.
+  bool find_useful_states(std::size_t end, double limit_ms) {
+    if (costs_.size() > 1) return true;
+    const double each_ms = limit_ms * kForRoundings;
+    const double before = work_ms_[end] / each_ms,
+                 behind = (work_ms_.back() - work_ms_[end]) / each_ms;
+    if (!(before + behind < static_cast<double>(states_)))
+      return false;  // infinite work, or too much
+    const auto used = static_cast<std::size_t>(std::ceil(before));
+    const auto kept = static_cast<std::size_t>(std::ceil(behind));
+    first_state_ = used;
+    last_state_ = states_ - 1 - std::min(kept, states_ - 1);
+    return first_state_ <= last_state_;
+  }
+
   /// One vertex more in front; false where no class can run that within the limit any more.
   bool extend(SegmentScan& scan, double limit_ms) {
     scan.extend();
@@ -136,7 +164,7 @@ class SlicingTable {
   void improve(std::size_t begin, std::size_t end, std::size_t device_class, double ms) {
     const double* const before = &value_[begin * states_];
     double* const now = &value_[end * states_];
-    for (std::size_t state = 0; state < states_; ++state) {
+    for (std::size_t state = first_state_; state <= last_state_; ++state) {
       const std::size_t previous = previous_[state * costs_.size() + device_class];
       if (previous >= states_) continue;
       const double dearest = std::max(before[previous], ms);
@@ -161,6 +189,8 @@ class SlicingTable {
   std::size_t states_;
   std::span<const std::size_t> previous_;
   bool in_order_;
+  std::size_t first_state_ = 0, last_state_;  // of which the one at hand can be of use
+  std::vector<double> work_ms_;               // by place: of all before it, on the first class
   std::vector<ClassCost> costs_;
   std::optional<PeakScan> peaks_;
   std::vector<double> value_;   // vertices in blocks × state

@@ -32,8 +32,8 @@ struct Slicing {
 ///
 /// Segments that cost more than a limit are not looked at. The limit begins close to the lower
 /// bound of work by device and grows until there is a slicing within it, which is then optimal: of
-/// n vertices and k devices alike about n²/k segments are seen. Memory: 16 bytes a vertex and
-/// state.
+/// n vertices and k devices alike about n²/k segments are seen, fewer where few devices leave
+/// little choice where a block ends. Memory: 16 bytes a vertex and state.
 class Slicer {
  public:
   static constexpr std::size_t kMostStates = 4096;

@@ -42,7 +42,9 @@ TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
       {"--graph", file("g.json"), "--check", file("s.json"), "--json", file("c.json")});
   EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
   EXPECT_EQ(read(file("c.json"))["period_ms"], predicted["period_ms"]);
-  EXPECT_NE(checked.out.find("ms from one inference to the next"), std::string::npos);
+  const std::size_t period = checked.out.find("ms from one inference to the next");
+  ASSERT_NE(period, std::string::npos);
+  EXPECT_NE(checked.out.find(", its file says ", period), std::string::npos) << checked.out;
   Json ring = schedule;  // the first block's last operator behind all others
   auto& first = ring["devices"][0]["stages"];
   auto& last = ring["devices"][2]["stages"];
