@@ -17,9 +17,12 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-/// Of the time: what is left when the first search ends, what schedulers for latency leave, and
-/// what the second and the third search leave.
-constexpr double kLeftOfFirst = 0.55, kLeftOfLatency = 0.4, kLeftOfOthers[] = {0.22, 0.05};
+/// Of the time: what is left when a search ends, and when its blocks have their groups.
+struct Left {
+  double of_search, of_groups;
+};
+constexpr Left kFirst{0.55, 0.4}, kOthers[] = {{0.22, 0.12}, {0.05, 0}};
+constexpr double kLeftOfLatency = 0.38;  ///< the same, of schedulers that make the latency short
 constexpr std::size_t kMostForLatency = 2000;     ///< operators of what latency's schedulers get
 constexpr std::size_t kWindow = 4;                ///< of Alg. 2
 constexpr std::int64_t kMostEndings = 1'000'000;  ///< of 32 operators
@@ -39,29 +42,31 @@ class GroupedSearch {
       const SlicedOrder found = search_orders(problem, third, bound_ms, seed, stop, progress);
       return schedule_of(problem, found.order, found.slicing);
     };
-    const std::function<bool()> stop = [this] { return late(); };
-    const Schedule blocks = search({}, stop_at(kLeftOfFirst));
+    const Schedule blocks = search({}, stop_at(kFirst.of_search));
     take(blocks);
-    Schedule grouped = with_groups(blocks, costs_, stop);
+    Schedule grouped = with_groups(blocks, costs_, stop_at(kFirst.of_groups));
     take(grouped);
     take_from_latency(stop_at(kLeftOfLatency));
-    for (const double left : kLeftOfOthers) {
+    for (const Left& left : kOthers) {
       if (period_ms_ <= bound_ms || late()) return;
-      const Schedule again = search(shares_in_stages(grouped, costs_), stop_at(left));
-      grouped = with_groups(again, costs_, stop);
+      const Schedule again = search(shares_in_stages(grouped, costs_), stop_at(left.of_search));
+      grouped = with_groups(again, costs_, stop_at(left.of_groups));
       take(again);
       take(grouped);
     }
   }
 
   double period_ms() const { return period_ms_; }
-  TimedSchedule found() { return {std::move(best_), late_}; }
+  TimedSchedule found() { return {std::move(best_), by_time_}; }
 
  private:
   bool late() { return late_ = late_ || (time_.out_of_time && time_.out_of_time()); }
   std::function<bool()> stop_at(double share) {
     return [this, share] {
-      return late() || (time_.seconds_left && time_.seconds_left() < share * all_seconds_);
+      const bool ended =
+          late() || (time_.seconds_left && time_.seconds_left() < share * all_seconds_);
+      by_time_ = by_time_ || ended;
+      return ended;
     };
   }
 
@@ -107,7 +112,8 @@ class GroupedSearch {
   const CostModel& costs_;
   const SearchTime& time_;
   double all_seconds_ = 0;
-  bool late_ = false;
+  bool late_ = false;     // time is up
+  bool by_time_ = false;  // it ended a part of the search
   Schedule best_;
   double period_ms_ = std::numeric_limits<double>::infinity();
 };
