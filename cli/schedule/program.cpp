@@ -9,6 +9,7 @@
 #include "cli/schedule/exit_status.h"
 #include "cli/schedule/lists.h"
 #include "cli/schedule/memory_need.h"
+#include "cli/schedule/period_table.h"
 #include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
@@ -117,21 +118,23 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
   return asked;
 }
 
-void write_results(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs,
-                   const Common& common) {
+void write_results(const std::vector<ScheduleRun>& runs, const std::vector<PeriodRow>& bounds,
+                   ScheduleInputs& inputs, const Common& common) {
   std::vector<std::string> planned;
   for (const ScheduleRun& run : runs) {
     if (run.refusal.empty()) planned.push_back(run.algorithm);
   }
-  show(comparison_text(runs) + one_device_note(runs, inputs) + notes_text(inputs, planned));
+  show(comparison_text(runs) + one_device_note(runs, inputs) + notes_text(inputs, planned) +
+       period_bounds_text(bounds));
   if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
   for (const ScheduleRun& run : runs) {
     if (run.graph) schedules.push_back(to_json(run.file, *run.graph));
   }
-  write_json(*common.json, {{"comparison", comparison_json(runs)}, {"schedules", schedules}},
-             common.existing);
+  Json results = {{"comparison", comparison_json(runs)}, {"schedules", schedules}};
+  if (!bounds.empty()) results["bounds"] = period_bounds_json(bounds);
+  write_json(*common.json, results, common.existing);
 }
 
 /// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no
@@ -184,10 +187,11 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
 }
 
 int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
-             const Lent& lent, ScheduleInputs& inputs) {
+             const Lent& lent, const AskedBounds& bounds, ScheduleInputs& inputs) {
   if (!inputs.sized()) inputs.costs();  // what is missing is missing for all
   const StopRequest stop;               // until the results are written
-  const std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
+  std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
+  const std::vector<PeriodRow> proven = bound_periods(runs, inputs, bounds);
   const bool all_done = runs.size() >= asked.size();
   write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
@@ -198,7 +202,7 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
     write_json(*file, planned_trace(*run.graph, run.file.schedule, *run.costs).json(),
                common.existing);
   }
-  write_results(runs, inputs, common);
+  write_results(runs, proven, inputs, common);
   if (!StopRequest::asked()) return 0;
   log::info("interrupted by " + signal_name(StopRequest::signal()) + ": the best so far was kept" +
             (all_done ? std::string()
@@ -214,6 +218,7 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
       .add(inputs_flags())
       .add(input_flags())
       .add(schedule_flags())
+      .add(bound_flags())
       .add(common_flags());
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
@@ -232,10 +237,11 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Asked> asked = read_asked(flags, registry);
+  const AskedBounds bounds = read_bounds(flags);
   ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
   const Lent lent{read_objective(flags, inputs), common.seed, flags.number("time-limit", 0, 1e6),
                   since_start};
-  if (!asked.empty()) return schedule(flags, common, asked, lent, inputs);
+  if (!asked.empty()) return schedule(flags, common, asked, lent, bounds, inputs);
   write_exports(flags, common, inputs);
   return 0;
 }

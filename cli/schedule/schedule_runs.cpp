@@ -118,7 +118,9 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   finish(run, inputs.platform());
   if (lent.objective == Objective::kThroughput) {
     run.many = run.file.predicted;
-    predict_throughput(*run.many, *run.graph, run.file.schedule, *run.costs, inputs);
+    scheduler::LowerBound proven;
+    if (objective == Objective::kThroughput) proven = {result.lower_bound_ms, result.bound};
+    predict_throughput(*run.many, *run.graph, run.file.schedule, *run.costs, inputs, proven);
     if (objective == Objective::kThroughput) run.file.predicted = *run.many;
   }
   return run;

@@ -58,7 +58,8 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
 }
 
 void predict_throughput(Prediction& predicted, const Graph& graph, const Schedule& schedule,
-                        const CostModel& costs, const ScheduleInputs& inputs) {
+                        const CostModel& costs, const ScheduleInputs& inputs,
+                        const scheduler::LowerBound& proven) {
   const Period period = period_of(graph, schedule, costs);
   const InFlight many = least_in_flight(graph, schedule, costs);
   predicted.throughput = {many.run.period_ms, per_second(many.run.period_ms, inputs),
@@ -66,7 +67,8 @@ void predict_throughput(Prediction& predicted, const Graph& graph, const Schedul
   predicted.lower_bound_ms = 0;
   predicted.bound = "none";
   if (!ring_of_blocks(graph, schedule).empty()) return;
-  const scheduler::LowerBound bound = scheduler::pipeline::simple_period_bound(graph, costs);
+  scheduler::LowerBound bound = scheduler::pipeline::simple_period_bound(graph, costs);
+  if (proven.ms > bound.ms) bound = proven;
   predicted.lower_bound_ms = scheduler::beside(bound, many.run.period_ms).ms;
   predicted.bound = bound.name;
 }

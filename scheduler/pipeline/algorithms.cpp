@@ -1,16 +1,59 @@
 #include "scheduler/pipeline/algorithms.h"
 
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "hios/evaluate/blocks.h"
 #include "scheduler/list/requirements.h"
+#include "scheduler/pipeline/bounds/down_set_bound.h"
 #include "scheduler/pipeline/grouped_search.h"
+#include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/pipeline/slice_graph.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
 
+constexpr double kShareOfProof = 0.25;  // of the time
+constexpr double kRounding = 1e-9;      // sums of the same times in another order
+
 Outcome outcome_of(bool out_of_time) {
   return out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
+}
+
+/// Where down-sets are few: the optimum, or how close one can be proved to be in a part of the
+/// time.
+struct Proof {
+  LowerBound bound;
+  std::optional<Schedule> schedule = {};  ///< of the blocks that the proof found
+  double period_ms = std::numeric_limits<double>::infinity();
+};
+
+Proof prove(const Graph& graph, const CostModel& costs, const LowerBound& known,
+            const Context& context) {
+  const PipelineProblem problem(graph, costs);
+  const LeastCosts least(problem);
+  std::function<bool()> stop = context.out_of_time;
+  if (context.seconds_left) {
+    const double until_s = (1 - kShareOfProof) * context.seconds_left();
+    stop = [&context, until_s] { return context.seconds_left() <= until_s; };
+  }
+  const DownSetBound found =
+      down_set_bound(least, known.ms, std::numeric_limits<double>::infinity(), stop);
+  Proof proof{known};
+  if (found.chain.bound_ms > known.ms)
+    proof.bound = {found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))};
+  if (!found.chain.blocks) return proof;
+  // As it is cut with all that blocks cost, not the least.
+  const std::vector<Vertex>& order = found.chain.blocks->order;
+  const Slicing slicing = Slicer(problem).slice(order);
+  if (slicing.period_ms == std::numeric_limits<double>::infinity()) return proof;
+  proof.schedule = schedule_of(problem, order, slicing);
+  proof.period_ms = slicing.period_ms;
+  return proof;
 }
 
 }  // namespace
@@ -29,12 +72,22 @@ ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const
 ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
                         const Options& options, const Context& context) {
   require_placeable(graph, costs, "best");
-  const double bound_ms = context.bound ? context.bound->ms : 0;
+  const LowerBound known = context.bound ? *context.bound : simple_period_bound(graph, costs);
+  // What time ends is not the same everywhere: with a number of moves there is none.
+  Proof proof =
+      options.integer("iterations") > 0 ? Proof{known} : prove(graph, costs, known, context);
+  Context informed = context;
+  informed.bound = proof.bound;
+  if (proof.schedule && proof.period_ms <= proof.bound.ms * (1 + kRounding)) {
+    return complete(*std::move(proof.schedule), Outcome::kOptimal, graph, costs, options, informed);
+  }
   PartitionSearchResult result =
-      search_grouped(graph, costs, {options.integer("iterations")}, bound_ms, context.seed,
+      search_grouped(graph, costs, {options.integer("iterations")}, proof.bound.ms, context.seed,
                      {context.out_of_time, context.seconds_left}, context.progress);
+  if (proof.period_ms < period_of(graph, result.found.schedule, costs).ms())
+    result.found.schedule = *std::move(proof.schedule);
   const Outcome outcome = result.optimal ? Outcome::kOptimal : outcome_of(result.found.out_of_time);
-  return complete(std::move(result.found.schedule), outcome, graph, costs, options, context);
+  return complete(std::move(result.found.schedule), outcome, graph, costs, options, informed);
 }
 
 }  // namespace hios::scheduler::pipeline

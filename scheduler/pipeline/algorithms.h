@@ -9,7 +9,8 @@ namespace hios::scheduler::pipeline {
 ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform& platform,
                                const Options& options, const Context& context);
 
-/// search_grouped(), by the option `iterations`, until the context's bound, which is of the
+/// The optimum by down-sets (bounds/chains.h) where those are few and a quarter of the time is
+/// enough; else search_grouped(), by the option `iterations`, until the bound, which is of the
 /// period. kOptimal where it is reached.
 ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform& platform,
                         const Options& options, const Context& context);

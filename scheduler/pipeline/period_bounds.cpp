@@ -1,11 +1,91 @@
 #include "scheduler/pipeline/period_bounds.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <utility>
 
+#include "hios/base/arcs.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/blocks.h"
+#include "hios/schedule/assignment.h"
 #include "scheduler/bounds/shares.h"
+#include "scheduler/milp/milp.h"
+#include "scheduler/milp/solver.h"
+#include "scheduler/pipeline/bounds/down_set_bound.h"
+#include "scheduler/pipeline/bounds/exact_bound.h"
+#include "scheduler/pipeline/bounds/least_costs.h"
+#include "scheduler/pipeline/bounds/superblock_bounds.h"
 
 namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, PeriodBound>, 5> kNames{{
+    {"simple", PeriodBound::kSimple},
+    {"downsets", PeriodBound::kDownSets},
+    {"bottleneck", PeriodBound::kBottleneck},
+    {"bottleneck-guess", PeriodBound::kBottleneckGuess},
+    {"exact", PeriodBound::kExact},
+}};
+
+/// The places of blocks in a row in which none is before one that it reads from, by device.
+std::vector<std::size_t> places_of(const PipelineProblem& problem, const Assignment& assignment) {
+  const Arcs arcs(problem.devices(), [&](const auto& visit) {
+    for (const Edge& edge : problem.graph().edges()) {
+      const DeviceId from = assignment[edge.from].device, to = assignment[edge.to].device;
+      if (from != to) visit(to.index(), from.index());
+    }
+  });
+  return strong_components(arcs);  // each is one: an arc leads to a smaller number
+}
+
+KnownBlocks known_blocks(const PipelineProblem& problem, const Schedule& schedule) {
+  const Assignment assignment(problem.graph().size(), schedule);
+  const std::vector<std::size_t> place = places_of(problem, assignment);
+  KnownBlocks blocks;
+  for (const PipelineVertex& vertex : problem.vertices())
+    blocks.block_of.push_back(place[assignment[vertex.ops.front()].device.index()]);
+  blocks.class_of.resize(problem.devices());
+  for (std::size_t c = 0; c < problem.classes().size(); ++c) {
+    for (const DeviceId device : problem.classes()[c].devices)
+      blocks.class_of[place[device.index()]] = c;
+  }
+  return blocks;
+}
+
+PeriodBoundResult by_program(PeriodBound which, const PipelineProblem& problem,
+                             const LeastCosts& costs, const PeriodKnowledge& known) {
+  const std::string name(to_string(which));
+  const milp::Solver* const solver = milp::find_solver("any");
+  if (solver == nullptr) {
+    return {{known.at_least_ms, name},
+            "this build has no solver of linear programs: install HiGHS or Cbc, and build again"};
+  }
+  ProgramOptions options{known.at_least_ms, known.known_ms, nullptr, known.stop,
+                         known.seconds_left};
+  KnownBlocks blocks;
+  if (known.known != nullptr && which == PeriodBound::kExact) {
+    blocks = known_blocks(problem, *known.known);
+    options.known = &blocks;
+  }
+  const auto bound = which == PeriodBound::kBottleneck        ? bottleneck_bound
+                     : which == PeriodBound::kBottleneckGuess ? bottleneck_guess_bound
+                                                              : exact_bound;
+  const ProgramBound found = bound(costs, *solver, options);
+  if (!found.failure.empty()) return {{found.ms, name}, solver->name + ": " + found.failure};
+  return {{found.ms, name}, found.finished ? "" : "ended early"};
+}
+
+PeriodBoundResult by_down_sets(const LeastCosts& costs, const PeriodKnowledge& known) {
+  const DownSetBound found = down_set_bound(costs, known.at_least_ms, known.known_ms, known.stop);
+  std::string remark;
+  if (!found.chain.finished) remark = "ended early";
+  if (!found.few && !(known.stop && known.stop()))
+    remark = "more than " + std::to_string(kMostDownSets) + " down-sets";
+  return {{found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))},
+          std::move(remark)};
+}
+
+}  // namespace
 
 LowerBound simple_period_bound(const Graph& graph, const CostModel& costs) {
   const Shares shares(graph, costs);
@@ -23,6 +103,46 @@ LowerBound simple_period_bound(const Graph& graph, const CostModel& costs) {
     all_ms += work_ms;
   }
   return {std::max(dearest_ms, all_ms / static_cast<double>(devices)), "simple"};
+}
+
+std::string_view to_string(PeriodBound bound) {
+  return kNames[static_cast<std::size_t>(bound)].first;
+}
+
+std::vector<PeriodBound> period_bounds_named(const std::vector<std::string>& names) {
+  std::string list = "all";
+  for (const auto& [name, bound] : kNames) list += ", " + std::string(name);
+  std::vector<bool> wanted(kNames.size(), false);
+  for (const std::string& each : names) {
+    bool known = false;
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      if (each != "all" && each != kNames[i].first) continue;
+      known = wanted[i] = true;
+    }
+    if (!known) throw InputError(quote(each) + " is no bound of periods; there are " + list);
+  }
+  std::vector<PeriodBound> bounds;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (wanted[i]) bounds.push_back(kNames[i].second);
+  }
+  return bounds;
+}
+
+bool proves(const LowerBound& bound, double period_ms) {
+  return bound.ms >= period_ms * (1 - 4 * milp::kTolerance);
+}
+
+PeriodBoundResult period_bound(PeriodBound which, const Graph& graph, const CostModel& costs,
+                               const PeriodKnowledge& known) {
+  LowerBound simple = simple_period_bound(graph, costs);
+  if (which == PeriodBound::kSimple) return {std::move(simple)};
+  PeriodKnowledge more = known;
+  more.at_least_ms = std::min(std::max(known.at_least_ms, simple.ms), known.known_ms);
+  if (graph.size() == 0) return {{more.at_least_ms, std::string(to_string(which))}};
+  const PipelineProblem problem(graph, costs);
+  const LeastCosts least(problem);
+  return which == PeriodBound::kDownSets ? by_down_sets(least, more)
+                                         : by_program(which, problem, least, more);
 }
 
 }  // namespace hios::scheduler::pipeline

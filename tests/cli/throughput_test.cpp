@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/programs.h"
 
 namespace hios::test {
@@ -83,6 +85,38 @@ TEST_F(Throughput, AScheduleForLatencyIsWrittenAsOne) {
   EXPECT_GT(read(file("c.json"))["comparison"][0]["period_ms"], 0);
   const auto checked = hios_schedule({"--graph", file("g.json"), "--check", file("s.json")});
   EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+}
+
+TEST_F(Throughput, ProvesWhatFewDownSetsAllow) {
+  const auto planned = hios_schedule({"--random", "n=12,seed=4", "--devices", "3", "--streams", "1",
+                                      "--objective", "throughput", "--algorithm", "best",
+                                      "--output", file("s.json"), "--json", file("c.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json schedule = read(file("s.json"));
+  EXPECT_EQ(schedule["outcome"], "optimal");
+  EXPECT_EQ(schedule["predicted"]["lower_bound_ms"], schedule["predicted"]["period_ms"]);
+  EXPECT_EQ(read(file("c.json"))["comparison"][0]["gap"], 0);
+}
+
+TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
+  const auto compared =
+      hios_schedule({"--random", "n=12,seed=5", "--devices", "3", "--streams", "1", "--objective",
+                     "throughput", "--algorithm", "slice-graph,hios-lp", "--option", "order=given",
+                     "--bounds", "all", "--json", file("c.json")});
+  ASSERT_EQ(compared.exit_status, 0) << compared.err;
+  const Json results = read(file("c.json"));
+  double closest = 0;
+  ASSERT_EQ(results["bounds"].size(), 5u);
+  for (const Json& row : results["bounds"]) {
+    if (row.contains("lower_bound_ms"))
+      closest = std::max(closest, row["lower_bound_ms"].get<double>());
+  }
+  const Json& sliced = row(results["comparison"], "slice-graph");
+  EXPECT_EQ(sliced["lower_bound_ms"], closest);
+  EXPECT_GE(sliced["period_ms"], closest);
+  EXPECT_EQ(results["schedules"][0]["predicted"]["lower_bound_ms"], closest);
+  EXPECT_EQ(results["bounds"][1]["bound"], "downsets");
+  EXPECT_NE(compared.out.find("downsets"), std::string::npos);
 }
 
 TEST_F(Throughput, RefusesWhatItDoesNotKnow) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+
+#include "scheduler/pipeline/bounds/chains.h"
+
+namespace hios::scheduler::pipeline {
+
+/// Graphs with more down-sets are left to other bounds.
+inline constexpr std::size_t kMostDownSets = 100'000;
+
+/// cheapest_chain() where the graph has few down-sets; else the bound that was given.
+struct DownSetBound {
+  ChainResult chain;
+  bool few = false;  ///< they were counted, and are not more than that
+};
+DownSetBound down_set_bound(const LeastCosts& costs, double at_least_ms,
+                            double below_ms = std::numeric_limits<double>::infinity(),
+                            const std::function<bool()>& stop = {});
+
+}  // namespace hios::scheduler::pipeline

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scheduler/pipeline/pipeline_problem.h"
+
+namespace hios::scheduler::pipeline {
+
+/// All sets of vertices that hold, with a vertex, whatever comes before it: what the first blocks
+/// of a pipeline can hold together. From each a step leads to each that has one vertex more.
+class DownSets {
+ public:
+  /// A down-set: 0 is the empty one, and every step leads to a greater number.
+  using Id = std::uint32_t;
+  struct Step {
+    Vertex vertex;
+    Id to;
+  };
+
+  /// Nothing where there are more than `most`, or `stop` (optional) says so. In vertices / 64
+  /// times steps.
+  static std::optional<DownSets> all(const PipelineProblem& problem, std::size_t most,
+                                     const std::function<bool()>& stop);
+
+  std::size_t size() const { return begin_.size() - 1; }
+  Id full() const { return static_cast<Id>(size() - 1); }
+  std::span<const Step> steps(Id id) const {
+    return std::span(steps_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+  }
+
+ private:
+  DownSets() : begin_{0} {}
+
+  std::vector<std::size_t> begin_;  // into steps_, by id
+  std::vector<Step> steps_;
+};
+
+}  // namespace hios::scheduler::pipeline
