@@ -12,8 +12,10 @@
 namespace hios::job {
 namespace {
 
-constexpr double kRunMs = 2000;
-constexpr std::size_t kFewestWindows = 8;
+// Short, since ranks that are asked to stop hear it between runs, and launchers wait for a second.
+constexpr double kRunMs = 500;
+constexpr std::size_t kFewestWindows = 4;
+constexpr std::size_t kLongestWindow = 4;  // of a copy with few places
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -28,14 +30,13 @@ class Measuring {
  public:
   Measuring(const InstancesJob& job, Pipeline& pipeline) : job_(job), pipeline_(pipeline) {
     measured_.options = job.options;
-    // Ends of one copy come together where it is slow; a window holds as many of each.
-    measured_.window = job.options.copies * std::max<std::size_t>(4, job.options.in_flight);
   }
 
   MeasuredInstances measure() {
+    const auto warm_up = static_cast<std::size_t>(std::max(job_.protocol.warmup, 1));
+    double period_ms = run(rounded_up(std::max(warm_up, fill() + copies()), copies()));
+    choose_window(period_ms);
     const std::size_t least = rounded_up(fill() + kFewestWindows * measured_.window, copies());
-    std::size_t warm_up = static_cast<std::size_t>(std::max(job_.protocol.warmup, 1));
-    double period_ms = run(rounded_up(std::max(warm_up, fill() + measured_.window), copies()));
     const auto wanted = static_cast<std::size_t>(job_.protocol.iterations);
     const double duration_ms = job_.protocol.duration_s * 1000;
     const Stopwatch stopwatch;
@@ -61,6 +62,16 @@ class Measuring {
   std::size_t copies() const { return job_.options.copies; }
   /// Instances until the pipeline is full.
   std::size_t fill() const { return copies() * (job_.devices + job_.options.in_flight); }
+
+  /// As many of each copy, whose ends may come together; so few that a run of the fewest windows is
+  /// not much longer than others.
+  void choose_window(double period_ms) {
+    const std::size_t longest = std::max(kLongestWindow, job_.options.in_flight);
+    const double fits = kRunMs / kFewestWindows / period_ms / static_cast<double>(copies());
+    const auto of_copy =
+        static_cast<std::size_t>(std::clamp(fits, 1.0, static_cast<double>(longest)));
+    measured_.window = copies() * of_copy;
+  }
 
   /// Returns the period in ms, the same on all ranks.
   double run(std::size_t instances) {

@@ -93,7 +93,9 @@ class Signals : public testing::Test {
   Workplace place_;
 };
 
-TEST_F(Signals, ARunKeepsWhatItMeasured) {
+class SignalledRun : public Signals, public testing::WithParamInterface<Words> {};
+
+TEST_P(SignalledRun, KeepsWhatItMeasured) {
   for (const std::size_t ranks : {1, 2}) {
 #ifndef HIOS_MPIEXEC
     if (ranks > 1) continue;
@@ -103,10 +105,10 @@ TEST_F(Signals, ARunKeepsWhatItMeasured) {
       SCOPED_TRACE(std::string(name) + ", ranks " + std::to_string(ranks));
       const Signalled how{name, ranks};
       const std::string file = place_.file("report.json");
-      const ProcessResult done =
-          signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
-                          Words{"--schedule", plan, "--duration", "1000", "--oversubscribe",
-                                "--verify", "--json", file, "--force"});
+      const ProcessResult done = signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
+                                                 Words{"--schedule", plan, "--oversubscribe",
+                                                       "--verify", "--json", file, "--force"} +
+                                                 GetParam());
       expect_gone(done, how);
       const Json report = read(file);
       expect_meets_schema(report);
@@ -123,6 +125,13 @@ TEST_F(Signals, ARunKeepsWhatItMeasured) {
     EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(OneAtATimeAndInFlight, SignalledRun,
+                         testing::Values(Words{"--duration", "1000"},
+                                         Words{"--instances", "100000000"}),
+                         [](const auto& run) {
+                           return run.param.front() == "--instances" ? "InFlight" : "OneAtATime";
+                         });
 
 TEST_F(Signals, AProfileKeepsWhatItMeasured) {
   const std::string file = place_.file("profile.json");
