@@ -19,6 +19,7 @@
 #include "cli/version.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
+#include "hios/evaluate/measured_devices.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/growth.h"
@@ -61,6 +62,16 @@ void print_setup(const Network& network, const job::ProfileSetup& setup) {
   if (!setup.routes.empty()) log::info("tensors travel by\n" + setup.routes);
 }
 
+/// What was measured for many inferences in flight, or that it was not.
+void show_throughput(const Network& network, const job::ProfileJob& job) {
+  for (const Configuration* const each : job.configurations()) {
+    const std::string whose = job.configurations().size() > 1 ? each->kind + ": " : "";
+    show(whose + charge_text(*each) + "\n");
+    const std::string warmth = warmth_text(network.coarse.graph, *each);
+    if (!warmth.empty()) show(whose + warmth + "\n");
+  }
+}
+
 void print_summary(const ProfileCommand& command, const Network& network,
                    const job::ProfileJob& job) {
   Table table({"configuration", "operators", "their sum ms", "stages", "transfers", "seconds"});
@@ -76,6 +87,7 @@ void print_summary(const ProfileCommand& command, const Network& network,
                fixed(each->seconds, 1)});
   }
   show(table.text());
+  if (command.options.throughput) show_throughput(network, job);
   const std::string disturbed = disturbed_text(job.configurations());
   if (!disturbed.empty()) show(disturbed + "\n");
   const Common& common = command.common;

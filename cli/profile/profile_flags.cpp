@@ -8,6 +8,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
+#include "hios/schedule/schedule.h"
 #include "scheduler/registry.h"
 
 namespace hios::cli {
@@ -23,6 +24,10 @@ po::options_description profile_flags() {
   group.add_options()("stages", value("NAME[,NAME...]|SCHEDULE|none"),
                       "measure the stages that these schedulers ask for, or those of a schedule "
                       "(with several streams: ios,hios-lp,hios-mr)");
+  group.add_options()(
+      "objective", value("latency|throughput")->default_value("latency"),
+      "throughput: measure besides what transfers take of ranks that compute, and "
+      "operators in parts of the network, for plans with many inferences in flight");
   group.add_options()("largest-message", value("BYTES")->default_value("16777216"),
                       "transfers are measured from 1 KB up to this size");
   group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
@@ -92,6 +97,26 @@ std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
   return networks;
 }
 
+/// Throws InputError: neither word; or throughput where nothing of it can be measured.
+bool read_throughput(const Flags& flags, std::size_t ranks) {
+  const std::string name = flags.text("objective");
+  if (name == to_string(Objective::kLatency)) return false;
+  if (name != to_string(Objective::kThroughput)) {
+    throw InputError("--objective takes latency or throughput, not " + quote(name));
+  }
+  if (flags.given("inputs") || flags.given("parts")) {
+    throw InputError(
+        "--objective throughput sends whole batches, one behind the other: say --batch in place of "
+        "--inputs");
+  }
+  if (ranks < 2) {
+    throw InputError(
+        "--objective throughput measures what transfers take of two ranks that compute, and there "
+        "is one: start it on all ranks that the plan is for (mpirun -np 2), or leave it out");
+  }
+  return true;
+}
+
 job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precision precision,
                                  std::uint64_t seed) {
   job::ProfileOptions options;
@@ -106,6 +131,7 @@ job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precisio
   options.seed = seed;
   options.largest_message = static_cast<Bytes>(flags.integer("largest-message", 1024, 1 << 30));
   options.stages_limit_s = flags.number("time-limit", 0, 1e6);
+  options.throughput = read_throughput(flags, ranks);
   return options;
 }
 

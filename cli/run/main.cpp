@@ -73,6 +73,11 @@ void tell_setup(const RunCommand& command, const job::RunSetup& setup) {
   print_setup(command, setup);
   warn_of_troubles(setup.troubles);
   warn_of_unsettled(setup.unsettled);
+  if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.instances) {
+    log::info(
+        "the schedule is for throughput, and runs one inference at a time here: --instances "
+        "keeps many in flight");
+  }
 }
 
 int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, char** argv) {

@@ -3,6 +3,7 @@
 #include "cli/remedies.h"
 
 #include "hios/base/error.h"
+#include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random_dag.h"
 #include "hios/graph/sized_networks.h"
@@ -35,7 +36,18 @@ struct Unsaid {
   std::int64_t streams = 1;
 };
 
-Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsaid& unsaid) {
+/// Which of the keys that profiles know, too, a --platform file has.
+std::vector<SaidOfDevice> said_of_devices(const Json& platform) {
+  std::vector<SaidOfDevice> said;
+  for (const Json& device : platform.at("devices")) {
+    said.push_back({device.contains("io_charge"), device.contains("fast_memory_bytes")});
+  }
+  return said;
+}
+
+/// `of_file`: gets what a --platform file says of its devices.
+Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsaid& unsaid,
+                       std::vector<SaidOfDevice>& of_file) {
   const auto file = flags.optional_text("platform");
   if (!file) {
     const auto said = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
@@ -64,7 +76,9 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsai
                      *file + " says it for each device)");
   }
   const Json json = read_input(*file, limits);
-  return platform_from_json(JsonView(json, *file));
+  Platform platform = platform_from_json(JsonView(json, *file));
+  of_file = said_of_devices(json);
+  return platform;
 }
 
 }  // namespace
@@ -101,7 +115,7 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
     if (!random->devices.speeds.empty()) unsaid.devices = random->devices.speeds.size();
     unsaid.streams = kStreamsForStageCosts;
   }
-  platform_ = named ? read_platform(flags, common.limits, unsaid) : *devices;
+  platform_ = named ? read_platform(flags, common.limits, unsaid, said_) : *devices;
   if (devices && devices->element_bytes() != platform_.element_bytes()) {
     throw InputError(
         "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
@@ -113,9 +127,10 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
   }
   const bool stage_costs = graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
   if (!random && !devices && !flags.given("platform") && stage_costs) {
-    platform_ = read_platform(flags, common.limits, {.streams = kStreamsForStageCosts});
+    platform_ = read_platform(flags, common.limits, {.streams = kStreamsForStageCosts}, said_);
   }
   read_profile(flags, common.limits);
+  if (!devices) take_measured(flags);
 }
 
 void ScheduleInputs::make_random(const RandomDag& parameters, const Work& work) {
@@ -185,6 +200,26 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
   if (flags.given("extrapolate-ranks")) extrapolated_from_ = other_ranks(*profile_, platform_);
   if (extrapolated_from_) profile_ = extrapolated(*profile_, platform_, *extrapolated_from_);
   platform_ = identified_by(*profile_, platform_);
+}
+
+/// What transfers take of devices, and their fast memory, where the objective asks for it and the
+/// --platform does not say it.
+void ScheduleInputs::take_measured(const Flags& flags) {
+  if (!profile_ || flags.text("objective") != to_string(Objective::kThroughput)) return;
+  platform_ = with_measured(graph(), platform_, *profile_, said_);
+  std::string lines = measured_devices_text(graph(), platform_, *profile_, said_);
+  for (std::size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n')) {
+    log::info(lines.substr(0, end));
+    lines.erase(0, end + 1);
+  }
+  for (std::size_t d = 0; d < platform_.size(); ++d) {
+    const Configuration* const measured = profile_->find(platform_, DeviceId(d));
+    if (!measured || measured->io_charge || (!said_.empty() && said_[d].io_charge)) continue;
+    log::info(
+        "(hios-profile --objective throughput --update measures what transfers take; a "
+        "--platform may say it)");
+    return;
+  }
 }
 
 const CostModel& ScheduleInputs::costs() {

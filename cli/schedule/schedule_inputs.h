@@ -10,6 +10,7 @@
 #include "cli/model_flags.h"
 #include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
+#include "hios/evaluate/measured_devices.h"
 #include "hios/graph/batches.h"
 #include "hios/graph/graph.h"
 #include "hios/graph/random_dag.h"
@@ -59,6 +60,7 @@ class ScheduleInputs {
   void make_random(const RandomDag& parameters, const Work& work);
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
+  void take_measured(const Flags& flags);
   CostModel priced_by_profile(const Graph& graph) const;
   void read_inputs(const Flags& flags);
   SizedGraphs sized_for(const BatchSizes& sizes) const;
@@ -71,6 +73,7 @@ class ScheduleInputs {
   std::function<std::string(const Graph&)> model_words_;
   Graph graph_;
   Platform platform_;
+  std::vector<SaidOfDevice> said_;  ///< by device of a --platform; else empty
   std::optional<Profile> profile_;
   std::optional<std::size_t> extrapolated_from_;
   std::optional<CostModel> costs_;

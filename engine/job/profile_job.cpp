@@ -149,6 +149,8 @@ Ended ProfileJob::State::measure_all(const AskStages& ask) {
   if (profiler->measure_operators(into).stopped) return Ended::kStopped;
   if (transport().size() > 1 && profiler->measure_transfers(into, options.largest_message).stopped)
     return Ended::kStopped;
+  if (options.throughput && profiler->measure_warm(into).stopped) return Ended::kStopped;
+  if (options.throughput && profiler->measure_charges(into).stopped) return Ended::kStopped;
   if (!ask) return Ended::kComplete;
   // Rank 0 may be asked for the whole time limit while the others wait for its answer.
   watch.phase("measuring stages", options.stages_limit_s);

@@ -30,7 +30,8 @@
 ///   set up    cores and backend of each rank · routes of tensors · which ranks are   │
 ///     │       alike (teams) · algorithms                                             ┘
 ///     │
-///   measure   operators · transfers · stages, for as long as somebody asks for more    measure()
+///   measure   operators · transfers · what many inferences in flight need · stages,    measure()
+///     │     for as long as somebody asks for more
 ///     │
 ///   report    profile(): for to_json and a file
 ///
@@ -50,7 +51,10 @@ struct ProfileOptions {
   std::uint64_t seed = 0;                   ///< of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages
-  Json provenance = Json::object();         ///< kept in the machine of each configuration
+  /// What many inferences in flight need besides: charges of transfers, and operators in parts of
+  /// the network (Profiler::measure_charges, measure_warm).
+  bool throughput = false;
+  Json provenance = Json::object();  ///< kept in the machine of each configuration
 };
 
 /// What each rank measures with, by rank. A rank whose backend has not the arithmetic asked for
@@ -92,7 +96,8 @@ class ProfileJob {
 
   const ProfileSetup& setup() const;
 
-  /// Measures operators, transfers and the stages that `ask` wants. Once.
+  /// Measures operators, transfers, what ProfileOptions::throughput asks for, and the stages that
+  /// `ask` wants. Once.
   Ended measure(const AskStages& ask = {});
 
   /// The same on every rank: all that is known by now.

@@ -54,6 +54,12 @@ std::size_t ProfilerContext::team_of(Rank rank) const {
   return team;
 }
 
+bool ProfilerContext::any_asynchronous() const {
+  double any = backend.accelerator() ? 1 : 0;
+  transport.all_reduce_max({&any, 1});
+  return any > 0;
+}
+
 // The ranks of a host share the processor's cache; a device beside it has one of its own.
 Bytes ProfilerContext::cold_bytes() const {
   Bytes iteration = 0;
@@ -80,7 +86,7 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.machine.update(facts.machine);  // beside the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
-  for (const char* const about_times : {"settling", "incomplete"}) {
+  for (const char* const about_times : {"settling", "incomplete", "charges"}) {
     if (known.is_object() && known.contains(about_times))
       into.protocol[about_times] = known[about_times];
   }

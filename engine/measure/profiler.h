@@ -70,6 +70,23 @@ class Profiler {
     return measure_transfers(std::array{&into}, largest);
   }
 
+  // For many inferences in flight. Neither measures anything with one rank, nor where some device
+  // is asynchronous: its transfers and its stages overlap by themselves, and its memory is its own.
+
+  /// Each operator in a part of the network that a rank runs again and again, as many parts as
+  /// ranks with about as many bytes of weights each, beside the same in the whole network; all
+  /// operators where one is missing, so that they were measured in the same parts. Every rank runs
+  /// every part.
+  Measured measure_warm(std::span<Configuration* const> into);
+  Measured measure_warm(Configuration& into) { return measure_warm(std::array{&into}); }
+
+  /// What a transfer takes of both ends' own time while they compute (transfer_charge.h), by three
+  /// sizes of the network's tensors, from each rank to the next. Charges are sums over what a
+  /// team's ranks sent, and received, divided by the times of these transfers between waiting
+  /// ranks. REQUIRES: operators and transfers were measured.
+  Measured measure_charges(std::span<Configuration* const> into);
+  Measured measure_charges(Configuration& into) { return measure_charges(std::array{&into}); }
+
  private:
   std::unique_ptr<ProfilerContext> context_;
 };

@@ -20,6 +20,8 @@ namespace hios {
 struct ProfilerContext {
   bool leader() const { return transport.rank() == Rank(0); }
   std::size_t team_of(Rank rank) const;
+  /// Whether some rank's device is asynchronous. Collective.
+  bool any_asynchronous() const;
   /// What a run touches between two uses of an operator's weights, as far as a cache could
   /// remember.
   Bytes cold_bytes() const;

@@ -56,6 +56,13 @@ void refuse_missing_signatures(const Graph& graph, const Device& device, const P
   if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, std::move(need));
 }
 
+/// Stages of several groups are only measured in whole networks; beside them, warm operators would
+/// look too good.
+bool counts_warm(const Graph& graph, const Device& device, const Configuration& configuration) {
+  return device.fast_memory.bytes > 0 && device.streams == 1 &&
+         has_warm_times(graph, configuration);
+}
+
 // A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
 using StageCode = std::vector<std::uint32_t>;
 constexpr std::uint32_t kEndOfGroup = std::numeric_limits<std::uint32_t>::max();
@@ -130,11 +137,13 @@ CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
     refuse_missing_signatures(graph, device, profile, configuration,
                               measurement_of(DeviceId(d), platform, profile.file, graph));
     costs.configurations_[d] = &configuration;
+    const bool warm = counts_warm(graph, device, configuration);
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Operator& op = graph.op(OpId(i));
       if (!may_run(op, device)) continue;
       costs.operator_ms_[d * graph.size() + i] =
-          configuration.operators.find(op.signature)->second.ms;
+          warm ? configuration.warm.find(op.signature)->second.ms
+               : configuration.operators.find(op.signature)->second.ms;
     }
   }
   costs.number_signatures();

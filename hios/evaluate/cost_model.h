@@ -35,8 +35,10 @@ class CostModel {
   /// over links).
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
-  /// From a profile. Throws InputError that lists what is missing (the configuration; signatures;
-  /// transfers) and needs a "measurement" (hios/profile/profile_gaps.h).
+  /// From a profile. On a device with fast memory and one stream operators have the times that they
+  /// took warm, where the profile has them all: what fast memory does not hold costs beside them
+  /// (hios/evaluate/blocks.h). Throws InputError that lists what is missing (the configuration;
+  /// signatures; transfers) and needs a "measurement" (hios/profile/profile_gaps.h).
   static CostModel from_profile(const Graph& graph, const Platform& platform,
                                 const Profile& profile);
 

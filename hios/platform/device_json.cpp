@@ -30,8 +30,9 @@ std::optional<JsonView> newer(ObjectReader& reader, const char* key, int version
 IoCharge read_io_charge(const JsonView& view) {
   IoCharge charge;
   ObjectReader reader(view);
-  if (const auto send = reader.optional("send")) charge.send = send->number(0, 1);
-  if (const auto receive = reader.optional("receive")) charge.receive = receive->number(0, 1);
+  if (const auto send = reader.optional("send")) charge.send = send->number(0, kMostIoCharge);
+  if (const auto receive = reader.optional("receive"))
+    charge.receive = receive->number(0, kMostIoCharge);
   reader.finish();
   return charge;
 }

@@ -18,14 +18,18 @@ namespace hios {
 /// The kind of devices that compute beside the cores of a CPU.
 inline constexpr std::string_view kGpuKind = "gpu";
 
-/// The shares of a transfer's time in which its two ends are busy with it and run no stage, where
-/// many inferences are in flight. All of it, as in the model of Archer, Fahrbach, Liu and Prabhu,
-/// "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2, unless said.
+/// How long the two ends of a transfer are busy with it and run no stage, where many inferences are
+/// in flight, in parts of the transfer's time. All of it, as in the model of Archer, Fahrbach, Liu
+/// and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2, unless
+/// said. More than 1 where a transfer takes longer between devices that compute than between
+/// waiting ones.
 struct IoCharge {
-  double send = 1;     ///< in [0, 1]
-  double receive = 1;  ///< in [0, 1]
+  double send = 1;     ///< in [0, kMostIoCharge]
+  double receive = 1;  ///< in [0, kMostIoCharge]
   bool operator==(const IoCharge&) const = default;
 };
+
+inline constexpr double kMostIoCharge = 100;
 
 /// Memory beside the computing unit. What a device holds beyond it is read from slower memory
 /// for each inference (the same, Eq. 2).

@@ -33,6 +33,8 @@ void absorb(Configuration& into, const Configuration& from) {
       into.transfers.push_back(curve);
     }
   }
+  for (const auto& [signature, warm] : from.warm) into.warm.insert_or_assign(signature, warm);
+  if (from.io_charge) into.io_charge = from.io_charge;
   into.seconds += from.seconds;
 }
 

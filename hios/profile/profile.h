@@ -21,6 +21,25 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
+/// An operator on ranks that each run their part of its network again and again, so that weights
+/// stay near where that part is small enough; beside it the same in the whole network, by the same
+/// sweeps.
+struct WarmMeasurement {
+  double ms = 0;
+  double cold_ms = 0;    ///< in sweeps over the whole network, in turns with those of the parts
+  Bytes held_bytes = 0;  ///< the most that a part held: its weights, and tensors at a time
+  std::int64_t samples = 0;
+  bool operator==(const WarmMeasurement&) const = default;
+};
+
+/// What sending and receiving a tensor takes of a device that computes meanwhile, in parts of the
+/// time that the transfer takes between waiting ranks.
+struct MeasuredCharge {
+  IoCharge charge;
+  std::int64_t samples = 0;
+  bool operator==(const MeasuredCharge&) const = default;
+};
+
 /// The groups of a stage as signatures; `canonical` sorts the groups, so that equal multisets of
 /// groups are equal keys.
 using StageKey = std::vector<std::vector<std::string>>;
@@ -64,6 +83,9 @@ struct Configuration {
   std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
   std::map<StageKey, Measurement> stages;
   std::vector<TransferCurve> transfers;
+  // For many inferences in flight; where nobody asked for it, there is none.
+  std::map<std::string, WarmMeasurement, std::less<>> warm;  ///< by signature
+  std::optional<MeasuredCharge> io_charge;
   double seconds = 0;  ///< what measuring it took, in all
 
   /// Which device it was measured on; empty: it does not say.
@@ -71,7 +93,8 @@ struct Configuration {
   ConfigurationKey key() const;
 };
 
-/// `hios-profile` version 1: measured times with provenance.
+/// `hios-profile` versions 1 and 2: measured times with provenance. What is written is of version 1
+/// where that can say it.
 struct Profile {
   std::vector<Configuration> configurations;
   std::string file = "FILE";  ///< where it was read from: for messages only

@@ -68,6 +68,12 @@ const Configuration& configuration_of(DeviceId id, const Platform& platform, con
                    measurement_of(id, platform, profile.file, graph));
 }
 
+bool has_warm_times(const Graph& graph, const Configuration& configuration) {
+  return std::ranges::all_of(graph.operators(), [&](const Operator& op) {
+    return configuration.warm.contains(op.signature);
+  });
+}
+
 void refuse_signatures(const std::set<std::string>& missing, const Graph& graph,
                        const Profile& profile, const Configuration& configuration, Need need) {
   throw InputError(profile.file + ": the profile (" + describe(configuration) + ") lacks " +

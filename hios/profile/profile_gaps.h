@@ -25,6 +25,10 @@ Need measurement_of(DeviceId device, const Platform& platform, const std::string
 const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
                                       const Graph& graph);
 
+/// Whether each of the graph's operators has a time beside its usual one: that on ranks which run
+/// but their part of the network (Configuration::warm).
+bool has_warm_times(const Graph& graph, const Configuration& configuration);
+
 /// Throws InputError that names the first few. REQUIRES: some are missing.
 [[noreturn]] void refuse_signatures(const std::set<std::string>& missing, const Graph& graph,
                                     const Profile& profile, const Configuration& configuration,

@@ -1,5 +1,6 @@
-// Part of hios/profile/profile.h: `hios-profile` version 1, to and from JSON.
+// Part of hios/profile/profile.h: `hios-profile` versions 1 and 2, to and from JSON.
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,29 @@ void read_operators(const JsonView& view, Configuration& into) {
     ObjectReader reader(times);
     into.operators.emplace(signature, read_times(reader));
   }
+}
+
+void read_warm(const JsonView& view, Configuration& into) {
+  for (const auto& [signature, times] : view.members()) {
+    ObjectReader reader(times);
+    WarmMeasurement warm;
+    warm.ms = reader.required("ms").number(0, kMaxMs);
+    warm.cold_ms = reader.required("cold_ms").number(0, kMaxMs);
+    warm.held_bytes = static_cast<Bytes>(reader.required("held_bytes").integer(0, kMaxBytes));
+    warm.samples = reader.required("samples").integer(1, kMaxSamples);
+    reader.finish();
+    into.warm.emplace(signature, warm);
+  }
+}
+
+MeasuredCharge read_charge(const JsonView& view) {
+  ObjectReader reader(view);
+  MeasuredCharge measured;
+  measured.charge.send = reader.required("send").number(0, kMostIoCharge);
+  measured.charge.receive = reader.required("receive").number(0, kMostIoCharge);
+  measured.samples = reader.required("samples").integer(1, kMaxSamples);
+  reader.finish();
+  return measured;
 }
 
 StageKey read_key(const JsonView& view) {
@@ -107,7 +131,18 @@ void check_algorithms(const JsonView& machine) {
   }
 }
 
-Configuration read_configuration(const JsonView& view) {
+/// The keys of version 2.
+void read_throughput(ObjectReader& reader, int version, Configuration& into) {
+  const auto warm = reader.optional("warm");
+  const auto charge = reader.optional("io_charge");
+  for (const auto& key : {warm, charge}) {
+    if (key && version < 2) key->fail("is a key of version 2: say \"version\": 2");
+  }
+  if (warm) read_warm(*warm, into);
+  if (charge) into.io_charge = read_charge(*charge);
+}
+
+Configuration read_configuration(const JsonView& view, int version) {
   ObjectReader reader(view);
   Configuration configuration;
   configuration.backend = reader.required("backend").string();
@@ -128,6 +163,7 @@ Configuration read_configuration(const JsonView& view) {
   if (const auto transfers = reader.optional("transfers")) {
     read_transfers(*transfers, configuration);
   }
+  read_throughput(reader, version, configuration);
   if (const auto seconds = reader.optional("seconds")) {
     configuration.seconds = seconds->number(0, kMaxMs);
   }
@@ -151,6 +187,22 @@ Json transfer_json(const TransferCurve& curve) {
   return {{"from", curve.from}, {"to", curve.to}, {"points", std::move(points)}};
 }
 
+void add_throughput(const Configuration& configuration, Json& json) {
+  for (const auto& [signature, warm] : configuration.warm) {
+    json["warm"][signature] = {{"ms", warm.ms},
+                               {"cold_ms", warm.cold_ms},
+                               {"held_bytes", warm.held_bytes},
+                               {"samples", warm.samples}};
+  }
+  if (!configuration.io_charge) return;
+  const auto& [charge, samples] = *configuration.io_charge;
+  json["io_charge"] = {{"send", charge.send}, {"receive", charge.receive}, {"samples", samples}};
+}
+
+bool is_of_version_2(const Configuration& configuration) {
+  return !configuration.warm.empty() || configuration.io_charge;
+}
+
 Json configuration_json(const Configuration& configuration) {
   Json operators = Json::object();
   for (const auto& [signature, measurement] : configuration.operators) {
@@ -171,17 +223,18 @@ Json configuration_json(const Configuration& configuration) {
                {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
                {"seconds", configuration.seconds}};
   if (!configuration.devices.empty()) json["devices"] = configuration.devices;
+  add_throughput(configuration, json);
   return json;
 }
 
 }  // namespace
 
 Profile profile_from_json(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-profile", 1);
+  auto [version, reader] = open_format(root, "hios-profile", 1, 2);
   Profile profile;
   std::set<std::pair<std::string, ConfigurationKey>> keys;
   for (const JsonView& view : reader.required("configurations").array()) {
-    Configuration configuration = read_configuration(view);
+    Configuration configuration = read_configuration(view, version);
     const bool is_new = keys.emplace(configuration.backend, configuration.key()).second;
     if (!is_new) {
       view.fail(
@@ -197,11 +250,13 @@ Profile profile_from_json(const JsonView& root) {
 
 Json to_json(const Profile& profile) {
   Json configurations = Json::array();
+  const bool newer = std::ranges::any_of(profile.configurations, is_of_version_2);
   for (const Configuration& configuration : profile.configurations) {
     configurations.push_back(configuration_json(configuration));
   }
-  return {
-      {"format", "hios-profile"}, {"version", 1}, {"configurations", std::move(configurations)}};
+  return {{"format", "hios-profile"},
+          {"version", newer ? 2 : 1},
+          {"configurations", std::move(configurations)}};
 }
 
 }  // namespace hios

@@ -19,8 +19,10 @@ class Bench:
         file = self.stem(rows[0]).with_suffix(".profile.json")
         for ranks, threads in sorted({row.way for row in rows}):
             print(f"profiling {rows[0].model}, batch {rows[0].batch}: {ranks} x {threads} ...", file=sys.stderr, flush=True)
+            objective = ["--objective", "throughput"] if ranks > 1 else []
             self.programs.run("hios-profile", *network, "--threads", threads, "--warmup", 3, "--iterations", self.sweeps,
-                              "--stages", "none", "--seed", self.seed, "--output", file, "--update", "-q", ranks=ranks)
+                              "--stages", "none", *objective, "--seed", self.seed, "--output", file, "--update", "-q",
+                              ranks=ranks)
         return file
 
     def schedule(self, network, rows, profile, platform=None):

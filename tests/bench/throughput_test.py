@@ -52,6 +52,7 @@ class ThroughputTest(FolderTest):
         profile = self.bench.profile(["--model", "net"], rows)
         self.assertEqual([(ranks, flag(flags, "--threads")) for _, flags, ranks in self.calls("hios-profile")],
                          [(1, "1"), (1, "2"), (2, "1")])
+        self.assertEqual(["--objective" in flags for _, flags, _ in self.calls("hios-profile")], [False, False, True])
         self.bench.schedule(["--model", "net"], rows, profile)
         self.assertEqual([row.in_flight for row in rows if row.algorithm == "hios-lp"], [1, 3])
         self.bench.turns(["--model", "net"], rows, profile, 2)

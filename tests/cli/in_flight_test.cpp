@@ -98,6 +98,9 @@ TEST_F(InFlight, APredictedPeriodStandsBesideTheMeasuredOne) {
   ASSERT_EQ(without.exit_status, 0) << without.out << without.err;
   EXPECT_EQ(read(file("r2.json"))["throughput"]["predicted_period_ms"],
             schedule["predicted"]["period_ms"]);
+  const auto one = run(2, {"--schedule", file("s.json"), "--iterations", "3"});
+  EXPECT_EQ(one.exit_status, 0) << one.err;
+  EXPECT_NE(one.err.find("--instances keeps many in flight"), std::string::npos) << one.err;
 }
 
 TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/programs.h"
+#include "support/schema.h"
 
 namespace hios::test {
 namespace {
@@ -128,6 +129,62 @@ TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(contended.exit_status, 2);
   EXPECT_NE(contended.err.find("knows no contention yet"), std::string::npos) << contended.err;
 }
+
+#ifdef HIOS_MPIEXEC
+TEST_F(Throughput, PlansAndRunsByWhatAProfileMeasuredForIt) {
+  const Words model = {"--model", "squeezenet", "--height", "64"};
+  const auto profile = [&](const Words& more) {
+    return hios_profile(2,
+                        model +
+                            Words{"--output", file("p.json"), "--warmup", "1", "--iterations", "3",
+                                  "--largest-message", "65536"} +
+                            more,
+                        {.limit_s = 300});
+  };
+  ASSERT_EQ(profile({}).exit_status, 0);
+  EXPECT_EQ(read(file("p.json"))["version"], 1);
+  const auto plan = [&](const Words& more) {
+    return hios_schedule(model +
+                         Words{"--profile", file("p.json"), "--devices", "2", "--objective",
+                               "throughput", "--algorithm", "slice-graph", "--option",
+                               "order=given", "--output", file("s.json"), "--force"} +
+                         more);
+  };
+  const auto unknown = plan({});
+  ASSERT_EQ(unknown.exit_status, 0) << unknown.err;
+  EXPECT_NE(unknown.err.find("(nobody measured it)"), std::string::npos) << unknown.err;
+  EXPECT_FALSE(read(file("s.json"))["devices"][0].contains("io_charge"));
+
+  const auto grown = profile({"--objective", "throughput", "--update"});
+  ASSERT_EQ(grown.exit_status, 0) << grown.out << grown.err;
+  EXPECT_NE(grown.out.find("of their time between waiting ranks (measured)"), std::string::npos)
+      << grown.out;
+  EXPECT_NE(grown.out.find("ms in parts of it"), std::string::npos) << grown.out;
+  const Json measured = read(file("p.json"));
+  expect_meets_schema(measured);
+  const Json& known = measured["configurations"][0];
+  EXPECT_EQ(known["warm"].size(), known["operators"].size());
+  EXPECT_FALSE(known["protocol"]["charges"].empty());
+  const auto again = profile({"--objective", "throughput", "--update"});
+  ASSERT_EQ(again.exit_status, 0) << again.out << again.err;
+  EXPECT_EQ(read(file("p.json"))["configurations"][0]["io_charge"], known["io_charge"]);
+
+  const auto planned = plan({});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  EXPECT_NE(planned.err.find("of their time between waiting ranks (measured)"), std::string::npos)
+      << planned.err;
+  const Json device = read(file("s.json"))["devices"][0];
+  EXPECT_EQ(device["io_charge"]["send"], known["io_charge"]["send"]);
+  EXPECT_EQ(device["io_charge"]["receive"], known["io_charge"]["receive"]);
+  const auto run = hios_run(2,
+                            model + Words{"--schedule", file("s.json"), "--profile", file("p.json"),
+                                          "--instances", "20", "--json", file("r.json")},
+                            {.limit_s = 300});
+  ASSERT_EQ(run.exit_status, 0) << run.out << run.err;
+  EXPECT_NEAR(read(file("r.json"))["throughput"]["predicted_period_ms"].get<double>(),
+              read(file("s.json"))["predicted"]["period_ms"].get<double>(), 1e-9);
+}
+#endif
 
 }  // namespace
 }  // namespace hios::test

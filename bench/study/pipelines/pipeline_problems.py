@@ -23,8 +23,8 @@ class Network:
         WORK.mkdir(parents=True, exist_ok=True)
         profile = WORK / f"{self.name}.json"
         if not profile.exists():
-            programs.run("hios-profile", "--model", self.name, "--stages", "none", "--iterations", SWEEPS, "--output", profile,
-                         "-q", ranks=2)
+            programs.run("hios-profile", "--model", self.name, "--stages", "none", "--iterations", SWEEPS, "--objective",
+                         "throughput", "--output", profile, "-q", ranks=2)
         return ["--model", self.name, "--profile", profile, "--streams", 1]
 
 

@@ -335,5 +335,20 @@ TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
   test::expect_complaint(test::complaint_of([&] { devices_of_ranks(options, 2); }), "not in tf32");
 }
 
+TEST(ProfileJob, MeasuresForThroughputWhereAllRanksComputeOnCores) {
+  const Network network = fake_network(12, 4);
+  for (const Names& names : {Names{"fake", "fake"}, Names{"fake-device", "fake"}}) {
+    run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
+      Watch watch(transport, 0);
+      ProfileOptions options = options_with(names);
+      options.throughput = true;
+      ProfileJob job(watch, network, {}, options);
+      EXPECT_EQ(job.measure(), Ended::kComplete);
+      for (const Configuration* const each : job.configurations())
+        EXPECT_EQ(each->io_charge.has_value(), names.front() == "fake");
+    });
+  }
+}
+
 }  // namespace
 }  // namespace hios::job

@@ -240,8 +240,8 @@ TEST(PlatformIo, ChargesAndFastMemoryAreOfVersion2) {
                    "p.json: $.devices[1].io_charge: is a key of version 2: say \"version\": 2");
   expect_complaint(complaint(1, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 1)"),
                    "$.devices[1].fast_memory_bytes: is a key of version 2");
-  expect_complaint(complaint(2, R"(, "io_charge": {"send": 1.5})"),
-                   "$.devices[1].io_charge.send: must be a number from 0 to 1");
+  expect_complaint(complaint(2, R"(, "io_charge": {"send": 101})"),
+                   "$.devices[1].io_charge.send: must be a number from 0 to 100");
   expect_complaint(complaint(2, R"(, "io_charge": {"both": 1})"),
                    "$.devices[1].io_charge: unknown key \"both\"");
   expect_complaint(complaint(2, R"(, "fast_memory_bytes": 1)"),

@@ -51,6 +51,18 @@ TEST_F(Growth, KeepsWhatBothHaveMeasured) {
   EXPECT_EQ(now_.configurations[2].threads, 2);
 }
 
+TEST_F(Growth, KeepsWhatManyInferencesNeed) {
+  mine().warm["a"] = {1, 2, 100, 30};
+  now().warm["theirs"] = {3, 4, 100, 30};
+  now().io_charge = MeasuredCharge{{0.5, 0.5}, 10};
+  bring();
+  EXPECT_EQ(now().warm.size(), 2u);
+  EXPECT_EQ(now().io_charge->charge.send, 0.5) << "not measured here";
+  mine().io_charge = MeasuredCharge{{0.25, 0.5}, 10};
+  bring();
+  EXPECT_EQ(now().io_charge->charge.send, 0.25);
+}
+
 TEST_F(Growth, WhatWasOnlyReadDoesNotUndoWhatOthersMeasuredAgain) {
   now().operators["a"] = {0.5, 0.5, 100};
   mine().operators["b"] = {1.5, 1.5, 100};

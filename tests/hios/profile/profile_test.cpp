@@ -77,6 +77,32 @@ TEST(Profile, ReadsBackTheSame) {
   EXPECT_EQ(first.key(), profile.configurations.front().key());
 }
 
+TEST(Profile, OfManyInferencesIsOfVersion2) {
+  Profile profile = sample();
+  EXPECT_EQ(to_json(profile)["version"], 1);
+  profile.configurations[0].io_charge = MeasuredCharge{{0.125, 0.75}, 90};
+  EXPECT_EQ(to_json(profile)["version"], 2);
+  profile.configurations[0].warm["Relu | 1x3x8x8"] = {0.05, 0.1, 4096, 30};
+  const Json json = to_json(profile);
+  test::expect_meets_schema(json);
+  const Profile again = read(json);
+  EXPECT_EQ(to_json(again), json);
+  EXPECT_EQ(again.configurations[0].io_charge, profile.configurations[0].io_charge);
+  EXPECT_EQ(again.configurations[0].warm, profile.configurations[0].warm);
+  Json older = json;
+  older["version"] = 1;
+  expect_error<InputError>([&] { read(older); }, {"is a key of version 2"});
+  for (const char* const wrong : {"send", "receive"}) {
+    Json more = json;
+    more["configurations"][0]["io_charge"][wrong] = 101;
+    expect_error<InputError>([&] { read(more); }, {"io_charge", wrong});
+  }
+  Profile merged = sample();
+  merged.merge(profile);
+  EXPECT_EQ(merged.configurations[0].warm, profile.configurations[0].warm);
+  EXPECT_EQ(merged.configurations[0].io_charge, profile.configurations[0].io_charge);
+}
+
 TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
   Json json = to_json(sample());
   Json& groups = json["configurations"][0]["stages"][0]["groups"];
@@ -245,7 +271,7 @@ TEST(Profile, RefusesWhatCannotBe) {
     expect_error([&] { read(json); }, parts);
   };
   const std::string first = "/configurations/0";
-  refused("/version", 2, {"p.json: $.version", "version 2 is unknown"});
+  refused("/version", 3, {"p.json: $.version", "version 3 is unknown"});
   refused("/configurations", 7, {"$.configurations: must be an array"});
   refused((first + "/threads").c_str(), -1, {"$.configurations[0].threads"});
   refused((first + "/ranks").c_str(), 4294967297, {".ranks: must be a whole number"});
