@@ -30,7 +30,21 @@ def read_trace(file):
     return slices, [(pair["s"], pair["f"]) for pair in ends.values() if len(pair) == 2]
 
 
+IN_FLIGHT = "in flight"
+INSTANCES = ("#7fb2e5", "#6fbf73", "#e5a97f", "#b08fd3", "#d3cf6f", "#8fd3dd")
+
+
+def from_their_start(slices):
+    """Many inferences in flight are shown from the first that the trace has."""
+    first = min((start for process, _, _, start, _ in slices if process == IN_FLIGHT), default=0)
+    return [(process, lane, name, start - (first if process == IN_FLIGHT else 0), length)
+            for process, lane, name, start, length in slices]
+
+
 def color(name):
+    """By what it is; of several inferences in flight ("12: conv_7") each has its own."""
+    if name.split(":")[0].isdigit():
+        return INSTANCES[int(name.split(":")[0]) % len(INSTANCES)]
     kinds = {"conv": "#7fb2e5", "sepconv": "#8fd3dd", "pool": "#6fbf73", "concat": "#c9b84a",
              "sum": "#c9b84a", "waiting": "0.88"}
     return next((c for kind, c in kinds.items() if name.startswith(kind)), "tab:gray")
@@ -48,6 +62,7 @@ def draw(slices, arrows, output):
     import matplotlib  # here, so that reading a trace does without
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    slices = from_their_start(slices)
     lanes = sorted({(process, lane) for process, lane, *_ in slices}, key=lambda key: (key[0] != "planned", key[1]))
     height = {key: -i for i, key in enumerate(lanes)}
     end = max((start + length for *_, start, length in slices), default=0)
@@ -61,7 +76,8 @@ def draw(slices, arrows, output):
         axes.annotate("", xy=(t2, height[p2, l2]), xytext=(t1, height[p1, l1]),
                       arrowprops={"arrowstyle": "->", "color": "tab:red", "linewidth": 0.7, "alpha": 0.7})
     axes.set_yticks(list(height.values()), [lane_label(lane, lanes) for lane in lanes])
-    axes.set_xlabel("ms from the start of the iteration")
+    many = any(process == IN_FLIGHT for process, _ in lanes)
+    axes.set_xlabel("ms from the start of the iteration" + (", or of the first inference shown" if many else ""))
     axes.margins(x=0.01)
     figure.tight_layout()
     figure.savefig(output, dpi=110)

@@ -30,6 +30,9 @@ class Measuring {
  public:
   Measuring(const InstancesJob& job, Pipeline& pipeline) : job_(job), pipeline_(pipeline) {
     measured_.options = job.options;
+    const auto hosts = mpi::gather(job.transport, job.transport.host());
+    const std::string& here = hosts[job.transport.rank().index()];
+    while (hosts[first_of_host_] != here) ++first_of_host_;
   }
 
   MeasuredInstances measure() {
@@ -89,6 +92,9 @@ class Measuring {
     last_disturbed_ = facts[1] > 0;
     measured_.stopped = facts[2] > 0;
     measured_.unlike = std::max(measured_.unlike, static_cast<std::size_t>(facts[3]));
+    // Ranks of a host leave a barrier at moments that its clock can tell apart.
+    const auto began_ms = mpi::gather(job_.transport, pipeline_.began_ms());
+    shift_ms_ = began_ms[job_.transport.rank().index()] - began_ms[first_of_host_];
     moments_ = together(times);
     return last_ms_ / static_cast<double>(instances);
   }
@@ -100,8 +106,8 @@ class Measuring {
     const std::size_t count = times.size() * copies();
     std::vector<double> both(2 * count, kNone);
     for (std::size_t i = 0; i < times.size(); ++i) {
-      both[copy + i * copies()] = -times[i].start_ms;
-      both[count + copy + i * copies()] = times[i].end_ms;
+      both[copy + i * copies()] = -times[i].start_ms - shift_ms_;
+      both[count + copy + i * copies()] = times[i].end_ms + shift_ms_;
     }
     job_.transport.all_reduce_max(both);
     Moments moments;
@@ -139,6 +145,9 @@ class Measuring {
   void gather_ranks() {
     const std::size_t count = measured_.instances / copies();
     RankOfInstances mine{here_, count, pipeline_.knows_computing(), pipeline_.trace()};
+    for (StageOfInstance& stage : mine.trace) {
+      for (double* ms : {&stage.awaited_ms, &stage.start_ms, &stage.end_ms}) *ms += shift_ms_;
+    }
     const double each = count > 0 ? 1 / static_cast<double>(count) : 0;
     for (double* ms : {&mine.each.computing_ms, &mine.each.transferring_ms, &mine.each.waiting_ms,
                        &mine.each.own_ms}) {
@@ -153,6 +162,8 @@ class Measuring {
   TimeShares here_;  // summed over all measured runs
   Moments moments_;  // of the last run
   double last_ms_ = 0, measured_ms_ = 0;
+  std::size_t first_of_host_ = 0;  // rank
+  double shift_ms_ = 0;            // of the last run: how much later it began here than there
   bool last_disturbed_ = false;
 };
 

@@ -51,6 +51,7 @@ class Meter {
     return now;
   }
   double last_ms() const { return last_ms_; }
+  double began_ms() const { return ms_between({}, begin_); }
   const TimeShares& shares() const { return shares_; }
 
  private:
@@ -327,6 +328,8 @@ void Pipeline::run(std::span<InstanceTimes> times) {
 }
 
 const TimeShares& Pipeline::shares() const { return state_->meter.shares(); }
+
+double Pipeline::began_ms() const { return state_->meter.began_ms(); }
 
 bool Pipeline::knows_computing() const { return !state_->backend.accelerator(); }
 

@@ -83,6 +83,8 @@ class Pipeline {
 
   /// Of the last run.
   const TimeShares& shares() const;
+  /// When it began, in ms on this host's clock, which its processes share.
+  double began_ms() const;
   /// Whether they say what was computed: not on an asynchronous device.
   bool knows_computing() const;
   /// Allocates.

@@ -36,6 +36,12 @@ class PlotTraceTest(FolderTest):
     def test_arrows_have_both_ends(self):
         self.assertEqual(self.read()[1], [(("planned", "device 0", 2.0), ("planned", "device 1", 2.5))])
 
+    def test_inferences_in_flight_begin_at_zero_and_have_a_colour_each(self):
+        slices = [("in flight", "rank 0", "12: conv_1", 200.0, 1.0), ("in flight", "rank 1", "13: pool", 203.0, 1.0)]
+        self.assertEqual([start for _, _, _, start, _ in plot_trace.from_their_start(slices)], [0.0, 3.0])
+        self.assertNotEqual(color("12: conv_1"), color("13: conv_1"))
+        self.assertEqual(plot_trace.from_their_start(self.read()[0]), self.read()[0])
+
     def test_a_stream_is_named_where_there_are_several(self):
         lanes = [("planned", "rank 0 stream 0"), ("planned", "rank 1 stream 0"), ("planned", "rank 1 stream 1"),
                  ("measured", "device 0")]
