@@ -13,7 +13,7 @@ namespace hios::job {
 namespace {
 
 // Short, since ranks that are asked to stop hear it between runs, and launchers wait for a second.
-constexpr double kRunMs = 500;
+constexpr double kRunMs = 200;
 constexpr std::size_t kFewestWindows = 4;
 constexpr std::size_t kLongestWindow = 4;  // of a copy with few places
 

@@ -74,7 +74,7 @@ struct InstancesJob {
   DisturbanceReader& reader;
 };
 
-/// Warm-up, then runs of half a second or so until both limits of the protocol are met; before each a
+/// Warm-up, then runs of a fifth of a second or so until both limits of the protocol are met; before each a
 /// barrier, in it no collective. How many instances a run has is agreed before it. Collective.
 MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline);
 
