@@ -40,7 +40,7 @@ std::optional<job::InstancesOptions> read_instances(const Flags& flags) {
   const auto count = [&](const char* flag, long long most) {
     return static_cast<std::size_t>(flags.optional_integer(flag, 1, most).value_or(0));
   };
-  job::InstancesOptions options{count("in-flight", 4096), count("copies", 65536),
+  job::InstancesOptions options{count("in-flight", job::kMostPlaces), count("copies", 65536),
                                 count("inputs", 65536)};
   options.copies = std::max<std::size_t>(options.copies, 1);
   if (flags.written("iterations")) {

@@ -49,8 +49,9 @@ std::string instances_text(const Report& report) {
   std::string text = whole_table(report).text();
   text += std::to_string(many.instances) + " inferences in " + std::to_string(many.runs) +
           (many.runs == 1 ? " run, " : " runs, ") + std::to_string(many.inputs) +
-          (many.inputs == 1 ? " input" : " inputs in turn") + "; periods in the mean over " +
-          std::to_string(many.window) + "\n\n";
+          (many.inputs == 1 ? " input" : " inputs in turn") +
+          "; a period is the mean of a run, of " + std::to_string(many.window) +
+          " inferences or more\n\n";
   return text + ranks_table(report).text();
 }
 

@@ -139,8 +139,8 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   show(report.throughput ? instances_text(report) : results_table(report, latency).text());
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
-         std::to_string(latency.samples) +
-         " runs (a machine did something else meanwhile; best quarter leaves them out while enough "
+         std::to_string(latency.samples) + (report.throughput ? " inferences" : " runs") +
+         " (a machine did something else meanwhile; best quarter leaves them out while enough "
          "others remain)\n");
   }
   if (command.options.blocking) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/host/clock.h"
+#include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "mpi/exchange.h"
 
@@ -14,8 +15,6 @@ namespace {
 
 // Short, since ranks that are asked to stop hear it between runs, and launchers wait for a second.
 constexpr double kRunMs = 200;
-constexpr std::size_t kFewestWindows = 4;
-constexpr std::size_t kLongestWindow = 4;  // of a copy with few places
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -38,8 +37,8 @@ class Measuring {
   MeasuredInstances measure() {
     const auto warm_up = static_cast<std::size_t>(std::max(job_.protocol.warmup, 1));
     double period_ms = run(rounded_up(std::max(warm_up, fill() + copies()), copies()));
-    choose_window(period_ms);
-    const std::size_t least = rounded_up(fill() + kFewestWindows * measured_.window, copies());
+    const std::size_t least =
+        rounded_up(std::max(fill() + steady(period_ms), job_.options.inputs), copies());
     const auto wanted = static_cast<std::size_t>(job_.protocol.iterations);
     const double duration_ms = job_.protocol.duration_s * 1000;
     const Stopwatch stopwatch;
@@ -66,14 +65,12 @@ class Measuring {
   /// Instances until the pipeline is full.
   std::size_t fill() const { return copies() * (job_.devices + job_.options.in_flight); }
 
-  /// As many of each copy, whose ends may come together; so few that a run of the fewest windows is
-  /// not much longer than others.
-  void choose_window(double period_ms) {
-    const std::size_t longest = std::max(kLongestWindow, job_.options.in_flight);
-    const double fits = kRunMs / kFewestWindows / period_ms / static_cast<double>(copies());
-    const auto of_copy =
-        static_cast<std::size_t>(std::clamp(fits, 1.0, static_cast<double>(longest)));
-    measured_.window = copies() * of_copy;
+  /// How many instances of a run count at least: several times those that a stall may hold back and
+  /// let go together, but a run is not much longer than others for that.
+  std::size_t steady(double period_ms) const {
+    const auto fewest = static_cast<double>(4 * copies());
+    const auto places = static_cast<double>(std::max<std::size_t>(4, job_.options.in_flight));
+    return static_cast<std::size_t>(std::clamp(kRunMs / period_ms, fewest, fewest * places));
   }
 
   /// Returns the period in ms, the same on all ranks.
@@ -95,15 +92,16 @@ class Measuring {
     // Ranks of a host leave a barrier at moments that its clock can tell apart.
     const auto began_ms = mpi::gather(job_.transport, pipeline_.began_ms());
     shift_ms_ = began_ms[job_.transport.rank().index()] - began_ms[first_of_host_];
-    moments_ = together(times);
+    moments_ = together(times, instances);
     return last_ms_ / static_cast<double>(instances);
   }
 
   /// Of all ranks, each of which saw its own part.
-  Moments together(std::span<const InstanceTimes> times) {
+  Moments together(std::span<const InstanceTimes> times, std::size_t instances) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
+    if (pipeline_.idle()) times = {};  // it runs through all of them at once
     const std::size_t copy = place_in_copies(job_.transport.rank(), job_.devices).copy;
-    const std::size_t count = times.size() * copies();
+    const std::size_t count = instances;
     std::vector<double> both(2 * count, kNone);
     for (std::size_t i = 0; i < times.size(); ++i) {
       both[copy + i * copies()] = -times[i].start_ms - shift_ms_;
@@ -123,11 +121,11 @@ class Measuring {
     std::vector<double> in_order = end_ms;
     for (std::size_t i = 1; i < in_order.size(); ++i)
       in_order[i] = std::max(in_order[i], in_order[i - 1]);
-    for (std::size_t i = full; i + measured_.window < in_order.size(); i += measured_.window) {
-      measured_.periods_ms.push_back((in_order[i + measured_.window] - in_order[i]) /
-                                     static_cast<double>(measured_.window));
-      measured_.disturbed_periods.push_back(last_disturbed_);
-    }
+    const std::size_t counted = in_order.size() - 1 - full;
+    measured_.window = measured_.runs == 0 ? counted : std::min(measured_.window, counted);
+    measured_.periods_ms.push_back((in_order.back() - in_order[full]) /
+                                   static_cast<double>(counted));
+    measured_.disturbed_periods.push_back(last_disturbed_);
     for (std::size_t i = full; i < end_ms.size(); ++i) {
       measured_.latencies_ms.push_back(end_ms[i] - moments_.start_ms[i]);
       measured_.disturbed_latencies.push_back(last_disturbed_);
@@ -144,7 +142,8 @@ class Measuring {
 
   void gather_ranks() {
     const std::size_t count = measured_.instances / copies();
-    RankOfInstances mine{here_, count, pipeline_.knows_computing(), pipeline_.trace()};
+    RankOfInstances mine{here_, count, pipeline_.idle(), pipeline_.knows_computing(),
+                         pipeline_.trace()};
     for (StageOfInstance& stage : mine.trace) {
       for (double* ms : {&stage.awaited_ms, &stage.start_ms, &stage.end_ms}) *ms += shift_ms_;
     }
@@ -174,6 +173,11 @@ InstancesOptions settled(const InstancesOptions& options, const ScheduleFile& sc
   if (chosen.in_flight == 0) {
     const bool says = schedule.has_prediction && schedule.predicted.throughput;
     chosen.in_flight = says ? schedule.predicted.throughput->in_flight : 2;
+    if (chosen.in_flight > kMostPlaces) {
+      throw InputError("the schedule asks for " + std::to_string(chosen.in_flight) +
+                       " places of each tensor ($.predicted.in_flight); " +
+                       std::to_string(kMostPlaces) + " are the most");
+    }
   }
   // Nothing common with the places of all copies: each place meets all inputs.
   if (chosen.inputs == 0) chosen.inputs = chosen.in_flight * chosen.copies + 1;

@@ -15,6 +15,9 @@
 /// Runs of many inferences in flight: how many, in how many copies, and what was measured.
 namespace hios::job {
 
+/// The most that a user can ask for.
+inline constexpr std::size_t kMostPlaces = 4096;
+
 /// How inferences ("instances") flow. The same on all ranks.
 struct InstancesOptions {
   std::size_t in_flight = 0;  ///< places of each tensor that travels; 0: the schedule's, else 2
@@ -22,7 +25,7 @@ struct InstancesOptions {
   std::size_t inputs = 0;     ///< different ones, taken in turn; 0: one more than all places
 };
 
-/// With nothing left to be chosen.
+/// With nothing left to be chosen. Throws InputError where the schedule asks for too many places.
 InstancesOptions settled(const InstancesOptions& options, const ScheduleFile& schedule);
 
 /// Which part of which copy a rank is: copy c of a schedule for k devices has the ranks from c · k.
@@ -41,10 +44,11 @@ Platform of_copies(const Platform& platform, std::size_t copies);
 struct RankOfInstances {
   TimeShares each;                     ///< an instance
   std::size_t instances = 0;           ///< that it ran
+  bool idle = false;                   ///< it has no operators
   bool knows_computing = true;         ///< not where its device is asynchronous
   std::vector<StageOfInstance> trace;  ///< of the last run
   static auto fields(auto& self) {
-    return std::tie(self.each, self.instances, self.knows_computing, self.trace);
+    return std::tie(self.each, self.instances, self.idle, self.knows_computing, self.trace);
   }
 };
 
@@ -53,11 +57,13 @@ struct MeasuredInstances {
   InstancesOptions options;   ///< settled
   std::size_t instances = 0;  ///< measured, in all copies together
   std::size_t runs = 0;       ///< from an empty pipeline to an empty one
-  /// From the end of an instance to the end of the next, in the mean over `window` that follow each
-  /// other, of all that ended after the pipeline was full. Instances count as ended in their order.
+  /// By run: from the end of an instance to the end of the next, in the mean over all that ended
+  /// after the pipeline was full, `window` of them at least. Instances count as ended in their
+  /// order.
   std::vector<double> periods_ms;
   std::size_t window = 0;
-  /// From the start of its first stage to its end, of the same instances.
+  /// From the start of its first stage to its end, of the same instances. Ranks without operators
+  /// count for nothing; ranks that exchange nothing are not held together.
   std::vector<double> latencies_ms;
   std::vector<bool> disturbed_periods, disturbed_latencies;  ///< as Samples::disturbed
   std::vector<RankOfInstances> ranks;
@@ -74,8 +80,9 @@ struct InstancesJob {
   DisturbanceReader& reader;
 };
 
-/// Warm-up, then runs of a fifth of a second or so until both limits of the protocol are met; before each a
-/// barrier, in it no collective. How many instances a run has is agreed before it. Collective.
+/// Warm-up, then runs of a fifth of a second or so until both limits of the protocol are met;
+/// before each a barrier, in it no collective. How many instances a run has is agreed before it.
+/// Collective.
 MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline);
 
 }  // namespace hios::job

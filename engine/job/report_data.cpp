@@ -1,5 +1,7 @@
 #include "engine/job/report_data.h"
 
+#include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "engine/job/run_job.h"
@@ -80,6 +82,23 @@ ReportVerification report_verification(const RunSetup& setup, const Verified& ve
   return report;
 }
 
+/// The rank that is busy longest; where devices compute behind their ranks' backs, that which waits
+/// least.
+std::size_t bottleneck_of(const std::vector<RankOfInstances>& ranks) {
+  const bool known = std::ranges::all_of(ranks, &RankOfInstances::knows_computing);
+  std::size_t found = 0;
+  double most = -std::numeric_limits<double>::infinity();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].idle) continue;
+    const TimeShares& each = ranks[r].each;
+    const double busy = known ? each.total_ms() - each.waiting_ms : -each.waiting_ms;
+    if (busy <= most) continue;
+    most = busy;
+    found = r;
+  }
+  return found;
+}
+
 ReportThroughput report_throughput(const RunResults& results) {
   const MeasuredInstances& measured = *results.instances;
   ReportThroughput report;
@@ -92,14 +111,12 @@ ReportThroughput report_throughput(const RunResults& results) {
   report.periods_ms = measured.periods_ms;
   report.disturbed = measured.disturbed_periods;
   report.unlike = measured.unlike;
+  report.bottleneck = bottleneck_of(measured.ranks);
   if (results.predicted_instances) {
     report.predicted_ms = results.predicted_instances->period_ms;
     report.predicted_bottleneck = results.predicted_instances->bottleneck;
   }
   for (const RankOfInstances& rank : measured.ranks) {
-    const auto& ranks = measured.ranks;
-    if (rank.each.waiting_ms < ranks[report.bottleneck].each.waiting_ms)
-      report.bottleneck = report.ranks.size();
     report.ranks.push_back(
         {rank.knows_computing ? std::optional(rank.each.computing_ms) : std::nullopt,
          rank.each.transferring_ms, rank.each.waiting_ms, rank.each.own_ms});

@@ -41,11 +41,11 @@ void BoundPlan::allocate(TensorSource& source) {
 void BoundPlan::bind(TensorSource& source) {
   std::size_t all = 0;
   for (const Slot& slot : plan_.slots) all += slot.received ? 0 : 1;
-  operators_.reserve(all * plan_.in_flight);
+  operators_.reserve(all * plan_.places);
   log::Progress shown(backend_.accelerator() ? "uploading weights, operator"
                                              : "making weights, operator");
   const Stopwatch stopwatch;
-  for (std::size_t place = 0; place < plan_.in_flight; ++place) {
+  for (std::size_t place = 0; place < plan_.places; ++place) {
     std::vector<BoundStage>& stages = stages_.emplace_back();
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       const Stage& stage = plan_.stages[s];
@@ -56,8 +56,8 @@ void BoundPlan::bind(TensorSource& source) {
         for (const OpId op : stage.groups[g]) {
           group.push_back(bind_one(op, s, place, bound.shares[g], source));
           const std::size_t done = operators_.size();
-          const double left = static_cast<double>(all * plan_.in_flight - done);
-          shown.update(done, all * plan_.in_flight,
+          const double left = static_cast<double>(all * plan_.places - done);
+          shown.update(done, all * plan_.places,
                        stopwatch.seconds() * left / static_cast<double>(done));
         }
       }

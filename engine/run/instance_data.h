@@ -23,8 +23,9 @@ class InstanceData {
   std::size_t inputs() const { return count_; }
   /// Puts the instance's input where the operators read it.
   void bring_input(std::size_t instance);
-  /// Keeps what the graph's outputs that this rank computes are now.
-  void keep_outputs(std::size_t instance);
+  /// Keeps what the graph's outputs that this rank computes are now, where tensors that travel are
+  /// in that place.
+  void keep_outputs(std::size_t instance, std::size_t place);
   /// Forgets what was kept, as a run begins.
   void begin();
 

@@ -74,6 +74,7 @@ struct Pipeline::State {
         Backend& the_backend, mpi::Transport& the_transport, TensorSource& source,
         const PipelineOptions& the_options);
 
+  void open_channels();
   void run_all();
   void run_instance();
   std::size_t run_step(Turn& turn, std::size_t step);
@@ -106,6 +107,7 @@ struct Pipeline::State {
   // Of this run: instances whose receives have been posted; whose steps are done here; which have
   // ended, on a device as seen.
   std::size_t posted = 0, done = 0, ended = 0;
+  std::size_t before = 0;               // instances of all runs before this one
   bool begun = false;                   // a stage of the instance under way
   double awaited_ms = -1;               // when the coming stage began to wait; -1: it did not
   std::vector<StageOfInstance> traced;  // a ring
@@ -124,7 +126,7 @@ Pipeline::State::State(const CoarseGraph& coarse_graph, const Model& model,
       progress(rank_plan, coarse_graph.graph, the_transport.recorder()),
       bound(coarse_graph, model, rank_plan, the_backend, source, {progress}),
       data(model, bound, source),
-      turns(rank_plan.in_flight),
+      turns(rank_plan.places),
       traced(the_backend.accelerator() ? 0 : the_options.traced * rank_plan.stages.size()) {
   for (std::size_t place = 0; place < turns.size(); ++place) {
     Turn& turn = turns[place];
@@ -132,10 +134,21 @@ Pipeline::State::State(const CoarseGraph& coarse_graph, const Model& model,
       turn.device.emplace(plan, coarse.graph, backend, bound.stages(place), options.blocking);
       turn.ended = accelerator->make_event(/*shared=*/false);
     }
+  }
+  open_channels();
+}
+
+// As many on all ranks, for transports open channels on all together; those without messages are
+// not kept.
+void Pipeline::State::open_channels() {
+  for (std::size_t place = 0; place < plan.in_flight; ++place) {
+    if (plan.sends.empty() && plan.receives.empty()) {
+      transport.open_channel({}, {});
+      continue;
+    }
     std::vector<mpi::Message> sends = bound.sends(place);
     for (mpi::Message& message : sends) message.synchronous = true;
-    turn.channel = transport.open_channel(sends, bound.receives(place));
-    if (plan.sends.empty() && plan.receives.empty()) turn.channel.reset();
+    turns[place].channel = transport.open_channel(sends, bound.receives(place));
   }
 }
 
@@ -252,7 +265,7 @@ void Pipeline::State::run_instance() {
     step = run_step(turn, step);
   }
   meter.charge(&TimeShares::own_ms);
-  data.keep_outputs(number(done));
+  data.keep_outputs(number(done), done % turns.size());
   const double now_ms = meter.charge(&TimeShares::transferring_ms);
   if (!begun) times[done].start_ms = now_ms;
   if (turn.ended) {
@@ -286,7 +299,8 @@ void Pipeline::State::run_all() {
   traced_next = 0;
   std::ranges::fill(traced, StageOfInstance{});
   awaited_ms = -1;
-  progress.number_iterations(options.first, options.step);
+  progress.number_iterations(options.first + before * options.step, options.step);
+  before += times.size();
   post_ready();
   while (done < times.size()) run_instance();
   drain();
@@ -330,6 +344,8 @@ void Pipeline::run(std::span<InstanceTimes> times) {
 const TimeShares& Pipeline::shares() const { return state_->meter.shares(); }
 
 double Pipeline::began_ms() const { return state_->meter.began_ms(); }
+
+bool Pipeline::idle() const { return state_->plan.stages.empty(); }
 
 bool Pipeline::knows_computing() const { return !state_->backend.accelerator(); }
 

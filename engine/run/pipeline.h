@@ -85,6 +85,8 @@ class Pipeline {
   const TimeShares& shares() const;
   /// When it began, in ms on this host's clock, which its processes share.
   double began_ms() const;
+  /// Whether this rank has no operators.
+  bool idle() const;
   /// Whether they say what was computed: not on an asynchronous device.
   bool knows_computing() const;
   /// Allocates.

@@ -130,6 +130,7 @@ class Planner {
   RankPlan plan() && {
     count_instants();
     plan_messages();
+    if (!plan_.sends.empty() || !plan_.receives.empty()) plan_.places = options_.in_flight;
     plan_slots();
     plan_steps();
     return std::move(plan_);

@@ -81,6 +81,7 @@ struct RankPlan {
   Bytes arena_bytes = 0;             ///< the peak: what the arena needs
   Bytes all_tensors_bytes = 0;       ///< the sum, had nothing been reused
   std::size_t in_flight = 1;         ///< PlanOptions::in_flight
+  std::size_t places = 1;            ///< the same, but 1 where nothing travels to or from here
   std::size_t inputs = 0;            ///< PlanOptions::inputs
   int tags = 0;                      ///< what is added to a message's tag from place to place
   std::vector<OpId> outputs;         ///< CoarseGraph::is_output, of those that this rank computes

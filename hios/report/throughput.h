@@ -23,12 +23,12 @@ struct ReportThroughput {
   std::size_t instances = 0;  ///< inferences, of a batch each, in all measured runs
   std::size_t runs = 0;       ///< each from an empty pipeline to an empty one
   std::size_t in_flight = 1, copies = 1;
-  std::size_t inputs = 1;              ///< different ones, in turn
-  std::size_t window = 1;              ///< of how many inferences each of periods_ms is the mean
-  std::vector<double> periods_ms;      ///< REQUIRES: not empty
-  std::vector<bool> disturbed;         ///< by window
-  std::optional<double> predicted_ms;  ///< period
-  std::size_t bottleneck = 0;          ///< the rank that waits least
+  std::size_t inputs = 1;          ///< different ones, in turn
+  std::size_t window = 1;          ///< of how many inferences, at least, each period is the mean
+  std::vector<double> periods_ms;  ///< by run; REQUIRES: not empty
+  std::vector<bool> disturbed;     ///< by run
+  std::optional<double> predicted_ms;               ///< period
+  std::size_t bottleneck = 0;                       ///< the rank that is busy longest
   std::optional<std::size_t> predicted_bottleneck;  ///< of the first copy
   std::vector<ReportShares> ranks;
   std::size_t unlike = 0;  ///< inferences with other outputs than the same input gave before

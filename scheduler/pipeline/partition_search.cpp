@@ -17,6 +17,7 @@ constexpr double kStartPopulation = 20;
 constexpr std::size_t kStartGenerations = 10;
 constexpr double kStartSteps = 1e8;       ///< of segments, in all orders together: a second or so
 constexpr std::int64_t kFirstRound = 64;  ///< moves a vertex
+constexpr double kRounding = 1 + 1e-9;    ///< sums of the same times in another order
 
 /// A few hundred orders, or as many as do not take all the time.
 SliceGraphOptions start_of(const PipelineProblem& problem) {
@@ -45,9 +46,13 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
   std::int64_t left = options.moves > 0 ? options.moves : std::numeric_limits<std::int64_t>::max();
   std::int64_t round = kFirstRound * static_cast<std::int64_t>(problem.size());
   if (problem.size() < 2 || problem.devices() < 2) return best;
-  while (left > 0 && best.slicing.period_ms > bound_ms && !stop()) {
+  // Moves count less overflow than blocks have once they are in an order: what looks as cheap as
+  // the bound is not always.
+  const bool exact = std::ranges::none_of(
+      problem.classes(), [](const PipelineClass& each) { return each.fast_memory.bytes > 0; });
+  while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !stop()) {
     Partition partition(problem, best.order, best.slicing);
-    annealing.run(partition, std::min(round, left), bound_ms, stop);
+    annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, stop);
     left -= std::min(round, left);
     round = std::min(2 * round, std::numeric_limits<std::int64_t>::max() / 4);
     // The blocks first, as they are: of the last round time leaves no slicing.
@@ -73,7 +78,7 @@ PartitionSearchResult search_partitions(const Graph& graph, const CostModel& cos
   const SlicedOrder best = search_orders(problem, options, bound_ms, seed, stop, progress);
   bound_ms = std::max(bound_ms, Slicer(problem).simple_bound_ms());
   return {{schedule_of(problem, best.order, best.slicing), late},
-          best.slicing.period_ms <= bound_ms};
+          best.slicing.period_ms <= bound_ms * kRounding};
 }
 
 }  // namespace hios::scheduler::pipeline

@@ -58,7 +58,7 @@ PeriodBoundResult by_program(PeriodBound which, const PipelineProblem& problem,
   const milp::Solver* const solver = milp::find_solver("any");
   if (solver == nullptr) {
     return {{known.at_least_ms, name},
-            "this build has no solver of linear programs: install HiGHS or Cbc, and build again"};
+            "this build has no solver of linear programs (HiGHS or Cbc)"};
   }
   ProgramOptions options{known.at_least_ms, known.known_ms, nullptr, known.stop,
                          known.seconds_left};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/job/verification.h"
+#include "hios/base/random.h"
 
 namespace hios::test {
 namespace {
@@ -27,6 +28,16 @@ class OneInput final : public TensorSource {
 };
 
 }  // namespace
+
+RandomNetwork network_with_read_outputs(std::size_t operators, std::uint64_t seed,
+                                        Bytes element_bytes) {
+  RandomNetwork network = random_network(operators, seed, element_bytes);
+  Random random(seed, "read outputs");
+  for (std::size_t i = 0; i < operators; ++i) {
+    network.coarse.wanted.push_back(random.below(4) == 0);
+  }
+  return network;
+}
 
 Expected inputs_alone(const RandomNetwork& network, std::size_t inputs) {
   Expected expected;

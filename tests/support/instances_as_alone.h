@@ -11,6 +11,11 @@
 /// Many inferences in flight with fake backends, judged by what operators compute alone.
 namespace hios::test {
 
+/// A random network of which some outputs are read by operators, too.
+RandomNetwork network_with_read_outputs(
+    std::size_t operators, std::uint64_t seed,
+    Bytes element_bytes = hios::element_bytes(Precision::kFp32));
+
 /// By input, by operator: its output.
 using Expected = std::vector<std::vector<std::vector<std::byte>>>;
 Expected inputs_alone(const RandomNetwork& network, std::size_t inputs);

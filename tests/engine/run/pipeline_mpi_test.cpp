@@ -20,7 +20,7 @@ TEST(PipelineOverMpi, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGive
   for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     guard.step("seed " + std::to_string(seed));
-    const test::RandomNetwork network = test::random_network(3 + seed % 25, seed);
+    const test::RandomNetwork network = test::network_with_read_outputs(3 + seed % 25, seed);
     const std::size_t in_flight = 1 + seed % 8;
     const Schedule schedule =
         test::random_schedule(network.coarse.graph, test::job().size(), 1 + seed % 3, seed);

@@ -38,7 +38,8 @@ TEST(Pipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     guard.step("seed " + std::to_string(seed));
-    const RandomNetwork network = random_network(3 + seed % 25, seed, seed % 3 == 0 ? 2 : 4);
+    const RandomNetwork network =
+        test::network_with_read_outputs(3 + seed % 25, seed, seed % 3 == 0 ? 2 : 4);
     const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 8;
     const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
     const Expected expected = test::inputs_alone(network, in_flight + 1);
@@ -79,7 +80,8 @@ TEST_P(DevicePipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGiv
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     guard.step("seed " + std::to_string(seed));
-    const RandomNetwork network = random_network(4 + seed % 20, seed, seed % 3 == 1 ? 2 : 4);
+    const RandomNetwork network =
+        test::network_with_read_outputs(4 + seed % 20, seed, seed % 3 == 1 ? 2 : 4);
     const std::size_t ranks = 1 + seed % 4, in_flight = 1 + seed / 4 % 4;
     const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
     const Expected expected = test::inputs_alone(network, in_flight + 1);
