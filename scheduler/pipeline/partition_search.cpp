@@ -19,8 +19,16 @@ constexpr double kStartSteps = 1e8;       ///< of segments, in all orders togeth
 constexpr std::int64_t kFirstRound = 64;  ///< moves a vertex
 constexpr double kRounding = 1 + 1e-9;    ///< sums of the same times in another order
 
-/// A few hundred orders, or as many as do not take all the time.
+/// Moves count less overflow than blocks have once they are in an order.
+bool moves_are_exact(const PipelineProblem& problem) {
+  return std::ranges::none_of(problem.classes(),
+                              [](const PipelineClass& each) { return each.fast_memory.bytes > 0; });
+}
+
+/// A few hundred orders, or as many as do not take all the time; as many as slice-graph tries where
+/// only slices know what blocks cost.
 SliceGraphOptions start_of(const PipelineProblem& problem) {
+  if (!moves_are_exact(problem)) return {};
   const auto size = static_cast<double>(problem.size());
   const double order_steps = size * size * static_cast<double>(problem.classes().size()) /
                              static_cast<double>(problem.devices());
@@ -37,7 +45,9 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
                           const std::function<void(std::string_view)>& progress) {
   const Slicer slicer(problem);
   bound_ms = std::max(bound_ms, slicer.simple_bound_ms());
-  SlicedOrder best = slice_orders(problem, start_of(problem), seed, "best", stop);
+  // From the same numbers as slice-graph where slices count most, so as not to be behind it.
+  const char* const numbers = moves_are_exact(problem) ? "best" : "slice-graph";
+  SlicedOrder best = slice_orders(problem, start_of(problem), seed, numbers, stop);
   std::vector<Vertex> deep = depth_first_order(problem);
   Slicing sliced = slicer.slice(deep, best.slicing.period_ms, stop);
   if (sliced.period_ms < best.slicing.period_ms) best = {std::move(deep), std::move(sliced)};
@@ -46,10 +56,8 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
   std::int64_t left = options.moves > 0 ? options.moves : std::numeric_limits<std::int64_t>::max();
   std::int64_t round = kFirstRound * static_cast<std::int64_t>(problem.size());
   if (problem.size() < 2 || problem.devices() < 2) return best;
-  // Moves count less overflow than blocks have once they are in an order: what looks as cheap as
-  // the bound is not always.
-  const bool exact = std::ranges::none_of(
-      problem.classes(), [](const PipelineClass& each) { return each.fast_memory.bytes > 0; });
+  // What looks as cheap as the bound to moves is not always.
+  const bool exact = moves_are_exact(problem);
   while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !stop()) {
     Partition partition(problem, best.order, best.slicing);
     annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, stop);
