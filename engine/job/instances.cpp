@@ -118,13 +118,10 @@ class Measuring {
   void keep() {
     const std::vector<double>& end_ms = moments_.end_ms;
     const std::size_t full = std::min(fill(), end_ms.size() / 2);
-    std::vector<double> in_order = end_ms;
-    for (std::size_t i = 1; i < in_order.size(); ++i)
-      in_order[i] = std::max(in_order[i], in_order[i - 1]);
-    const std::size_t counted = in_order.size() - 1 - full;
-    measured_.window = measured_.runs == 0 ? counted : std::min(measured_.window, counted);
-    measured_.periods_ms.push_back((in_order.back() - in_order[full]) /
-                                   static_cast<double>(counted));
+    const MeanPeriod period = mean_period(end_ms, full, copies());
+    measured_.window =
+        measured_.runs == 0 ? period.counted : std::min(measured_.window, period.counted);
+    measured_.periods_ms.push_back(period.ms);
     measured_.disturbed_periods.push_back(last_disturbed_);
     for (std::size_t i = full; i < end_ms.size(); ++i) {
       measured_.latencies_ms.push_back(end_ms[i] - moments_.start_ms[i]);
@@ -194,6 +191,14 @@ Platform of_copies(const Platform& platform, std::size_t copies) {
     }
   }
   return Platform(std::move(devices));
+}
+
+MeanPeriod mean_period(std::span<const double> end_ms, std::size_t first, std::size_t copies) {
+  std::vector<double> in_order(end_ms.begin(), end_ms.end());
+  for (std::size_t i = 1; i < in_order.size(); ++i)
+    in_order[i] = std::max(in_order[i], in_order[i - 1]);
+  const std::size_t counted = (in_order.size() - 1 - first) / copies * copies;
+  return {(in_order[first + counted] - in_order[first]) / static_cast<double>(counted), counted};
 }
 
 MeasuredInstances measure_instances(const InstancesJob& job, Pipeline& pipeline) {

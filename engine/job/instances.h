@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -70,6 +71,17 @@ struct MeasuredInstances {
   std::size_t unlike = 0;  ///< instances whose output was not that of the same input before
   bool stopped = false;
 };
+
+/// From one end to the next, in the mean over `counted` of them.
+struct MeanPeriod {
+  double ms = 0;
+  std::size_t counted = 0;
+};
+
+/// Of the ends from number `first` on, each counted as ended once all before it have. From an end
+/// to one of the same copy, for those of all copies may come together. REQUIRES: first + copies <
+/// end_ms.size().
+MeanPeriod mean_period(std::span<const double> end_ms, std::size_t first, std::size_t copies);
 
 /// What measure_instances() is to do. `stop` of the protocol is asked between runs.
 struct InstancesJob {
