@@ -62,6 +62,10 @@ void limit(void* highs, const Limits& limits) {
   if (limits.nodes > 0 && limits.nodes < std::numeric_limits<HighsInt>::max()) {
     Highs_setIntOptionValue(highs, "mip_max_nodes", static_cast<HighsInt>(limits.nodes));
   }
+  // Presolve and cuts ask this clock more often than they call back.
+  if (limits.seconds_left) {
+    Highs_setDoubleOptionValue(highs, "time_limit", std::max(0.0, limits.seconds_left()));
+  }
   if (!limits.stop) return;
   Highs_setCallback(highs, ask_to_stop, const_cast<std::function<bool()>*>(&limits.stop));
   for (const HighsInt kind : {kHighsCallbackSimplexInterrupt, kHighsCallbackMipInterrupt}) {

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "bench" / "study")]
 from programs import Programs  # noqa: E402
 from throughput import table, weights  # noqa: E402
 from throughput.measuring import Bench, write_platform  # noqa: E402
-from throughput.rows import Row, rows_of, short_rows_of  # noqa: E402
+from throughput.rows import Row, distinct, rows_of, short_rows_of  # noqa: E402
 
 BATCHES = (2, 4, 8)
 
@@ -58,6 +58,7 @@ def network_rows(args, bench, batch):
     flags = flags_of(args, batch)
     profile = bench.profile(flags, rows)
     bench.schedule(flags, rows, profile)
+    rows = distinct(rows)
     bench.turns(flags, rows, profile, args.rounds)
     print(table.page(f"{args.model}, batch {batch}, 2 cores", rows), flush=True)
     return rows

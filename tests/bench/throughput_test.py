@@ -7,7 +7,7 @@ from pathlib import Path
 from support import FakePrograms, FolderTest, flag
 from throughput import table, weights
 from throughput.measuring import Bench, write_platform
-from throughput.rows import Row, rows_of, short_rows_of
+from throughput.rows import Row, distinct, rows_of, short_rows_of
 
 
 class JsonPrograms(FakePrograms):
@@ -63,6 +63,13 @@ class ThroughputTest(FolderTest):
         result = rows[2].result()
         self.assertEqual((result["ranks"], result["copies"], result["per_second"]), (2, 2, 800))
         self.assertTrue(result["verified"])
+
+    def test_a_plan_that_does_best_with_one_place_stands_once(self):
+        rows = rows_of("net", 1)
+        rows[-1].in_flight = 2
+        self.assertEqual(distinct(rows), rows)
+        rows[-1].in_flight = 1
+        self.assertEqual(distinct(rows), rows[:-1])
 
     def test_a_row_that_does_not_verify_says_so(self):
         self.bitwise = False

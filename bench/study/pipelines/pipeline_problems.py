@@ -25,7 +25,7 @@ class Network:
         if not profile.exists():
             programs.run("hios-profile", "--model", self.name, "--stages", "none", "--iterations", SWEEPS, "--objective",
                          "throughput", "--output", profile, "-q", ranks=2)
-        return ["--model", self.name, "--profile", profile, "--streams", 1]
+        return ["--model", self.name, "--profile", profile, "--extrapolate-ranks", "--streams", 1]
 
 
 @dataclass(frozen=True)

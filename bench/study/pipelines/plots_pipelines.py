@@ -7,6 +7,7 @@ SHOWN = {"random-1": ("one order, sliced", "#56B4E9", "v"), "brkga-10000": ("10,
          "bottleneck": ("bottleneck", "#E69F00", "s"), "bottleneck-guess": ("bottleneck-guess", "#D55E00", "D"),
          "exact": ("exact", "#882255", "o"), "downsets": ("down-sets", "#009E73", "*")}
 DEVICES = (2, 8, 64)
+TICKS = (50, 100, 200, 400)
 NAMES = {"networks": "figure-4", "regal": "figure-5"}
 
 
@@ -18,10 +19,14 @@ def draw(folder, part):
     for axes, k in zip(panes, DEVICES):
         for name, (label, colour, marker) in SHOWN.items():
             points = [(int(row["operators"]), max(float(row["seconds"]), 1e-5)) for row in rows
-                      if row["row"] == name and int(row["devices"]) == k and row["seconds"] and row["operators"]]
+                      if row["row"] == name and int(row["devices"]) == k and row["seconds"] and row["operators"]
+                      and "too large" not in row["outcome"]]
             axes.scatter([n for n, _ in points], [s for _, s in points], s=22, color=colour, marker=marker, label=label, alpha=0.8)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_xticks(TICKS, map(str, TICKS))
+        axes.minorticks_off()
+        axes.set_xlim(TICKS[0] * 0.9, TICKS[-1] * 1.2)
         axes.set_title(f"{k} devices", fontsize=10)
         axes.set_xlabel("operators")
     panes[0].set_ylabel("seconds")
