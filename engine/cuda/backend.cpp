@@ -73,12 +73,14 @@ class CudaBackend final : public Backend {
 
   mpi::Accelerator* accelerator() override { return &device_; }
   void synchronize() override { streams_.synchronize(); }
-  std::unique_ptr<Recording> record(const std::function<void()>& queue) override {
-    if (!graphs_) return nullptr;
-    return cuda::record(streams_.work().stream(), queue);
-  }
   std::unique_ptr<ClockMarks> make_marks(std::size_t count) override {
     return cuda::make_marks(streams_.work().stream(), count);
+  }
+
+ protected:
+  bool records() const override { return graphs_; }
+  std::unique_ptr<Recording> make_recording(const std::function<void()>& queue) override {
+    return cuda::record(streams_.work().stream(), queue);
   }
 
  private:
@@ -110,7 +112,8 @@ CudaBackend::CudaBackend(const BackendOptions& options)
 Json CudaBackend::describe() const {
   Json description = cuda::describe(gpu_);
   description["math"] = to_string(precision_);
-  description["cuda_graphs"] = graphs_;
+  description["cuda_graphs"] = graphs_ && recording_refused().empty();
+  if (!recording_refused().empty()) description["cuda_graphs_refused"] = recording_refused();
   description["deterministic"] = deterministic_;
   return description;
 }

@@ -24,6 +24,7 @@ class CudaDevice final : public mpi::Accelerator {
   std::unique_ptr<mpi::DeviceMemory> make_memory(Bytes size_bytes,
                                                  const std::string& what) override;
 
+  mpi::Queue in_queue(Rank peer) override { return streams_.in_queue(peer); }
   std::unique_ptr<mpi::DeviceEvent> make_event(bool shared) override;
   void record(mpi::DeviceEvent& event, mpi::Queue queue) override;
   void wait(mpi::DeviceEvent& event, mpi::Queue queue) override;

@@ -25,7 +25,24 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/// "CUDA 12": what a version's first digits say.
+void require_major(const std::string& library, std::size_t found, std::size_t of_build) {
+  if (found == of_build) return;
+  throw InputError("backend cuda: the loader found " + library + " " + std::to_string(found) +
+                   ", this build needs " + std::to_string(of_build) +
+                   "; put the folder of the right one first in LD_LIBRARY_PATH");
+}
+
 }  // namespace
+
+void require_libraries(const LibraryVersions& found) {
+  // Before version 9 it counted thousands for the major one: 8907.
+  require_major("cuDNN", found.cudnn < 10000 ? found.cudnn / 1000 : found.cudnn / 10000,
+                CUDNN_MAJOR);
+  require_major("a cuDNN for CUDA", found.cudnn_cuda / 1000, CUDART_VERSION / 1000);
+  require_major("cuBLASLt", found.cublaslt / 10000, CUBLAS_VER_MAJOR);
+  require_major("a cuBLASLt for CUDA", found.cublaslt_cuda / 1000, CUDART_VERSION / 1000);
+}
 
 InputError refusal_without_gpu(int status) {
   const auto error = static_cast<cudaError_t>(status);
@@ -57,6 +74,8 @@ InputError refusal_of_index(int index, int count) {
 }
 
 Gpu open_gpu(int index) {
+  require_libraries({cudnnGetVersion(), cudnnGetCudartVersion(), cublasLtGetVersion(),
+                     cublasLtGetCudartVersion()});
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     throw refusal_without_gpu(status);

@@ -21,10 +21,19 @@ struct Gpu {
   Bytes cache_bytes = 0;  ///< of the second level, which all multiprocessors share
 };
 
-/// Makes the GPU the calling thread's, with a context. Throws InputError:
-/// no driver, one too old for this build, no GPU, no GPU of that index, one that this build has no
-/// code for.
+/// Makes the GPU the calling thread's, with a context. Throws InputError: libraries of another
+/// version than this build's (require_libraries), no driver, one too old for this build, no GPU, no
+/// GPU of that index, one that this build has no code for.
 Gpu open_gpu(int index);
+
+/// The libraries that the loader found, as they number themselves: cuDNN 90100, cuBLASLt 130000,
+/// and the CUDA that each was made for, 13000.
+struct LibraryVersions {
+  std::size_t cudnn = 0, cudnn_cuda = 0, cublaslt = 0, cublaslt_cuda = 0;
+};
+/// Throws InputError where one has another major version than the headers of this build, or was
+/// made for another CUDA: cuDNN 9 has the same file name for CUDA 12 and 13.
+void require_libraries(const LibraryVersions& found);
 
 /// The same refusals, from what the driver said; for tests without a GPU.
 InputError refusal_without_gpu(int status);

@@ -14,18 +14,25 @@
 /// Owners of what the CUDA libraries hand out, and the one way in which their errors become ours.
 namespace hios::cuda {
 
+/// A failure that has been told must not be taken for that of the launch that comes next: the
+/// runtime keeps it until it is asked, also what failed inside the libraries.
+inline void forget_last_error() noexcept { (void)cudaGetLastError(); }
+
 inline void check(cudaError_t status, std::string_view call, std::string_view doing) {
   if (status == cudaSuccess) return;
+  forget_last_error();
   throw mpi::DeviceError("CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) + " (" +
                          cudaGetErrorName(status) + " of " + std::string(call) + ")");
 }
 inline void check(cudnnStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;
+  forget_last_error();
   throw mpi::DeviceError("cuDNN, " + std::string(doing) + ": " + cudnnGetErrorString(status) +
                          " (of " + std::string(call) + ")");
 }
 inline void check(cublasStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
+  forget_last_error();
   throw mpi::DeviceError("cuBLASLt, " + std::string(doing) + ": " +
                          cublasLtGetStatusString(status) + " (of " + std::string(call) + ")");
 }
@@ -41,9 +48,9 @@ constexpr std::string_view name_of_call(std::string_view call) {
 
 /// For destructors: a failure there has been reported by the call that caused it, or the process
 /// is at its end and the driver gone.
-inline void swallow(cudaError_t) noexcept { (void)cudaGetLastError(); }
-inline void swallow(cudnnStatus_t) noexcept {}
-inline void swallow(cublasStatus_t) noexcept {}
+inline void swallow(cudaError_t) noexcept { forget_last_error(); }
+inline void swallow(cudnnStatus_t) noexcept { forget_last_error(); }
+inline void swallow(cublasStatus_t) noexcept { forget_last_error(); }
 
 /// Owns a handle that is a pointer; `destroy` takes it back.
 template <class Handle, auto destroy>

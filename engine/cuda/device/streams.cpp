@@ -22,7 +22,7 @@ cudnnHandle_t StreamState::cudnn() {
   return cudnn_.get();
 }
 
-Streams::Streams() : out_(make_stream()), in_(make_stream()), forked_(make_order_event()) {
+Streams::Streams() : out_(make_stream()), forked_(make_order_event()) {
   groups_.push_back(std::make_unique<StreamState>());
 }
 
@@ -31,14 +31,27 @@ StreamState& Streams::group(StreamIndex index) {
   return *groups_[index.index()];
 }
 
-cudaStream_t Streams::queue(mpi::Queue queue) {
+namespace {
+
+constexpr auto kFirstIn = static_cast<std::size_t>(mpi::Queue::kFirstIn);
+
+}  // namespace
+
+mpi::Queue Streams::in_queue(Rank peer) {
+  const auto [found, is_new] =
+      in_queues_.try_emplace(peer.index(), static_cast<mpi::Queue>(kFirstIn + in_.size()));
+  if (is_new) in_.push_back(make_stream());
+  return found->second;
+}
+
+cudaStream_t Streams::queue(mpi::Queue queue) const {
   switch (queue) {
+    case mpi::Queue::kWork:
+      return work().stream();
     case mpi::Queue::kOut:
       return out_.get();
-    case mpi::Queue::kIn:
-      return in_.get();
     default:
-      return work().stream();
+      return in_.at(static_cast<std::size_t>(queue) - kFirstIn).get();
   }
 }
 
@@ -97,7 +110,7 @@ void Streams::synchronize() {
   constexpr const char* kDoing = "waiting for what was queued on the GPU";
   HIOS_CUDA(cudaStreamSynchronize(work().stream()), kDoing);
   HIOS_CUDA(cudaStreamSynchronize(out_.get()), kDoing);
-  HIOS_CUDA(cudaStreamSynchronize(in_.get()), kDoing);
+  for (const Stream& in : in_) HIOS_CUDA(cudaStreamSynchronize(in.get()), kDoing);
 }
 
 }  // namespace hios::cuda

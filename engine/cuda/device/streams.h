@@ -43,16 +43,18 @@ class StreamState {
   Scratch scratch_;
 };
 
-/// The streams of a GPU: one a group, the first of which is the work queue, and two for copies.
-/// Main thread only.
+/// The streams of a GPU: one a group, the first of which is the work queue, one for copies that
+/// leave it, and one for copies from each other rank. Main thread only.
 class Streams {
  public:
   Streams();
 
-  StreamState& work() { return *groups_.front(); }
+  StreamState& work() const { return *groups_.front(); }
   /// Made if new; stays where it is.
   StreamState& group(StreamIndex index);
-  cudaStream_t queue(mpi::Queue queue);
+  /// Made if new.
+  mpi::Queue in_queue(Rank peer);
+  cudaStream_t queue(mpi::Queue queue) const;
 
   /// Queues the groups of a stage: those beyond the first start when what was queued on the work
   /// stream before has ended, and what is queued there later starts when all have ended. REQUIRES:
@@ -66,7 +68,9 @@ class Streams {
 
  private:
   std::vector<std::unique_ptr<StreamState>> groups_;
-  Stream out_, in_;
+  Stream out_;
+  std::vector<Stream> in_;                       // Queue::kFirstIn and on
+  std::map<std::size_t, mpi::Queue> in_queues_;  // by rank
   Event forked_;
 };
 

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask tas
 
 // What partials are of, and what the bias and the output are of.
 template <class From, class T, int vector>
-__global__ void __launch_bounds__(kThreads) finish_kernel(const FinishTask task) {
+__global__ void __launch_bounds__(kThreads, kLeastBlocks) finish_kernel(const FinishTask task) {
   const int columns = task.channels / vector;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   const int values = task.pixels * columns;

@@ -14,36 +14,45 @@ struct Values {
   float v[count];
 };
 
-template <int count>
-__device__ __forceinline__ Values<count> load(const float* from) {
-  Values<count> result;
-  if constexpr (count == 4) {
-    const float4 four = __ldg(reinterpret_cast<const float4*>(from));
-    result.v[0] = four.x;
-    result.v[1] = four.y;
-    result.v[2] = four.z;
-    result.v[3] = four.w;
-  } else {
+/// One value or four as they lie in memory: what a load brings, before it is widened.
+template <class T, int count>
+struct PackOf {
+  static_assert(count == 1);
+  using type = T;
+};
+template <>
+struct PackOf<float, 4> {
+  using type = float4;
+};
+template <>
+struct PackOf<__half, 4> {
+  using type = uint2;
+};
+template <class T, int count>
+using Pack = typename PackOf<T, count>::type;
+
+template <int count, class T>
+__device__ __forceinline__ Pack<T, count> load_pack(const T* from) {
+  return __ldg(reinterpret_cast<const Pack<T, count>*>(from));
+}
+
+__device__ __forceinline__ Values<1> widen(float value) { return {{value}}; }
+__device__ __forceinline__ Values<1> widen(__half value) { return {{__half2float(value)}}; }
+__device__ __forceinline__ Values<4> widen(const float4& four) {
+  return {{four.x, four.y, four.z, four.w}};
+}
+__device__ __forceinline__ Values<4> widen(const uint2& eight_bytes) {
+  __half four[4];
+  memcpy(four, &eight_bytes, sizeof(four));
+  Values<4> result;
 #pragma unroll
-    for (int i = 0; i < count; ++i) result.v[i] = __ldg(from + i);
-  }
+  for (int i = 0; i < 4; ++i) result.v[i] = __half2float(four[i]);
   return result;
 }
 
-template <int count>
-__device__ __forceinline__ Values<count> load(const __half* from) {
-  Values<count> result;
-  if constexpr (count == 4) {
-    const uint2 eight_bytes = __ldg(reinterpret_cast<const uint2*>(from));
-    __half four[4];
-    memcpy(four, &eight_bytes, sizeof(four));
-#pragma unroll
-    for (int i = 0; i < 4; ++i) result.v[i] = __half2float(four[i]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < count; ++i) result.v[i] = __half2float(__ldg(from + i));
-  }
-  return result;
+template <int count, class T>
+__device__ __forceinline__ Values<count> load(const T* from) {
+  return widen(load_pack<count>(from));
 }
 
 __device__ __forceinline__ void store_one(float* to, float value) { *to = value; }
@@ -96,6 +105,9 @@ __device__ __forceinline__ void relu(Values<count>& values) {
 }
 
 constexpr int kThreads = 128;
+/// So many blocks of kThreads are to share a multiprocessor at least. Said where the compiler would
+/// rather spill than let fewer in.
+constexpr int kLeastBlocks = 12;
 
 inline unsigned blocks_for(long long threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);

@@ -9,66 +9,144 @@
 // cut into `split` parts, made by blocks of their own and written side by side, and a second kernel
 // (finish) adds them up in order. Nothing is added atomically: the bits are the same each time.
 //
-// Which tile and split is best for a shape is measured, not guessed (choice.cpp). What cuDNN and
-// cuBLASLt lack here: the relu in front costs no pass, bias and relu behind neither, any group
-// count, and channels that fill no vector.
+// Nothing is divided between two steps: where a depth lies in the window is carried along. A
+// multiprocessor is to have room for 512 threads, two blocks of the largest tile: while the threads
+// of one wait at a barrier, the other multiplies. That gives a thread 128 registers, and none may
+// move to memory and back (tests/engine/cuda/kernels/registers.py looks).
+//
+// Which tile and split is best for a shape is measured, not guessed (operators/autotune.cpp). What
+// cuDNN and cuBLASLt lack here: the relu in front costs no pass, bias and relu behind neither, any
+// group count, and channels that fill no vector. tests/engine/cuda/kernels/convolution_test.cpp
+// compares the bits with plain loops.
+#include <limits>
+
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
 namespace {
 
-/// What a thread needs of one output pixel to read its window: where it starts.
+constexpr int kNowhere = std::numeric_limits<int>::min();
+
+/// What a thread needs of one output pixel to read its window: where the first tap lies, which may
+/// be outside the image; no such pixel: y is kNowhere, and any tap of it is outside.
 struct Corner {
-  long long image;  // in values
-  int y, x;         // of the window's first tap; may lie outside
-  bool inside;      // false: no such pixel
+  unsigned base;  // of its first value; below zero it wraps, and comes back where a tap is inside
+  int y, x;
 };
 
 __device__ __forceinline__ Corner corner_of(const TaskWindow& window, int pixel, int pixels) {
+  if (pixel >= pixels) return {0, kNowhere, 0};
   const int row = pixel / window.out_width, w = pixel - row * window.out_width;
   const int image = row / window.out_height, h = row - image * window.out_height;
-  return {static_cast<long long>(image) * window.height * window.width * window.channels,
-          h * window.stride_h - window.pad_h, w * window.stride_w - window.pad_w, pixel < pixels};
+  const int y = h * window.stride_h - window.pad_h, x = w * window.stride_w - window.pad_w;
+  const unsigned line = static_cast<unsigned>(image) * static_cast<unsigned>(window.height) +
+                        static_cast<unsigned>(y);
+  return {(line * static_cast<unsigned>(window.width) + static_cast<unsigned>(x)) *
+              static_cast<unsigned>(window.channels),
+          y, x};
 }
 
-/// The window's values at depth k (and the next ones): zero outside the image, or past the end.
-template <class T, int vector, bool pointwise>
-__device__ __forceinline__ Values<vector> window_values(const ConvolutionTask& task,
-                                                        const Corner& corner, int k, int end,
-                                                        int group_channels, int first_channel) {
-  const TaskWindow& window = task.window;
-  if (!corner.inside || k >= end) return filled<vector>(0.0f);
-  int y = corner.y, x = corner.x, channel = k;
-  if constexpr (!pointwise) {
-    const int tap = k / group_channels;
-    channel = k - tap * group_channels;
-    const int kh = tap / window.kernel_w;
-    y += kh;
-    x += tap - kh * window.kernel_w;
-    if (y < 0 || y >= window.height || x < 0 || x >= window.width) return filled<vector>(0.0f);
+/// What is the same for all threads and takes divisions: made once, on the host.
+struct Counts {
+  int pixels, group_channels, group_outputs;
+  int depth, part_depth;  // of a sum, and of one of its parts
+  // kTileDepth in rows of taps, taps and channels.
+  int step_h, step_w, step_channel;
+};
+
+/// Where a depth lies: in which tap and channel. All loads of a thread are at one depth and go on
+/// by kTileDepth, which adds and carries; a tap is smaller than twice the window's, a channel
+/// smaller than twice the group's, so one carry each will do.
+template <bool pointwise>
+struct Walk {
+  int channel = 0, kh = 0, kw = 0;
+
+  __device__ __forceinline__ Walk(const TaskWindow& window, const Counts& counts, int depth) {
+    if constexpr (pointwise) {
+      channel = depth;
+    } else {
+      const int tap = depth / counts.group_channels;
+      channel = depth - tap * counts.group_channels;
+      kh = tap / window.kernel_w;
+      kw = tap - kh * window.kernel_w;
+    }
   }
-  const long long pixel = static_cast<long long>(y) * window.width + x;
-  Values<vector> values = load<vector>(static_cast<const T*>(task.input) + corner.image +
-                                       pixel * window.channels + first_channel + channel);
-  if (task.relu_before) relu(values);
-  return values;
+  __device__ __forceinline__ void step(const TaskWindow& window, const Counts& counts) {
+    if constexpr (pointwise) {
+      channel += kTileDepth;
+      return;
+    }
+    channel += counts.step_channel;
+    const bool next_tap = channel >= counts.group_channels;
+    if (next_tap) channel -= counts.group_channels;
+    kw += counts.step_w + (next_tap ? 1 : 0);
+    const bool next_row = kw >= window.kernel_w;
+    if (next_row) kw -= window.kernel_w;
+    kh += counts.step_h + (next_row ? 1 : 0);
+  }
+};
+
+__device__ __forceinline__ void read_four(const float* from, float* to) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
+  to[0] = four.x;
+  to[1] = four.y;
+  to[2] = four.z;
+  to[3] = four.w;
 }
 
-template <int tile_m, int tile_n, int rows, int vector, bool pointwise>
+/// A block of threads and its tile: each makes `rows` x `columns` of it.
+template <int tile_m, int tile_n, int rows, int columns, int vector>
 struct Shape {
-  static constexpr int kColumns = 4;                 // of a thread
-  static constexpr int kAcross = tile_n / kColumns;  // threads
+  static constexpr int kAcross = tile_n / columns;  // threads
   static constexpr int kBlock = tile_m / rows * kAcross;
   static constexpr int kChunks = kTileDepth / vector;  // of a tile's line along the depth
   static constexpr int kLoadsM = (tile_m * kChunks + kBlock - 1) / kBlock;
   static constexpr int kLoadsN = (tile_n * kChunks + kBlock - 1) / kBlock;
   static_assert(tile_m * kChunks % kBlock == 0 && tile_n * kChunks % kBlock == 0);
+  /// So many threads are to share a multiprocessor, whose 65,536 registers give each of them 128.
+  static constexpr int kBlocks = 512 / kBlock;
+  /// The largest share needs half of them for its sums: it keeps less else.
+  static constexpr bool kShort = rows * columns >= 64;
+  static constexpr bool kCornersShared = kShort && vector == 1;
+  static constexpr int kUnroll = kShort ? 2 : kTileDepth;
 };
 
-template <class T, int tile_m, int tile_n, int rows, int vector, bool pointwise>
-__global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>::kBlock)
-    convolution_kernel(const ConvolutionTask task) {
-  using Is = Shape<tile_m, tile_n, rows, vector, pointwise>;
+/// A thread's sums, or parts of them; fours of columns lie `apart`.
+template <class T, int rows, int columns, int apart>
+__device__ __forceinline__ void write_sums(const ConvolutionTask& task, const Counts& counts,
+                                           const float (&sums)[rows][columns], int group, int part,
+                                           int first_pixel, int first_output) {
+  const bool last = task.split == 1;  // no one adds anything behind us
+  auto* const output = static_cast<T*>(task.output);
+  const auto* const bias = static_cast<const T*>(task.bias);
+  const int channels = task.window.out_channels;
+  const long long part_at = static_cast<long long>(part) * counts.pixels * channels;
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const int pixel = first_pixel + r;
+#pragma unroll
+    for (int c = 0; c < columns; ++c) {
+      const int in_group = first_output + c / 4 * apart + c % 4;
+      if (pixel >= counts.pixels || in_group >= counts.group_outputs) continue;
+      const int channel = group * counts.group_outputs + in_group;
+      const long long at = static_cast<long long>(pixel) * channels + channel;
+      float value = sums[r][c];
+      if (!last) {
+        task.partials[part_at + at] = value;
+        continue;
+      }
+      if (bias != nullptr) value += load<1>(bias + channel).v[0];
+      if (task.relu_after) value = fmaxf(value, 0.0f);
+      store_one(output + at, value);
+    }
+  }
+}
+
+template <class T, int tile_m, int tile_n, int rows, int columns, int vector, bool pointwise>
+__global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, columns, vector>::kBlock,
+                                  Shape<tile_m, tile_n, rows, columns, vector>::kBlocks)
+    convolution_kernel(const ConvolutionTask task, const Counts counts) {
+  using Is = Shape<tile_m, tile_n, rows, columns, vector>;
   constexpr int kPadding = 4;
   __shared__ __align__(16) float left[2][kTileDepth][tile_m + kPadding];
   __shared__ __align__(16) float right[2][kTileDepth][tile_n + kPadding];
@@ -76,82 +154,103 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
   const TaskWindow& window = task.window;
   const int group = static_cast<int>(blockIdx.z) / task.split;
   const int part = static_cast<int>(blockIdx.z) - group * task.split;
-  const int group_channels = window.channels / task.groups;
-  const int group_outputs = window.out_channels / task.groups;
-  const int pixels = window.images * window.out_height * window.out_width;
-  const int depth = window.kernel_h * window.kernel_w * group_channels;
-  const int steps = (depth + kTileDepth - 1) / kTileDepth;
-  const int part_steps = (steps + task.split - 1) / task.split;
-  const int begin = part * part_steps * kTileDepth;
-  const int end = min(depth, begin + part_steps * kTileDepth);
+  const int begin = part * counts.part_depth;
+  const int end = min(counts.depth, begin + counts.part_depth);
   const int first_pixel = static_cast<int>(blockIdx.x) * tile_m;
   const int first_output = static_cast<int>(blockIdx.y) * tile_n;  // of the group
   const int thread = static_cast<int>(threadIdx.x);
-
-  Corner corners[Is::kLoadsM];
-#pragma unroll
-  for (int i = 0; i < Is::kLoadsM; ++i) {
-    const int line = (thread + i * Is::kBlock) / Is::kChunks;
-    corners[i] = corner_of(window, first_pixel + line, pixels);
-  }
   const int chunk = thread % Is::kChunks * vector;  // the same for all loads of a thread
+  const int line = thread / Is::kChunks;            // of the first; the others' lie kLines apart
+  constexpr int kLines = Is::kBlock / Is::kChunks;
   static_assert(Is::kBlock % Is::kChunks == 0);
 
-  Values<vector> next_left[Is::kLoadsM], next_right[Is::kLoadsN];
-  const auto fetch = [&](int k) {
+  // Of the lines that a thread loads, in its registers; or, where these are short, of all lines.
+  Corner corners[Is::kCornersShared ? 1 : Is::kLoadsM];
+  __shared__ Corner shared_corners[Is::kCornersShared ? tile_m : 1];
+  if constexpr (Is::kCornersShared) {
+    for (int i = thread; i < tile_m; i += Is::kBlock) {
+      shared_corners[i] = corner_of(window, first_pixel + i, counts.pixels);
+    }
+    __syncthreads();
+  } else {
 #pragma unroll
     for (int i = 0; i < Is::kLoadsM; ++i) {
-      next_left[i] = window_values<T, vector, pointwise>(task, corners[i], k + chunk, end,
-                                                         group_channels, group * group_channels);
+      corners[i] = corner_of(window, first_pixel + line + i * kLines, counts.pixels);
+    }
+  }
+  Walk<pointwise> walk(window, counts, begin + chunk);
+  const T* const input = static_cast<const T*>(task.input) + group * counts.group_channels;
+  const unsigned weights_at =
+      static_cast<unsigned>(group * counts.group_outputs + first_output + line) *
+          static_cast<unsigned>(counts.depth) +
+      static_cast<unsigned>(chunk);
+
+  // As they lie in memory: widened and clipped when they are put, so that nothing waits for them
+  // before the step that they travel behind has been multiplied.
+  Pack<T, vector> next_left[Is::kLoadsM], next_right[Is::kLoadsN];
+  const auto fetch = [&](int k) {  // begin first, and then on by kTileDepth
+    const bool within = k + chunk < end;
+    const int down = pointwise ? 0 : walk.kh * window.dilation_h;
+    const int across = pointwise ? 0 : walk.kw * window.dilation_w;
+    const unsigned offset = (static_cast<unsigned>(down) * static_cast<unsigned>(window.width) +
+                             static_cast<unsigned>(across)) *
+                                static_cast<unsigned>(window.channels) +
+                            static_cast<unsigned>(walk.channel);
+#pragma unroll
+    for (int i = 0; i < Is::kLoadsM; ++i) {
+      const Corner& corner = Is::kCornersShared ? shared_corners[line + i * kLines]
+                                                : corners[Is::kCornersShared ? 0 : i];
+      const int y = corner.y + down, x = corner.x + across;
+      const bool inside =
+          pointwise ? y >= 0 : y >= 0 && y < window.height && x >= 0 && x < window.width;
+      next_left[i] =
+          within && inside ? load_pack<vector>(input + (corner.base + offset)) : Pack<T, vector>{};
     }
 #pragma unroll
     for (int i = 0; i < Is::kLoadsN; ++i) {
-      const int output = first_output + (thread + i * Is::kBlock) / Is::kChunks;
-      const bool there = output < group_outputs && k + chunk < end;
-      next_right[i] =
-          there ? load<vector>(static_cast<const T*>(task.weights) +
-                               static_cast<long long>(group * group_outputs + output) * depth + k +
-                               chunk)
-                : filled<vector>(0.0f);
+      const bool there = within && first_output + line + i * kLines < counts.group_outputs;
+      next_right[i] = there
+                          ? load_pack<vector>(
+                                static_cast<const T*>(task.weights) +
+                                (weights_at + static_cast<unsigned>(i * kLines * counts.depth + k)))
+                          : Pack<T, vector>{};
     }
+    walk.step(window, counts);
   };
   const auto put = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < Is::kLoadsM; ++i) {
-      const int line = (thread + i * Is::kBlock) / Is::kChunks;
+      Values<vector> values = widen(next_left[i]);
+      if (task.relu_before) relu(values);
 #pragma unroll
-      for (int v = 0; v < vector; ++v) left[buffer][chunk + v][line] = next_left[i].v[v];
+      for (int v = 0; v < vector; ++v) left[buffer][chunk + v][line + i * kLines] = values.v[v];
     }
 #pragma unroll
     for (int i = 0; i < Is::kLoadsN; ++i) {
-      const int line = (thread + i * Is::kBlock) / Is::kChunks;
+      const Values<vector> values = widen(next_right[i]);
 #pragma unroll
-      for (int v = 0; v < vector; ++v) right[buffer][chunk + v][line] = next_right[i].v[v];
+      for (int v = 0; v < vector; ++v) right[buffer][chunk + v][line + i * kLines] = values.v[v];
     }
   };
 
-  const int my_column = thread % Is::kAcross * Is::kColumns;
+  // A thread's columns are fours that lie kAcross fours apart: neighbours read neighbouring fours.
+  const int my_column = thread % Is::kAcross * 4;
   const int my_row = thread / Is::kAcross * rows;
-  float sums[rows][Is::kColumns] = {};
+  float sums[rows][columns] = {};
   const auto multiply = [&](int buffer) {
-#pragma unroll
+#pragma unroll Is::kUnroll
     for (int k = 0; k < kTileDepth; ++k) {
-      float a[rows];
+      float a[rows], b[columns];
 #pragma unroll
-      for (int r = 0; r < rows; r += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(&left[buffer][k][my_row + r]);
-        a[r] = four.x;
-        a[r + 1] = four.y;
-        a[r + 2] = four.z;
-        a[r + 3] = four.w;
+      for (int r = 0; r < rows; r += 4) read_four(&left[buffer][k][my_row + r], a + r);
+#pragma unroll
+      for (int c = 0; c < columns; c += 4) {
+        read_four(&right[buffer][k][my_column + c * Is::kAcross], b + c);
       }
-      const float4 b = *reinterpret_cast<const float4*>(&right[buffer][k][my_column]);
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
-        sums[r][0] = fmaf(a[r], b.x, sums[r][0]);
-        sums[r][1] = fmaf(a[r], b.y, sums[r][1]);
-        sums[r][2] = fmaf(a[r], b.z, sums[r][2]);
-        sums[r][3] = fmaf(a[r], b.w, sums[r][3]);
+#pragma unroll
+        for (int c = 0; c < columns; ++c) sums[r][c] = fmaf(a[r], b[c], sums[r][c]);
       }
     }
   };
@@ -168,80 +267,88 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, vector, pointwise>
     __syncthreads();
   }
 
-  const bool last = task.split == 1;  // no one adds anything behind us
-  auto* const output = static_cast<T*>(task.output);
-  const auto* const bias = static_cast<const T*>(task.bias);
-  const long long part_at = static_cast<long long>(part) * pixels * window.out_channels;
-#pragma unroll
-  for (int r = 0; r < rows; ++r) {
-    const int pixel = first_pixel + my_row + r;
-#pragma unroll
-    for (int c = 0; c < Is::kColumns; ++c) {
-      const int in_group = first_output + my_column + c;
-      if (pixel >= pixels || in_group >= group_outputs) continue;
-      const int channel = group * group_outputs + in_group;
-      const long long at = static_cast<long long>(pixel) * window.out_channels + channel;
-      float value = sums[r][c];
-      if (!last) {
-        task.partials[part_at + at] = value;
-        continue;
-      }
-      if (bias != nullptr) value += load<1>(bias + channel).v[0];
-      if (task.relu_after) value = fmaxf(value, 0.0f);
-      store_one(output + at, value);
-    }
-  }
+  write_sums<T, rows, columns, 4 * Is::kAcross>(task, counts, sums, group, part,
+                                                first_pixel + my_row, first_output + my_column);
 }
 
-template <class T, int index, int rows, int vector, bool pointwise>
+Counts counts_of(const ConvolutionTask& task) {
+  const TaskWindow& window = task.window;
+  Counts counts;
+  counts.pixels = window.images * window.out_height * window.out_width;
+  counts.group_channels = window.channels / task.groups;
+  counts.group_outputs = window.out_channels / task.groups;
+  counts.depth = window.kernel_h * window.kernel_w * counts.group_channels;
+  const int steps = (counts.depth + kTileDepth - 1) / kTileDepth;
+  counts.part_depth = (steps + task.split - 1) / task.split * kTileDepth;
+  const int taps = kTileDepth / counts.group_channels;
+  counts.step_channel = kTileDepth - taps * counts.group_channels;
+  counts.step_h = taps / window.kernel_w;
+  counts.step_w = taps - counts.step_h * window.kernel_w;
+  return counts;
+}
+
+/// Rows and columns of a thread, by tile.
+struct Share {
+  int rows, columns;
+};
+constexpr Share kShares[kTileCount] = {{8, 8}, {8, 4}, {4, 4}, {4, 4}, {4, 4}};
+
+template <class T, int index, int vector, bool pointwise>
+constexpr auto kKernel =
+    convolution_kernel<T, kTiles[index].pixels, kTiles[index].channels, kShares[index].rows,
+                       kShares[index].columns, vector, pointwise>;
+
+template <class T, int index, int vector, bool pointwise>
 cudaError_t launch(const ConvolutionTask& task, cudaStream_t stream) {
   constexpr Tile kTile = kTiles[index];
-  using Is = Shape<kTile.pixels, kTile.channels, rows, vector, pointwise>;
-  const TaskWindow& window = task.window;
-  const int pixels = window.images * window.out_height * window.out_width;
-  const int outputs = window.out_channels / task.groups;
-  const dim3 grid(static_cast<unsigned>((pixels + kTile.pixels - 1) / kTile.pixels),
-                  static_cast<unsigned>((outputs + kTile.channels - 1) / kTile.channels),
-                  static_cast<unsigned>(task.groups * task.split));
-  return queue_kernel(convolution_kernel<T, kTile.pixels, kTile.channels, rows, vector, pointwise>,
-                      grid, Is::kBlock, stream, task);
+  constexpr Share kShare = kShares[index];
+  constexpr int kBlock =
+      Shape<kTile.pixels, kTile.channels, kShare.rows, kShare.columns, vector>::kBlock;
+  const Counts counts = counts_of(task);
+  const dim3 grid(
+      static_cast<unsigned>((counts.pixels + kTile.pixels - 1) / kTile.pixels),
+      static_cast<unsigned>((counts.group_outputs + kTile.channels - 1) / kTile.channels),
+      static_cast<unsigned>(task.groups * task.split));
+  return queue_kernel(kKernel<T, index, vector, pointwise>, grid, kBlock, stream, task, counts);
 }
 
 template <class T, int vector, bool pointwise>
 cudaError_t launch_tile(const ConvolutionTask& task, int tile, cudaStream_t stream) {
   switch (tile) {
     case 0:
-      return launch<T, 0, 16, vector, pointwise>(task, stream);
+      return launch<T, 0, vector, pointwise>(task, stream);
     case 1:
-      return launch<T, 1, 8, vector, pointwise>(task, stream);
+      return launch<T, 1, vector, pointwise>(task, stream);
     case 2:
-      return launch<T, 2, 4, vector, pointwise>(task, stream);
+      return launch<T, 2, vector, pointwise>(task, stream);
     case 3:
-      return launch<T, 3, 4, vector, pointwise>(task, stream);
+      return launch<T, 3, vector, pointwise>(task, stream);
     default:
-      return launch<T, 4, 4, vector, pointwise>(task, stream);
+      return launch<T, 4, vector, pointwise>(task, stream);
   }
 }
 
 /// Fours along the depth need input channels that come in fours, in each group.
 bool in_fours(const ConvolutionTask& task) { return task.window.channels % (4 * task.groups) == 0; }
 
+/// One tap, and no pixel of the output reads outside the image.
 bool is_pointwise(const TaskWindow& window) {
-  return window.kernel_h == 1 && window.kernel_w == 1 && window.pad_h == 0 && window.pad_w == 0;
+  return window.kernel_h == 1 && window.kernel_w == 1 && window.pad_h == 0 && window.pad_w == 0 &&
+         (window.out_height - 1) * window.stride_h < window.height &&
+         (window.out_width - 1) * window.stride_w < window.width;
 }
 
-template <class T, int index, int rows>
+template <class T, int index>
 cudaError_t load_tile() {
-  constexpr int m = kTiles[index].pixels, n = kTiles[index].channels;
-  return first_error({load_kernel(convolution_kernel<T, m, n, rows, 4, true>),
-                      load_kernel(convolution_kernel<T, m, n, rows, 4, false>),
-                      load_kernel(convolution_kernel<T, m, n, rows, 1, false>)});
+  return first_error({load_kernel(kKernel<T, index, 4, true>),
+                      load_kernel(kKernel<T, index, 4, false>),
+                      load_kernel(kKernel<T, index, 1, false>)});
 }
 
 template <class T>
 cudaError_t load_all() {
-  return first_error({load_tile<T, 0, 16>(), load_tile<T, 1, 8>(), load_tile<T, 2, 4>(),
-                      load_tile<T, 3, 4>(), load_tile<T, 4, 4>()});
+  return first_error({load_tile<T, 0>(), load_tile<T, 1>(), load_tile<T, 2>(), load_tile<T, 3>(),
+                      load_tile<T, 4>()});
 }
 
 }  // namespace

@@ -11,9 +11,11 @@ namespace {
 /// Below so many threads of several pixels, threads take one pixel each.
 constexpr long long kEnoughThreads = 132 * 512;
 
-// size, step: of the window, both ways; 0: as the task says, one pixel a thread.
+// size, step: of the window, both ways, whose taps are neighbours; 0: as the task says, one pixel a
+// thread.
 template <class T, int vector, int size, int step, int pixels>
 __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
+  static_assert(size != 0 || pixels == 1);
   const TaskWindow& window = task.window;
   const int kernel_h = size != 0 ? size : window.kernel_h;
   const int kernel_w = size != 0 ? size : window.kernel_w;
@@ -34,10 +36,12 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
   for (int p = 0; p < pixels; ++p) {
     sums[p] = bias != nullptr ? load<vector>(bias + channel) : filled<vector>(0.0f);
   }
+  const int spread_h = size != 0 ? 1 : window.dilation_h;
+  const int spread_w = size != 0 ? 1 : window.dilation_w;
   const int left = w * stride_w - window.pad_w;
 #pragma unroll 1
   for (int kh = 0; kh < kernel_h; ++kh) {
-    const int y = h * stride_h - window.pad_h + kh;
+    const int y = h * stride_h - window.pad_h + kh * spread_h;
     if (y < 0 || y >= window.height) continue;
     const T* line =
         input + static_cast<long long>(image * window.height + y) * window.width * window.channels +
@@ -47,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
     const int reach = (pixels - 1) * stride_w + kernel_w;
 #pragma unroll
     for (int i = 0; i < reach; ++i) {
-      const int x = left + i;
+      const int x = left + i * spread_w;
       if (x < 0 || x >= window.width) continue;
       Values<vector> value = load<vector>(line + x * window.channels);
       if (task.relu_before) relu(value);
@@ -93,7 +97,7 @@ cudaError_t launch_sized(const DepthwiseTask& task, cudaStream_t stream) {
 
 bool is(const TaskWindow& window, int size, int step) {
   return window.kernel_h == size && window.kernel_w == size && window.stride_h == step &&
-         window.stride_w == step;
+         window.stride_w == step && window.dilation_h == 1 && window.dilation_w == 1;
 }
 
 template <class T>

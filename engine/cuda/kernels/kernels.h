@@ -22,6 +22,7 @@ struct TaskWindow {
   int images = 0, height = 0, width = 0, channels = 0;
   int out_height = 0, out_width = 0, out_channels = 0;
   int kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
+  int dilation_h = 1, dilation_w = 1;  ///< between taps
 };
 
 /// Sums, relus and concats: channel ranges of the output, each the sum of terms (one: a copy).

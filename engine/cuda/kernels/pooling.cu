@@ -10,8 +10,13 @@ namespace {
 
 constexpr int kMeanChannels = 32, kMeanRows = 16;
 
+/// Of the taps at `at` and every `step` behind it, the first that is not outside in front.
+__device__ __forceinline__ int first_inside(int at, int step) {
+  return at >= 0 ? at : at + (step - 1 - at) / step * step;
+}
+
 template <class T, int vector, bool max>
-__global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
+__global__ void __launch_bounds__(kThreads, kLeastBlocks) pool_kernel(const PoolTask task) {
   const TaskWindow& window = task.window;
   const int columns = window.channels / vector;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
@@ -21,15 +26,18 @@ __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
   const int image = row / window.out_height, h = row - image * window.out_height;
 
   const int top = h * window.stride_h - window.pad_h, left = w * window.stride_w - window.pad_w;
-  const int first_h = ::max(top, 0), last_h = ::min(top + window.kernel_h, window.height);
-  const int first_w = ::max(left, 0), last_w = ::min(left + window.kernel_w, window.width);
+  const int first_h = first_inside(top, window.dilation_h);
+  const int first_w = first_inside(left, window.dilation_w);
+  const int end_h = ::min(top + (window.kernel_h - 1) * window.dilation_h + 1, window.height);
+  const int end_w = ::min(left + (window.kernel_w - 1) * window.dilation_w + 1, window.width);
+  int taps = 0;
   Values<vector> result = filled<vector>(max ? -INFINITY : 0.0f);
-  for (int y = first_h; y < last_h; ++y) {
+  for (int y = first_h; y < end_h; y += window.dilation_h) {
     const T* line =
         static_cast<const T*>(task.input) +
         static_cast<long long>(image * window.height + y) * window.width * window.channels +
         channel;
-    for (int x = first_w; x < last_w; ++x) {
+    for (int x = first_w; x < end_w; x += window.dilation_w, ++taps) {
       const Values<vector> tap = load<vector>(line + x * window.channels);
 #pragma unroll
       for (int i = 0; i < vector; ++i) {
@@ -38,9 +46,8 @@ __global__ void __launch_bounds__(kThreads) pool_kernel(const PoolTask task) {
     }
   }
   if constexpr (!max) {
-    const auto taps = static_cast<float>((last_h - first_h) * (last_w - first_w));
 #pragma unroll
-    for (int i = 0; i < vector; ++i) result.v[i] /= taps;
+    for (int i = 0; i < vector; ++i) result.v[i] /= static_cast<float>(taps);
   }
   store(static_cast<T*>(task.output) + static_cast<long long>(pixel) * window.channels + channel,
         result);

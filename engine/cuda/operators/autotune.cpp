@@ -45,8 +45,7 @@ const std::string& Algorithms::of(const ConvolutionProblem& problem,
   return agreed.name;
 }
 
-std::string Algorithms::choose(const ConvolutionProblem& problem,
-                               const ConvolutionTools& tools) const {
+std::string Algorithms::choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) {
   AutotuneTimer timer(problem, tools);
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();
@@ -54,10 +53,12 @@ std::string Algorithms::choose(const ConvolutionProblem& problem,
     std::unique_ptr<ConvolutionAlgorithm> algorithm;
     try {
       algorithm = make_convolution(name, problem, tools);
+      if (!warm_) timer.warm_up(*algorithm);
+      warm_ = true;
     } catch (const RunError&) {
       continue;  // a library may list what it then refuses
     }
-    const auto ms = timer.ms(*algorithm);
+    const auto ms = timer.ms(*algorithm, best_ms);
     if (ms && *ms < best_ms) {
       best = name;
       best_ms = *ms;

@@ -26,10 +26,11 @@ class Algorithms {
     std::string name;
     bool tried = false;
   };
-  std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) const;
+  std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools);
 
   std::map<std::string, Named> known_;  // by the problem's key
   bool deterministic_;
+  bool warm_ = false;  // the GPU's clocks have risen
 };
 
 }  // namespace hios::cuda

@@ -9,13 +9,21 @@
 namespace hios::cuda {
 namespace {
 
-constexpr int kRunsInARow = 20;
-constexpr int kRows = 4;  // the first is not counted
+constexpr std::size_t kRunsInARow = 20;  // at least; all sets of operands have their turn
+constexpr int kRows = 4;                 // the first is not counted
+constexpr std::size_t kMostSets = 512;
+constexpr double kWarmUpMs = 500;
+constexpr double kHopeless = 3;  // times the best
+// What a run that the host queues may take besides: a library may describe operands first that it
+// has not seen before.
+constexpr double kMsOfOneLaunch = 0.05;
+constexpr Bytes kAlignment = 256;
 
 constexpr const char* kDoing = "trying an algorithm";
 
 Bytes bytes_of(std::size_t values, const ConvolutionProblem& problem) {
-  return values * size_of(problem.element());
+  const Bytes size_bytes = values * size_of(problem.element());
+  return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 /// Small positive numbers, were all bytes this one: zeros would draw less power than what is to
@@ -26,26 +34,35 @@ int filling(const ConvolutionProblem& problem) {
 
 }  // namespace
 
-AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools)
-    : stream_(tools.stream.stream()),
-      input_(bytes_of(problem.input_values(), problem), "autotuning: input"),
-      weights_(bytes_of(problem.weight_values(), problem), "autotuning: weights"),
-      bias_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem),
-            "autotuning: bias"),
-      output_(bytes_of(problem.output_values(), problem), "autotuning: output"),
-      has_bias_(problem.bias),
-      before_(make_timed_event()),
-      after_(make_timed_event()) {
-  for (DeviceBlock* const block : {&input_, &weights_, &bias_}) {
-    HIOS_CUDA(cudaMemsetAsync(block->data(), filling(problem), block->size_bytes(), stream_),
-              kDoing);
-  }
+std::size_t trial_sets(Bytes set_bytes, Bytes cache_bytes, Bytes free_bytes) {
+  const std::size_t beyond_the_cache = cache_bytes / std::max<Bytes>(set_bytes, 1) + 1;
+  const std::size_t affordable = free_bytes / 4 / std::max<Bytes>(set_bytes, 1);
+  return std::clamp<std::size_t>(std::min(beyond_the_cache, affordable), 1, kMostSets);
 }
 
-void AutotuneTimer::queue(ConvolutionAlgorithm& algorithm) {
-  algorithm.queue(
-      {input_.data(), weights_.data(), has_bias_ ? bias_.data() : nullptr, output_.data()},
-      workspace_->data(), kDoing);
+AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools)
+    : problem_(problem),
+      stream_(tools.stream.stream()),
+      input_bytes_(bytes_of(problem.input_values(), problem)),
+      weights_bytes_(bytes_of(problem.weight_values(), problem)),
+      bias_bytes_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem)),
+      output_bytes_(bytes_of(problem.output_values(), problem)),
+      before_(make_timed_event()),
+      after_(make_timed_event()) {
+  const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
+  sets_ = trial_sets(set_bytes, tools.gpu.cache_bytes, free_memory());
+  operands_ = std::make_unique<DeviceBlock>(sets_ * set_bytes, "trying algorithms: operands");
+  HIOS_CUDA(cudaMemsetAsync(operands_->data(), filling(problem), operands_->size_bytes(), stream_),
+            kDoing);
+}
+
+void AutotuneTimer::queue(ConvolutionAlgorithm& algorithm, std::size_t run) {
+  const Bytes set_bytes = operands_->size_bytes() / sets_;
+  std::byte* const input = operands_->data() + run % sets_ * set_bytes;
+  std::byte* const weights = input + input_bytes_;
+  std::byte* const bias = weights + weights_bytes_;
+  algorithm.queue({input, weights, problem_.bias ? bias : nullptr, bias + bias_bytes_},
+                  workspace_->data(), kDoing);
 }
 
 void AutotuneTimer::run_once(ConvolutionAlgorithm& algorithm) {
@@ -53,29 +70,52 @@ void AutotuneTimer::run_once(ConvolutionAlgorithm& algorithm) {
   if (!workspace_ || workspace_->size_bytes() < wanted) {
     workspace_.reset();
     workspace_ =
-        std::make_unique<DeviceBlock>(std::max(wanted, Bytes{256}), "autotuning: workspace");
+        std::make_unique<DeviceBlock>(std::max(wanted, Bytes{256}), "trying algorithms: workspace");
   }
-  queue(algorithm);
+  queue(algorithm, 0);
   HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
 }
 
-std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm) {
+template <class Work>
+double AutotuneTimer::timed(Work&& work) {
+  HIOS_CUDA(cudaEventRecord(before_.get(), stream_), kDoing);
+  work();
+  HIOS_CUDA(cudaEventRecord(after_.get(), stream_), kDoing);
+  HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
+  float milliseconds = 0;
+  HIOS_CUDA(cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()), kDoing);
+  return milliseconds;
+}
+
+GraphExec AutotuneTimer::row_of(ConvolutionAlgorithm& algorithm, std::size_t runs) {
+  run_once(algorithm);
+  return capture(stream_, [&] {
+    for (std::size_t run = 0; run < runs; ++run) queue(algorithm, run);
+  });
+}
+
+double AutotuneTimer::replay_ms(const GraphExec& row) {
+  return timed([&] { HIOS_CUDA(cudaGraphLaunch(row.get(), stream_), kDoing); });
+}
+
+void AutotuneTimer::warm_up(ConvolutionAlgorithm& algorithm) {
+  const GraphExec row = row_of(algorithm, kRunsInARow);
+  for (double busy_ms = 0; busy_ms < kWarmUpMs;) busy_ms += replay_ms(row);
+}
+
+std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double best_ms) {
   try {
     run_once(algorithm);
-    const GraphExec row = capture(stream_, [&] {
-      for (int i = 0; i < kRunsInARow; ++i) queue(algorithm);
-    });
+    const double first_ms = timed([&] { queue(algorithm, 1); });
+    if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) return {};
+    const std::size_t runs = std::max(kRunsInARow, sets_);
+    const GraphExec row = row_of(algorithm, runs);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kRows; ++i) {
-      HIOS_CUDA(cudaEventRecord(before_.get(), stream_), kDoing);
-      HIOS_CUDA(cudaGraphLaunch(row.get(), stream_), kDoing);
-      HIOS_CUDA(cudaEventRecord(after_.get(), stream_), kDoing);
-      HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
-      float milliseconds = 0;
-      HIOS_CUDA(cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()), kDoing);
-      if (i > 0) least = std::min(least, static_cast<double>(milliseconds));
+      const double row_ms = replay_ms(row);
+      if (i > 0) least = std::min(least, row_ms);
     }
-    return least / kRunsInARow;
+    return least / static_cast<double>(runs);
   } catch (const RunError&) {
     // Not an error of the run: the libraries refuse by failing. One that broke the context fails
     // every call after it too, and then no candidate is left, which is reported.

@@ -53,7 +53,7 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
       input_(sums(chain) ? nullptr : binding.inputs[chain.terms.front()].data),
       output_(binding.output) {
   const Model& model = *binding.operation.model;
-  const Shape& input = model.tensor(binding.operation.layers->inputs.front()).shape;
+  const Shape input = binding.inputs[chain.terms.front()].shape;
   const Bytes element_bytes = size_of(binding.element());
   if (sums(chain)) {
     combine_ = combine_tasks({binding.inputs[chain.terms]}, chain.relu_before, input,
@@ -81,8 +81,7 @@ void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain
   const Conv& conv = std::get<Conv>(layer.kind);
   depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
   depthwise_.element = binding.element();
-  depthwise_.window = window_of(binding.inputs[chain.terms.front()].shape, output, conv.kernel,
-                                conv.stride, conv.padding.begin);
+  depthwise_.window = window_of(binding.inputs[chain.terms.front()].shape, output, conv);
   depthwise_.weights = depthwise_weights_->weight_values();
   depthwise_.bias = depthwise_weights_->bias_values();
   depthwise_.relu_before = chain.relu_before && !sums(chain);
@@ -129,10 +128,10 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   const Layer& layer = model.layer(chain.convolution);
   if (!chain.depthwise && is_depthwise(layer)) return {};
   const Conv& conv = std::get<Conv>(layer.kind);
-  const Shape& input = model.tensor(layer.inputs.front()).shape;
+  const Shape& input = layer.input_shapes.front();
   const Shape& output = model.tensor(layer.output).shape;
   ConvolutionProblem problem;
-  problem.window = window_of(input, output, conv.kernel, conv.stride, conv.padding.begin);
+  problem.window = window_of(input, output, conv);
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;

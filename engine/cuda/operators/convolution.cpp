@@ -1,5 +1,6 @@
 #include "engine/cuda/operators/convolution.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <sstream>
@@ -10,7 +11,8 @@ namespace hios::cuda {
 namespace {
 
 /// The order is that of the trials.
-constexpr std::array kFamilies = {&kOwnConvolutions, &kCudnnConvolutions, &kLtConvolutions};
+constexpr std::array kFamilies = {&kOwnConvolutions, &kCudnnConvolutions, &kLtConvolutions,
+                                  &kGraphConvolutions};
 
 constexpr Bytes kAlignment = 256;  // of parts of a workspace
 
@@ -18,7 +20,34 @@ constexpr Bytes kAlignment = 256;  // of parts of a workspace
 
 bool ConvolutionProblem::pointwise() const {
   return window.kernel_h == 1 && window.kernel_w == 1 && window.stride_h == 1 &&
-         window.stride_w == 1 && window.pad_h == 0 && window.pad_w == 0 && groups == 1;
+         window.stride_w == 1 && window.pad_h == 0 && window.pad_w == 0 &&
+         window.out_height == window.height && window.out_width == window.width && groups == 1;
+}
+
+namespace {
+
+/// What must lie behind an extent, for `out` windows to fit.
+int padding_behind(int extent, int before, int kernel, int dilation, int stride, int out) {
+  const int end = (out - 1) * stride + (kernel - 1) * dilation + 1;  // of the last window
+  const int even = extent + 2 * before - (kernel - 1) * dilation - 1;
+  if (even >= 0 && even / stride + 1 == out) return before;
+  return std::max(end - extent - before, 0);
+}
+
+}  // namespace
+
+int ConvolutionProblem::end_pad_h() const {
+  return padding_behind(window.height, window.pad_h, window.kernel_h, window.dilation_h,
+                        window.stride_h, window.out_height);
+}
+
+int ConvolutionProblem::end_pad_w() const {
+  return padding_behind(window.width, window.pad_w, window.kernel_w, window.dilation_w,
+                        window.stride_w, window.out_width);
+}
+
+bool ConvolutionProblem::evenly_padded() const {
+  return end_pad_h() == window.pad_h && end_pad_w() == window.pad_w;
 }
 
 std::size_t ConvolutionProblem::input_values() const {
@@ -43,6 +72,9 @@ std::string ConvolutionProblem::key() const {
        << window.out_channels << " k" << window.kernel_h << 'x' << window.kernel_w << " s"
        << window.stride_h << 'x' << window.stride_w << " p" << window.pad_h << 'x' << window.pad_w
        << " g" << groups;
+  if (window.dilation_h != 1 || window.dilation_w != 1) {
+    text << " d" << window.dilation_h << 'x' << window.dilation_w;
+  }
   if (relu_before) text << " relu-before";
   if (bias) text << " b";
   if (relu_after) text << " relu";
@@ -93,6 +125,21 @@ const void* ReluFirst::queue(const void* input, std::byte* workspace, cudaStream
                    stream),
             doing);
   return workspace;
+}
+
+void queue_bias_and_relu(const ConvolutionProblem& problem, const ConvolutionOperands& operands,
+                         cudaStream_t stream, std::string_view doing) {
+  if (operands.bias == nullptr && !problem.relu_after) return;
+  HIOS_CUDA(finish({.element = problem.element(),
+                    .partials = operands.output,
+                    .count = 1,
+                    .bias = operands.bias,
+                    .output = operands.output,
+                    .pixels = problem.pixels(),
+                    .channels = problem.window.out_channels,
+                    .relu = problem.relu_after},
+                   stream),
+            doing);
 }
 
 std::vector<std::string> words_of(const std::string& name) {

@@ -27,11 +27,18 @@ struct ConvolutionProblem {
 
   Element element() const { return element_of(precision); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
+  /// Padding below and on the right. That in front where the output is as large as that makes it,
+  /// else as little as does, for libraries that want to be told.
+  int end_pad_h() const;
+  int end_pad_w() const;
+  bool evenly_padded() const;  ///< behind as in front
   int pixels() const { return window.images * window.out_height * window.out_width; }
   std::size_t input_values() const;
   std::size_t weight_values() const;
   std::size_t output_values() const;
-  /// Equal texts, equal problems: "conv 1x35x35x192 -> 35x35x64 k1x1 s1x1 p0x0 g1 b fp32".
+  /// Equal texts, equal problems: "conv 1x35x35x192 -> 35x35x64 k1x1 s1x1 p0x0 g1 b fp32"; with
+  /// " d2x2" behind the groups where taps are two apart. The output's extent tells what pads
+  /// behind.
   std::string key() const;
 };
 
@@ -74,7 +81,8 @@ struct ConvolutionFamily {
                                                 const ConvolutionTools&);
 };
 extern const ConvolutionFamily kOwnConvolutions;    ///< our kernel; takes any problem
-extern const ConvolutionFamily kCudnnConvolutions;  ///< cuDNN's
+extern const ConvolutionFamily kCudnnConvolutions;  ///< cuDNN's, by its older calls
+extern const ConvolutionFamily kGraphConvolutions;  ///< cuDNN's, as graphs of operations
 extern const ConvolutionFamily kLtConvolutions;     ///< pointwise: cuBLASLt's matrix products
 
 /// Of all families.
@@ -97,6 +105,11 @@ class ReluFirst {
  private:
   ConvolutionProblem problem_;
 };
+
+/// For what leaves them out: bias and relu behind a convolution, in place, where the problem has
+/// any.
+void queue_bias_and_relu(const ConvolutionProblem& problem, const ConvolutionOperands& operands,
+                         cudaStream_t stream, std::string_view doing);
 
 /// The words of a candidate's name behind the family's.
 std::vector<std::string> words_of(const std::string& name);

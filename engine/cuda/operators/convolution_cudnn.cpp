@@ -1,12 +1,11 @@
 // Part of engine/cuda/operators/convolution.h.
 // cuDNN's convolutions as a family of algorithms: "cudnn ALGORITHM MATH fused|plain".
 //
-// By the legacy calls, not the graph API: for NHWC they name a handful of algorithms, say of
-// each whether it is deterministic and what workspace it wants, and an algorithm is one number that
-// all ranks can agree on; the graph API's execution plans are a serialised text that is bound to
-// one library build. What the graph API would add are fused kernels, which for fp32 without tensor
-// cores are few; bias and relu are fused here where cudnnConvolutionBiasActivationForward takes
-// them, and otherwise cost one pass of ours.
+// By the older calls: for NHWC they name a handful of algorithms, say of each whether it is
+// deterministic and what workspace it wants, and compile nothing as they run. Bias and relu are
+// fused where cudnnConvolutionBiasActivationForward takes them, and otherwise cost one pass of
+// ours. They pad all sides alike. The newer calls, which do not, and which have engines that these
+// never name, are a family of their own (graph/convolution_graph.cpp).
 #include <algorithm>
 #include <array>
 
@@ -46,6 +45,7 @@ class CudnnConvolution final : public ConvolutionAlgorithm {
   FilterDescriptor filter_;
   ConvolutionDescriptor convolution_;
   ActivationDescriptor activation_;
+  std::unique_ptr<DeviceBlock> no_bias_;  // zeros, where it is fused and the problem has none
   std::size_t own_bytes_ = 0;
 };
 
@@ -82,9 +82,9 @@ Descriptors describe(const ConvolutionProblem& problem, cudnnMathType_t math) {
             kDescribing);
   result.convolution = make<ConvolutionDescriptor>(kDescribing, cudnnCreateConvolutionDescriptor);
   const cudnnConvolutionDescriptor_t convolution = result.convolution.get();
-  HIOS_CUDA(cudnnSetConvolution2dDescriptor(convolution, window.pad_h, window.pad_w,
-                                            window.stride_h, window.stride_w, 1, 1,
-                                            CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+  HIOS_CUDA(cudnnSetConvolution2dDescriptor(
+                convolution, window.pad_h, window.pad_w, window.stride_h, window.stride_w,
+                window.dilation_h, window.dilation_w, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
             kDescribing);
   HIOS_CUDA(cudnnSetConvolutionGroupCount(convolution, problem.groups), kDescribing);
   HIOS_CUDA(cudnnSetConvolutionMathType(convolution, math), kDescribing);
@@ -116,6 +116,12 @@ CudnnConvolution::CudnnConvolution(const ConvolutionProblem& problem, const Conv
                                                     convolution_.get(), output_.get(), algorithm_,
                                                     &own_bytes_),
             kDescribing);
+  if (fused && !problem.bias) {
+    const Bytes size_bytes =
+        static_cast<Bytes>(problem.window.out_channels) * size_of(problem.element());
+    no_bias_ = std::make_unique<DeviceBlock>(size_bytes, "the bias of a convolution without one");
+    HIOS_CUDA(cudaMemsetAsync(no_bias_->data(), 0, size_bytes, stream_), kDescribing);
+  }
 }
 
 void CudnnConvolution::queue(const ConvolutionOperands& operands, std::byte* workspace,
@@ -132,11 +138,12 @@ void CudnnConvolution::queue(const ConvolutionOperands& operands, std::byte* wor
 void CudnnConvolution::queue_fused(const void* input, const ConvolutionOperands& operands,
                                    std::byte* workspace, std::string_view doing) {
   const float one = 1.0f, zero = 0.0f;
+  const void* const bias = operands.bias != nullptr ? operands.bias : no_bias_->data();
   HIOS_CUDA(
       cudnnConvolutionBiasActivationForward(
           cudnn_, &one, input_.get(), input, filter_.get(), operands.weights, convolution_.get(),
           algorithm_, workspace, own_bytes_, &zero, output_.get(), operands.output, bias_.get(),
-          operands.bias, activation_.get(), output_.get(), operands.output),
+          bias, activation_.get(), output_.get(), operands.output),
       doing);
 }
 
@@ -147,17 +154,7 @@ void CudnnConvolution::queue_plain(const void* input, const ConvolutionOperands&
                                     operands.weights, convolution_.get(), algorithm_, workspace,
                                     own_bytes_, &zero, output_.get(), operands.output),
             doing);
-  if (operands.bias == nullptr && !problem_.relu_after) return;
-  HIOS_CUDA(finish({.element = problem_.element(),
-                    .partials = operands.output,
-                    .count = 1,
-                    .bias = operands.bias,
-                    .output = operands.output,
-                    .pixels = problem_.pixels(),
-                    .channels = problem_.window.out_channels,
-                    .relu = problem_.relu_after},
-                   stream_),
-            doing);
+  queue_bias_and_relu(problem_, operands, stream_, doing);
 }
 
 /// What to ask cuDNN's heuristic with. In fp32 the default would let it round to TF32.
@@ -165,12 +162,13 @@ cudnnMathType_t usual_math(Precision precision) {
   return precision == Precision::kFp32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
-/// The kinds of arithmetic in which an algorithm that cuDNN proposes is to be tried. For halves it
-/// proposes tensor cores or not; the other is then worth a trial, too.
+/// The kinds of arithmetic in which an algorithm that cuDNN proposes is to be tried. In fp32 always
+/// without tensor cores, which the descriptor enforces, whatever the proposal says: an algorithm
+/// that is listed for tensor cores alone may do without. For halves it proposes tensor cores or
+/// not; the other is then worth a trial, too.
 std::vector<cudnnMathType_t> maths_to_try(Precision precision, cudnnMathType_t proposed) {
   switch (precision) {
     case Precision::kFp32:
-      if (proposed != CUDNN_FMA_MATH && proposed != CUDNN_DEFAULT_MATH) return {};
       return {CUDNN_FMA_MATH};
     case Precision::kTf32:
       return {proposed};
@@ -181,6 +179,7 @@ std::vector<cudnnMathType_t> maths_to_try(Precision precision, cudnnMathType_t p
 
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
+  if (!problem.evenly_padded()) return {};
   const Descriptors descriptors = describe(problem, usual_math(problem.precision));
   std::array<cudnnConvolutionFwdAlgoPerf_t, 2 * CUDNN_CONVOLUTION_FWD_ALGO_COUNT> found;
   int count = 0;
@@ -202,7 +201,7 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
       const std::string name =
           "cudnn " + std::to_string(one.algo) + " " + std::to_string(math) + " ";
       add(name + "plain");
-      if (problem.bias) add(name + "fused");
+      add(name + "fused");
     }
   }
   return names;
@@ -213,6 +212,9 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
                                            const ConvolutionTools& tools) {
   const std::vector<std::string> words = words_of(name);
   if (words.size() != 3 || (words[2] != "fused" && words[2] != "plain")) refuse_name(name);
+  if (!problem.evenly_padded()) {
+    throw RunError("cuDNN's older calls pad all sides alike, which " + problem.key() + " does not");
+  }
   const int algorithm = number_of(words[0], name), math = number_of(words[1], name);
   if (algorithm >= CUDNN_CONVOLUTION_FWD_ALGO_COUNT || math >= kMathCount) refuse_name(name);
   return std::make_unique<CudnnConvolution>(

@@ -18,8 +18,7 @@ class PoolOperator final : public BoundOperator {
     task_.element = binding.element();
     const Source input = binding.inputs[form.input];
     const Pool& pool = std::get<Pool>(binding.layer(form.pool).kind);
-    task_.window = window_of(input.shape, binding.output_shape(), pool.kernel, pool.stride,
-                             pool.padding.begin);
+    task_.window = window_of(input.shape, binding.output_shape(), pool);
     task_.input = input.data;
     task_.output = binding.output;
     task_.max = pool.kind == Pool::Kind::kMax;
@@ -83,32 +82,28 @@ std::size_t most_terms(const Operation& operation) {
 std::string doing_text(const Operation& operation) { return "running " + operation.name; }
 
 TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
-                     const Extent& stride, const Extent& padding) {
-  return {to_int(input.n),  to_int(input.h),   to_int(input.w),  to_int(input.c),  to_int(output.h),
-          to_int(output.w), to_int(output.c),  to_int(kernel.h), to_int(kernel.w), to_int(stride.h),
-          to_int(stride.w), to_int(padding.h), to_int(padding.w)};
+                     const Extent& stride, const Extent& padding, const Extent& dilation) {
+  return {to_int(input.n),   to_int(input.h),    to_int(input.w),   to_int(input.c),
+          to_int(output.h),  to_int(output.w),   to_int(output.c),  to_int(kernel.h),
+          to_int(kernel.w),  to_int(stride.h),   to_int(stride.w),  to_int(padding.h),
+          to_int(padding.w), to_int(dilation.h), to_int(dilation.w)};
 }
 
 namespace {
 
 /// What this backend has nothing for, in words.
 std::optional<std::string> lacks(const Layer& layer) {
-  const auto windowed = [&](const auto& kind) -> std::optional<std::string> {
-    if (kind.dilation != Extent{}) return layer.name + " is dilated";
-    if (!kind.padding.even()) return layer.name + " pads one side more than the other";
-    return {};
-  };
-  if (const auto* conv = std::get_if<Conv>(&layer.kind)) return windowed(*conv);
   if (const auto* pool = std::get_if<Pool>(&layer.kind)) {
-    if (pool->ceil) return layer.name + " has windows that end outside its padding (ceil_mode)";
-    if (pool->count_padding) return layer.name + " counts padding in its averages";
-    return windowed(*pool);
+    if (pool->kind == Pool::Kind::kMax || !pool->count_padding || pool->padding == Padding{})
+      return {};
+    return layer.name + " counts padding in its averages";
   }
   if (const auto* concat = std::get_if<Concat>(&layer.kind)) {
     if (concat->axis == Axis::kC) return {};
     return layer.name + " concatenates along another axis than channels";
   }
-  if (std::holds_alternative<GlobalAveragePool>(layer.kind) ||
+  if (std::holds_alternative<Conv>(layer.kind) ||
+      std::holds_alternative<GlobalAveragePool>(layer.kind) ||
       std::holds_alternative<Relu>(layer.kind) || std::holds_alternative<Sum>(layer.kind)) {
     return {};
   }

@@ -52,7 +52,13 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
 std::optional<std::string> refusal(const Operation& operation);
 
 TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
-                     const Extent& stride, const Extent& padding);
+                     const Extent& stride, const Extent& padding, const Extent& dilation);
+/// Of a Conv or a Pool. What pads behind is not in it: the output's shape says how far a window
+/// goes.
+template <class Windowed>
+TaskWindow window_of(const Shape& input, const Shape& output, const Windowed& layer) {
+  return window_of(input, output, layer.kernel, layer.stride, layer.padding.begin, layer.dilation);
+}
 
 /// Launches of CombineTask for the terms of each channel range. REQUIRES: no more terms in a range
 /// than a task holds.

@@ -42,8 +42,7 @@ std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, con
 
   const Conv& conv = std::get<Conv>(layer.kind);
   const auto outputs = static_cast<std::size_t>(conv.out_channels);
-  const auto inputs =
-      static_cast<std::size_t>(model.tensor(layer.inputs.front()).shape.c / conv.groups);
+  const auto inputs = static_cast<std::size_t>(layer.input_shapes.front().c / conv.groups);
   const auto taps = static_cast<std::size_t>(conv.kernel.h * conv.kernel.w);
   auto uploaded = std::make_shared<UploadedWeights>();
   std::vector<float> values(outputs * inputs * taps);

@@ -37,9 +37,12 @@ TEST_F(GpuDevice, CopiesInOrderFromQueueToQueue) {
   const auto arrived = device.make_event(false), moved = device.make_event(true),
              ended = device.make_event(false);
   EXPECT_TRUE(ended->done()) << "never recorded";
+  const Queue in = device.in_queue(Rank(1));
+  EXPECT_EQ(device.in_queue(Rank(1)), in);
+  EXPECT_NE(device.in_queue(Rank(2)), in);
   for (int i = 0; i < 3; ++i) {
-    device.copy(first->data(), pinned->data(), kBytes, Queue::kIn);
-    device.record(*arrived, Queue::kIn);
+    device.copy(first->data(), pinned->data(), kBytes, in);
+    device.record(*arrived, in);
     device.wait(*arrived, Queue::kWork);
     device.copy(second->data(), first->data(), kBytes, Queue::kWork);
     device.record(*moved, Queue::kWork);

@@ -5,8 +5,10 @@
 #include <tuple>
 
 #include "engine/cuda/backend.h"
+#include "engine/cuda/operators/operators.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
+#include "support/layer_operations.h"
 #include "support/operations.h"
 
 namespace hios {
@@ -68,6 +70,17 @@ std::vector<Operator> all_operators() {
   return result;
 }
 
+/// What imported networks bring and this backend takes: windows, dilated and padded more on one
+/// side, and tensors read in another shape. Without relus around them: the trials take their time.
+std::vector<Operator> imported_operators() {
+  std::vector<Operator> result;
+  for (const test::OperationCase& operation_case : test::layer_operation_cases()) {
+    if (operation_case.name.find("_relu") != std::string::npos) continue;
+    if (!cuda::refusal(operation_case.operation())) result.push_back(&operation_case);
+  }
+  return result;
+}
+
 std::string name_of(const testing::TestParamInfo<std::tuple<Operator, Precision>>& info) {
   return std::get<Operator>(info.param)->name + "_" +
          std::string(to_string(std::get<Precision>(info.param)));
@@ -77,6 +90,10 @@ INSTANTIATE_TEST_SUITE_P(All, GpuOperator,
                          testing::Combine(testing::ValuesIn(all_operators()),
                                           testing::Values(Precision::kFp32, Precision::kTf32,
                                                           Precision::kFp16)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Imported, GpuOperator,
+                         testing::Combine(testing::ValuesIn(imported_operators()),
+                                          testing::Values(Precision::kFp32, Precision::kFp16)),
                          name_of);
 
 }  // namespace

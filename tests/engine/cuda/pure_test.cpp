@@ -6,6 +6,7 @@
 
 #include "engine/cuda/device/device.h"
 #include "engine/cuda/operators/autotune.h"
+#include "engine/cuda/operators/autotune_timer.h"
 #include "engine/cuda/operators/operators.h"
 #include "support/expect_error.h"
 #include "support/operations.h"
@@ -34,6 +35,38 @@ TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
   EXPECT_TRUE(problem(relu_conv_relu, Precision::kTf32)->key().ends_with(" tf32"));
 }
 
+TEST(ConvolutionKey, NamesDistancesBetweenTapsWhereTheyAreNotNext) {
+  const Conv conv{12, {3, 3}, {1, 1}, {Extent{2, 0}, Extent{3, 2}}, 1, false, {2, 1}};
+  const auto spread = test::make_operation(
+      "spread", {1, 8, 9, 7}, {},
+      [&](ModelBuilder& b, std::span<const TensorId> x) { b.conv("conv", x[0], conv); });
+  EXPECT_EQ(problem(spread)->key(), "conv 1x9x7x8 -> 10x7x12 k3x3 s1x1 p2x0 g1 d2x1 fp32");
+}
+
+/// What the graph of a library is told to pad behind.
+TEST(EndPadding, IsThatInFrontWhereTheOutputFits) {
+  const auto padded = [](const Shape& input, const Conv& conv) {
+    return *problem(test::make_operation(
+        "padded", input, {},
+        [&](ModelBuilder& b, std::span<const TensorId> x) { b.conv("conv", x[0], conv); }));
+  };
+  const auto even = padded({1, 4, 9, 8}, {4, {3, 3}, {2, 2}, {1, 1}});
+  EXPECT_TRUE(even.evenly_padded());
+  EXPECT_EQ(even.end_pad_h(), 1);
+  EXPECT_EQ(even.end_pad_w(), 1) << "though the last column of windows reads none of it";
+  const auto behind = padded({1, 4, 8, 8}, {4, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}});
+  EXPECT_FALSE(behind.evenly_padded());
+  EXPECT_EQ(behind.end_pad_h(), 1);
+  const auto in_front = padded({1, 4, 8, 8}, {4, {3, 3}, {1, 1}, {Extent{2, 1}, Extent{0, 1}}});
+  EXPECT_FALSE(in_front.evenly_padded());
+  EXPECT_EQ(in_front.end_pad_h(), 0);
+  EXPECT_EQ(in_front.end_pad_w(), 1);
+  // One tap that never reaches the image is still a window.
+  const auto one_tap = padded({1, 8, 5, 4}, {9, {1, 1}, {1, 1}, {Extent{0, 0}, Extent{0, 2}}});
+  EXPECT_EQ(one_tap.end_pad_w(), 2);
+  EXPECT_FALSE(one_tap.pointwise());
+}
+
 TEST(ReluFirst, TakesRoomForTheInputsElements) {
   const auto relu_conv = test::make_operation(
       "two", {1, 8, 16, 16}, {}, [](ModelBuilder& b, std::span<const TensorId> x) {
@@ -45,6 +78,15 @@ TEST(ReluFirst, TakesRoomForTheInputsElements) {
   EXPECT_EQ(bytes(Precision::kFp32), 8u * 16 * 16 * 4);
   EXPECT_EQ(bytes(Precision::kTf32), 8u * 16 * 16 * 4);
   EXPECT_EQ(bytes(Precision::kFp16), 8u * 16 * 16 * 2);
+}
+
+TEST(TrialSets, AreLargerThanTheCacheWhereMemoryAllows) {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 10000 * kMiB), 51u);
+  EXPECT_EQ(cuda::trial_sets(60 * kMiB, 50 * kMiB, 10000 * kMiB), 1u);
+  EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 40 * kMiB), 10u) << "a quarter of what is free";
+  EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 0), 1u);
+  EXPECT_EQ(cuda::trial_sets(256, 50 * kMiB, 10000 * kMiB), 512u);
 }
 
 TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {

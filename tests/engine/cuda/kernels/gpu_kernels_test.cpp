@@ -102,6 +102,16 @@ TEST_P(Candidates, OfGroupsWithoutBiasAreAllRight) {
       GetParam());
 }
 
+TEST_P(Candidates, PaddedUnevenlyAreAllRight) {
+  const Conv conv{72, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}};
+  expect_every_candidate_right(conv_case("uneven", {1, 64, 14, 18}, conv, false, true), GetParam());
+}
+
+TEST_P(Candidates, WithTapsApartAreAllRight) {
+  const Conv conv{72, {3, 3}, {1, 1}, {2, 3}, 1, true, {2, 3}};
+  expect_every_candidate_right(conv_case("spread", {1, 64, 14, 18}, conv, false, true), GetParam());
+}
+
 std::string name_of(const testing::TestParamInfo<Precision>& info) {
   return std::string(to_string(info.param));
 }

@@ -2,12 +2,15 @@
 // what that can show and what not), in fp32 and fp16, against the reference in the same arithmetic.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "engine/cuda/bound_network.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/half.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
+#include "support/layer_operations.h"
 #include "support/operations.h"
 
 namespace hios {
@@ -47,6 +50,24 @@ TEST_P(Kernels, RunEveryOperator) {
   for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
 }
 
+/// What imported networks bring and this backend takes: windows, dilated and padded unevenly, and
+/// tensors that are read in another shape.
+TEST_P(Kernels, RunWhatImportedNetworksBring) {
+  EmulatedCudaBackend backend(GetParam());
+  std::map<std::string, int> ran;  // by the name's first word
+  for (const OperationCase& one : test::layer_operation_cases()) {
+    if (backend.unsupported(one.operation())) continue;
+    ++ran[one.name.substr(0, one.name.find('_'))];
+    expect_as_reference(backend, one);
+  }
+  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu behind it";
+  EXPECT_GE(ran["sum"], 16);
+  EXPECT_GE(ran["separable"], 3);
+  EXPECT_GE(ran["max"], 14);
+  EXPECT_GE(ran["average"], 14);
+  EXPECT_GE(ran["read"], 7) << "in other shapes than their own";
+}
+
 OperationCase conv_case(const std::string& name, const Shape& input, const Conv& conv,
                         bool relu_before, bool relu_after) {
   return test::make_operation(name, input, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
@@ -60,7 +81,10 @@ TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
       conv_case("deep", {1, 256, 5, 7}, Conv{72, {1, 1}, {1, 1}, {0, 0}}, false, true),
       conv_case("relus", {1, 48, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true),
       conv_case("odd", {2, 13, 11, 9}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false),
-      conv_case("groups", {1, 64, 7, 7}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true)};
+      conv_case("groups", {1, 64, 7, 7}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true),
+      conv_case("spread", {1, 48, 9, 8},
+                Conv{40, {3, 2}, {2, 1}, {Extent{3, 0}, Extent{1, 2}}, 2, true, {2, 3}}, true,
+                true)};
   for (const OperationCase& one : cases) {
     const auto problem =
         cuda::problem_of(one.model, std::get<ConvolutionChain>(one.layers.form), GetParam());

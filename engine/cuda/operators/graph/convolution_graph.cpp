@@ -1,0 +1,94 @@
+// Part of engine/cuda/operators/convolution.h.
+// cuDNN's graphs of operations as a family of algorithms: "graph ENGINE KNOB=VALUE,…", all numbers
+// (engine_choice.h). Convolution, bias and relu are one graph; an engine computes it in one go.
+// Where none does, the convolution is a graph by itself, and the rest costs one pass of ours ("…
+// plain").
+//
+// What it adds to the older calls (convolution_cudnn.cpp): engines that these never name, among
+// them such that are compiled for the graph; bias and relu fused in more of them; padding of sides
+// that differ. A library may store a plan as a text of its own, but that is bound to one build and
+// GPU. An engine's index and its settings name the same arithmetic on every rank with the same
+// library, and what they name is made again there.
+#include "engine/cuda/operators/convolution.h"
+#include "engine/cuda/operators/graph/engines.h"
+
+namespace hios::cuda {
+namespace {
+
+/// More than that would be a bad bargain for one operator.
+constexpr std::int64_t kMaxWorkspaceBytes = std::int64_t{512} << 20;
+
+/// What the graph computes of a problem.
+ConvolutionProblem part_of(ConvolutionProblem problem, bool fused) {
+  if (!fused) problem.bias = problem.relu_after = false;
+  return problem;
+}
+
+class GraphConvolution final : public ConvolutionAlgorithm {
+ public:
+  GraphConvolution(const ConvolutionProblem& problem, const ConvolutionTools& tools,
+                   const graph::EngineChoice& choice)
+      : problem_(problem),
+        fused_(choice.fused),
+        relu_first_(problem),
+        stream_(tools.stream.stream()),
+        graph_(part_of(problem, choice.fused), {.handle = tools.stream.cudnn()}),
+        plan_(graph_, choice, problem.precision) {
+    if (plan_.workspace_bytes() > kMaxWorkspaceBytes) {
+      throw RunError(choice.name() + " wants " +
+                     size_text(static_cast<Bytes>(plan_.workspace_bytes())) + " of workspace");
+    }
+  }
+
+  Bytes workspace_bytes() const override {
+    return relu_first_.workspace_bytes() + static_cast<Bytes>(plan_.workspace_bytes());
+  }
+
+  void queue(const ConvolutionOperands& operands, std::byte* workspace,
+             std::string_view doing) override {
+    const void* input = relu_first_.queue(operands.input, workspace, stream_, doing);
+    plan_.queue({input, operands.weights, operands.bias, operands.output},
+                workspace + relu_first_.workspace_bytes(), doing);
+    if (!fused_) queue_bias_and_relu(problem_, operands, stream_, doing);
+  }
+
+ private:
+  ConvolutionProblem problem_;
+  bool fused_;
+  ReluFirst relu_first_;
+  cudaStream_t stream_;
+  graph::OperationGraph graph_;
+  graph::ExecutionPlan plan_;
+};
+
+std::vector<std::string> candidates(const ConvolutionProblem& problem,
+                                    const ConvolutionTools& tools, bool deterministic) {
+  std::vector<std::string> names;
+  for (const bool fused : {true, false}) {
+    if (!names.empty()) break;
+    try {
+      const graph::OperationGraph described(part_of(problem, fused),
+                                            {.handle = tools.stream.cudnn()});
+      for (graph::EngineChoice& choice :
+           graph::proposed_engines(described, problem.precision, deterministic)) {
+        choice.fused = fused;
+        names.push_back(choice.name());
+      }
+    } catch (const RunError&) {
+      // cuDNN has no such graph; there are other families.
+    }
+  }
+  return names;
+}
+
+std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
+                                           const ConvolutionProblem& problem,
+                                           const ConvolutionTools& tools) {
+  return std::make_unique<GraphConvolution>(problem, tools, graph::choice_named(name));
+}
+
+}  // namespace
+
+const ConvolutionFamily kGraphConvolutions{"graph", candidates, make};
+
+}  // namespace hios::cuda

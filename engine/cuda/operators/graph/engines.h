@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "engine/cuda/operators/graph/descriptor.h"
+#include "engine/cuda/operators/graph/engine_choice.h"
+#include "engine/cuda/operators/graph/operation_graph.h"
+
+namespace hios::cuda::graph {
+
+/// Engines and their settings that cuDNN proposes for a graph, best first, each once; only those
+/// whose arithmetic is that of `precision`, and where wanted the same from run to run. None where
+/// cuDNN fails.
+std::vector<EngineChoice> proposed_engines(const OperationGraph& graph, Precision precision,
+                                           bool deterministic);
+
+/// A graph as one engine computes it, ready to be queued on the stream of the target's handle. The
+/// graph outlives it.
+class ExecutionPlan {
+ public:
+  /// Throws RunError: no such engine here, or with such settings, or its arithmetic is not that of
+  /// `precision`. May compile a kernel.
+  ExecutionPlan(const OperationGraph& graph, const EngineChoice& choice, Precision precision);
+
+  std::int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// Operands that stay the same from call to call are described once. REQUIRES: a handle.
+  void queue(const ConvolutionOperands& operands, std::byte* workspace, std::string_view doing);
+
+ private:
+  /// Input, weights, output, workspace, bias.
+  using Pointers = std::array<void*, 5>;
+  Descriptor describe(const Pointers& pointers) const;
+
+  cudnnHandle_t handle_;
+  bool has_bias_;
+  Descriptor engine_;
+  std::vector<Descriptor> knobs_;
+  Descriptor configuration_, plan_;
+  std::int64_t workspace_bytes_ = 0;
+  Pointers described_{};  // by operands_
+  std::optional<Descriptor> operands_;
+};
+
+}  // namespace hios::cuda::graph

@@ -1,0 +1,144 @@
+// Convolutions as cuDNN's graphs, up to the plan that would run: cuDNN makes it for a GPU that is
+// only described, so it needs none. What it computes, a GPU must show
+// (kernels/gpu_kernels_test.cpp).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/cuda/operators/graph/engines.h"
+#include "support/expect_error.h"
+
+namespace hios {
+namespace {
+
+using cuda::ConvolutionProblem;
+using cuda::TaskWindow;
+using cuda::graph::choice_named;
+using cuda::graph::Descriptor;
+using cuda::graph::EngineChoice;
+using cuda::graph::ExecutionPlan;
+using cuda::graph::OperationGraph;
+using cuda::graph::proposed_engines;
+
+/// An H200's, from NVIDIA's data sheets, in cuDNN's words.
+constexpr std::string_view kH200 = R"({
+  "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0,
+  "multiProcessorCount": 132, "warpSize": 32, "maxGridSize": [2147483647, 65535, 65535],
+  "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
+  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "reservedSharedMemoryPerBlock": 1024, "maxCtasPerSM": 32, "maxThreadsPerBlock": 1024,
+  "maxThreadsPerSM": 2048, "isTccDriver": 0, "supportCoopLaunch": 1, "totalGlobalMem": 150000000000,
+  "smClockRateKHz": 1980000, "memClockRateKHz": 3201000, "l2CacheSize": 62914560})";
+
+class Graphs : public testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    try {
+      properties_.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+      properties_->set_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, kH200);
+      properties_->finalize();
+    } catch (const RunError& error) {
+      GTEST_SKIP() << "this cuDNN wants a GPU described in other words: " << error.what();
+    }
+  }
+  OperationGraph graph(const ConvolutionProblem& problem) const {
+    return OperationGraph(problem, {.properties = &*properties_});
+  }
+  ConvolutionProblem problem(const TaskWindow& window, int groups = 1, bool bias = true,
+                             bool relu = true) const {
+    return {window, groups, bias, false, relu, GetParam()};
+  }
+
+ private:
+  std::optional<Descriptor> properties_;
+};
+
+constexpr TaskWindow kPlain{1, 35, 35, 192, 35, 35, 64, 3, 3, 1, 1, 1, 1};
+
+TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
+  TaskWindow strided = kPlain, behind = kPlain, spread = kPlain, odd = kPlain;
+  strided.stride_h = strided.stride_w = 2;
+  strided.out_height = strided.out_width = 18;
+  behind = strided;
+  behind.pad_h = behind.pad_w = 0;
+  spread.dilation_h = spread.dilation_w = 2;
+  spread.pad_h = spread.pad_w = 2;
+  odd.channels = 3;
+  const TaskWindow pointwise{2, 17, 17, 768, 17, 17, 192};
+  // No relu without a bias: only engines that a driver compiles have that.
+  for (const ConvolutionProblem& one :
+       {problem(kPlain), problem(kPlain, 1, false, false), problem(kPlain, 1, true, false),
+        problem(kPlain, 4), problem(strided), problem(behind), problem(spread), problem(odd),
+        problem(pointwise)}) {
+    SCOPED_TRACE(one.key());
+    const OperationGraph described = graph(one);
+    const auto choices = proposed_engines(described, GetParam(), /*deterministic=*/true);
+    EXPECT_FALSE(choices.empty());
+    std::size_t made = 0;
+    for (const EngineChoice& choice : choices) {
+      // By its name, as another rank would, for a graph of its own.
+      const OperationGraph again = graph(one);
+      try {
+        const ExecutionPlan plan(again, choice_named(choice.name()), GetParam());
+        EXPECT_GE(plan.workspace_bytes(), 0);
+        ++made;
+      } catch (const RunError&) {  // proposed, and then refused: it would be passed over
+      }
+    }
+    EXPECT_GT(made, 0u);
+  }
+}
+
+TEST_P(Graphs, RefuseAnEngineThatIsNotThere) {
+  const OperationGraph described = graph(problem(kPlain));
+  test::expect_error<RunError>(
+      [&] {
+        ExecutionPlan(described, {1'000'000, {}}, GetParam());
+      },
+      {"cuDNN"});
+}
+
+TEST_P(Graphs, DescribeTheirOperandsBeforeTheyRun) {
+  const OperationGraph described = graph(problem(kPlain));
+  const auto choices = proposed_engines(described, GetParam(), true);
+  ASSERT_FALSE(choices.empty());
+  ExecutionPlan plan(described, choices.front(), GetParam());
+  std::byte memory[64];
+  // No GPU runs it: that, and nothing before it, is what fails.
+  test::expect_error<RunError>(
+      [&] {
+        plan.queue({memory, memory + 16, memory + 32, memory + 48}, nullptr, "a test");
+      },
+      {"a test", "cudnnBackendExecute"});
+}
+
+std::string name_of(const testing::TestParamInfo<Precision>& info) {
+  return std::string(to_string(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Graphs,
+                         testing::Values(Precision::kFp32, Precision::kTf32, Precision::kFp16),
+                         name_of);
+
+using Fp32Graphs = Graphs;
+
+TEST_P(Fp32Graphs, LeaveTensorCoresAlone) {
+  const OperationGraph described = graph(problem(kPlain));
+  const auto exact = proposed_engines(described, Precision::kFp32, true);
+  std::size_t rounding = 0;
+  for (const EngineChoice& choice : proposed_engines(described, Precision::kTf32, true)) {
+    if (std::find(exact.begin(), exact.end(), choice) != exact.end()) continue;
+    try {
+      ExecutionPlan(described, choice, Precision::kFp32);
+    } catch (const RunError& error) {
+      rounding += std::string(error.what()).find("fp32") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GT(rounding, 0u) << "no engine that rounds to tf32 was proposed, or fp32 took it";
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Fp32Graphs, testing::Values(Precision::kFp32), name_of);
+
+}  // namespace
+}  // namespace hios
