@@ -28,7 +28,11 @@ po::options_description rank_flags() {
       "so are cpu:sse41, cpu:avx and cpu:avx512_core");
   group.add_options()("threads", value("N"), "cores a rank (profile: 1; run: the schedule's)");
   group.add_options()("oversubscribe", "let ranks share cores where there are too few");
-  group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring");
+  group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring, at least");
+  group.add_options()(
+      "warmup-seconds", value("SECONDS"),
+      "time of the runs before measuring, at least: clocks of GPUs rise for a while "
+      "(0.5 where a rank computes on one, else 0)");
   group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
   group.add_options()("timeout", value("SECONDS")->default_value("60"),
                       "end the job where a rank stands still that long");
@@ -132,14 +136,16 @@ void refuse_device_flags(const Flags& flags) {
 
 }  // namespace
 
+bool computes_on_gpu(const job::RankOptions& options, std::size_t ranks) {
+  const auto backends = job::backends_of_ranks(options, ranks);
+  return std::any_of(backends.begin(), backends.end(),
+                     [](const BackendEntry* backend) { return backend->kind == kGpuKind; });
+}
+
 job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks) {
   job::RankOptions options;
   options.backends = flags.list("backend");
-  const auto backends = job::backends_of_ranks(options, ranks);
-  if (std::none_of(backends.begin(), backends.end(),
-                   [](const BackendEntry* backend) { return backend->kind == kGpuKind; })) {
-    refuse_device_flags(flags);
-  }
+  if (!computes_on_gpu(options, ranks)) refuse_device_flags(flags);
   options.share_cores = flags.given("oversubscribe");
   options.recordings = read_switch(flags, "cuda-graphs", options.recordings);
   if (const auto count = flags.optional_integer("devices-per-node", 0, 1024)) {
@@ -160,9 +166,12 @@ std::optional<Precision> read_math(const Flags& flags) {
   return name ? std::optional(parse_precision(*name)) : std::nullopt;
 }
 
-Protocol read_protocol(const Flags& flags) {
+Protocol read_protocol(const Flags& flags, bool on_gpu) {
+  constexpr double kClocksRise_s = 0.5;
   Protocol protocol;
   protocol.warmup = static_cast<int>(flags.integer("warmup", 0, 1'000'000));
+  protocol.warmup_s = on_gpu ? kClocksRise_s : 0;
+  if (flags.given("warmup-seconds")) protocol.warmup_s = flags.number("warmup-seconds", 0, 3600);
   protocol.iterations = static_cast<int>(flags.integer("iterations", 1, 100'000'000));
   protocol.duration_s = flags.number("duration", 0, 1e6);
   protocol.stop = StopRequest::asked;

@@ -15,7 +15,7 @@
 /// The flags of hios-profile and hios-run: what ranks compute with, and how they measure.
 namespace hios::cli {
 
-/// --backend --threads --oversubscribe --warmup --iterations --duration --timeout
+/// --backend --threads --oversubscribe --warmup --warmup-seconds --iterations --duration --timeout
 /// --list-devices.
 boost::program_options::options_description rank_flags();
 
@@ -38,7 +38,10 @@ job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks);
 const mpi::Route* read_route(const Flags& flags);
 /// --math; none: the schedule's, or fp32.
 std::optional<Precision> read_math(const Flags& flags);
-Protocol read_protocol(const Flags& flags);
+/// `on_gpu`: whether some rank computes on one, which is what the default warm-up depends on.
+Protocol read_protocol(const Flags& flags, bool on_gpu);
+/// REQUIRES: read_rank_options() made the options for so many ranks.
+bool computes_on_gpu(const job::RankOptions& options, std::size_t ranks);
 /// A flag's value before the command line is parsed: MPI itself starts before, and what goes wrong
 /// then is as bad. Nothing where the flag is not given.
 std::optional<std::string_view> early_text(int argc, const char* const* argv,

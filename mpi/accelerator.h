@@ -21,8 +21,10 @@ class DeviceError : public RunError {
 
 /// In-order queues of a device. What is queued on one starts when what was queued before on the
 /// same one has ended; between queues only events order. kWork is the one that stages fork from
-/// and join to.
-enum class Queue { kWork, kOut, kIn };
+/// and join to, kOut takes what leaves the device. What comes from other ranks has a queue for each
+/// of them (Accelerator::in_queue): a copy that could start never waits behind another rank's late
+/// tensor.
+enum class Queue : std::size_t { kWork, kOut, kFirstIn };
 
 /// A point in a queue. Reused in every iteration.
 class DeviceEvent {
@@ -55,6 +57,9 @@ class Accelerator {
   /// Throws RunError that says how much was asked for what.
   virtual std::unique_ptr<DeviceMemory> make_pinned(Bytes size_bytes, const std::string& what) = 0;
   virtual std::unique_ptr<DeviceMemory> make_memory(Bytes size_bytes, const std::string& what) = 0;
+
+  /// For copies of what comes from `peer`; made when it is first asked for, in set-up.
+  virtual Queue in_queue(Rank peer) = 0;
 
   /// `shared`: may be exported to another process.
   virtual std::unique_ptr<DeviceEvent> make_event(bool shared) = 0;

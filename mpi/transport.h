@@ -51,6 +51,10 @@ class Channel {
   /// Whether finish() would return at once, by what poll() and the awaits have seen so far. Once it
   /// says so, it stands for finish(): the next iteration may start. Waits for nothing.
   virtual bool finished() = 0;
+  /// Lets go of what other ranks lent (memory of theirs that is mapped here, their events); nothing
+  /// can be sent any more. What a rank has lent goes with its channel, and must not go before: all
+  /// ranks call this, meet at a barrier, and only then destroy their channels.
+  virtual void disconnect() {}
 };
 
 /// The ranks of a job and what they say to each other. Used by the thread that made it only

@@ -5,6 +5,7 @@ part's time is up: what the goals ask for comes first. A row that fails is writt
 """
 
 from bench_case import IOS, PLAIN, SEQUENTIAL, TWO_RANKS, Case
+from mps import Mps
 from samples import summarize
 from steps import Deadline
 from worker import Worker, WorkerError
@@ -25,10 +26,13 @@ class Latency:
         self.rows, self.torch_info = {}, None
         self.smcuda = place.has_smcuda()
         self.worker = Worker(place.torch_environment(), scratch / "torch.log")
+        self.mps = Mps(place, target, steps, scratch)
 
     def run(self, cases_by_size, compiles):
         """`cases_by_size`: lists of Case, in the order of importance."""
         first, *others = cases_by_size
+        if self.two_ranks():
+            self.mps.start()
         try:
             for case in first:
                 self.measure(case, rounds=self.target.rounds, rows=[SEQUENTIAL, PLAIN, IOS, *self.two_ranks()])
@@ -39,6 +43,10 @@ class Latency:
                     self.measure(case, rounds=1, rows=[SEQUENTIAL, IOS, PLAIN])
         finally:
             self.worker.stop()
+            self.mps.stop()
+
+    def environment(self, ranks):
+        return {**self.place.environment(), **(self.mps.environment() if ranks > 1 else {})}
 
     def two_ranks(self):
         if not self.place.mpirun:
@@ -89,7 +97,7 @@ class Latency:
         for transport, stages in ways:
             command = case.profile_command(self.place, ranks, transport, self.smcuda, stages)
             name = f"{case.name}: profile on {ranks}, {transport}" + ("" if stages else ", without stages")
-            outcome = self.steps.run(name, command, PROFILE_LIMIT_S, self.place.environment())
+            outcome = self.steps.run(name, command, PROFILE_LIMIT_S, self.environment(ranks))
             if outcome.passed:
                 break
         return outcome
@@ -97,14 +105,14 @@ class Latency:
     def run_row(self, case, row, number, samples):
         name = f"{case.name}: {row.name}"
         outcome = self.steps.run(name, case.run_command(self.place, row, number, self.smcuda), RUN_LIMIT_S,
-                                 self.place.environment())
+                                 self.environment(row.ranks))
         report = case.report(row, number) if outcome.passed else None
         if report is None:
             self.fail(case, row.name, outcome.why or "it wrote no report")
             return
         more = {"predicted_ms": report.get("predicted_ms"), "algorithm": row.algorithm, "ranks": row.ranks}
         if row.ranks > 1:
-            more["transfer_path"] = report.get("transfer_path")
+            more.update(transfer_path=report.get("transfer_path"), mps=self.mps.word)
         self.add(case, row.name, report["iterations_ms"], samples, more)
 
     def load_torch(self, case):

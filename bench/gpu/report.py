@@ -72,7 +72,8 @@ def protocol(part):
             "after the others). `best 1/4` is the median of the fastest quarter, `vs seq` sequential's over it, `error` "
             "(best 1/4 - predicted) / best 1/4, `change` the difference to the last run's number. PyTorch: the faster "
             "of channels_last and channels_first (named behind its rows), cuDNN's search on, inference mode, the same "
-            "layers from the same model file. Weights are random.")
+            "layers from the same model file. Weights are random. Two ranks of one GPU run at the same time by NVIDIA's "
+            "Multi-Process Service (MPS: yes), or take turns.")
 
 
 def latency_table(rows):
@@ -91,9 +92,13 @@ def latency_table(rows):
         predicted = milliseconds(row["predicted_ms"]) if row.get("predicted_ms") else ""
         error = f"{100 * row['prediction_error']:+.1f} %" if "prediction_error" in row else ""
         lines.append([name, ms["samples"], *(milliseconds(ms[key]) for key in ("best_quarter", "median", "p95")), gain,
-                      predicted, error, change(row), row.get("layout", "")])
+                      predicted, error, change(row), remark(row)])
     columns = ["row", "N", "best 1/4", "median", "p95", "vs seq", "predicted", "error", "change", ""]
     return table(columns, lines) + gains(named)
+
+
+def remark(row):
+    return f"MPS: {one_line(row['mps'])}" if "mps" in row else row.get("layout", "")
 
 
 def gains(named):

@@ -121,9 +121,9 @@ job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precisio
                                  std::uint64_t seed) {
   job::ProfileOptions options;
   const double settle_s = options.protocol.settle_s;
-  options.protocol = read_protocol(flags);
-  options.protocol.settle_s = settle_s;
   options.ranks = read_rank_options(flags, ranks);
+  options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
+  options.protocol.settle_s = settle_s;
   options.route = read_route(flags);
   options.threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
   options.precision = precision;

@@ -90,7 +90,7 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   job::RunOptions options;
   options.ranks = read_rank_options(flags, ranks);
   options.route = read_route(flags);
-  options.protocol = read_protocol(flags);
+  options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
   options.instances = read_instances(flags);
   if (options.instances) count_instances(flags, options.protocol);
   options.seed = seed;

@@ -8,6 +8,8 @@
 
 #include "engine/backend/arena.h"
 #include "engine/host/machine.h"
+#include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios {
 namespace {
@@ -52,7 +54,24 @@ std::unique_ptr<CacheFlush> Backend::bind_cache_flush(std::span<const std::byte>
 
 Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
 
-std::unique_ptr<Recording> Backend::record(const std::function<void()>&) { return nullptr; }
+std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue) {
+  if (!records() || !recording_refused_.empty()) return nullptr;
+  queue();
+  synchronize();
+  try {
+    return make_recording(queue);
+  } catch (const RunError& error) {
+    recording_refused_ = printable(error.what(), 300);
+    log::warning("the device refused to record what it is given (" + recording_refused_ +
+                 "), so its stages are queued one by one, which takes the host longer; a newer "
+                 "driver and newer libraries may record it");
+    return nullptr;
+  }
+}
+
+std::unique_ptr<Recording> Backend::make_recording(const std::function<void()>&) {
+  throw std::logic_error("the " + std::string(name()) + " backend records nothing");
+}
 
 std::unique_ptr<ClockMarks> Backend::make_marks(std::size_t) {
   throw std::logic_error("the " + std::string(name()) +

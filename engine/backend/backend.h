@@ -149,11 +149,27 @@ class Backend {
   virtual mpi::Accelerator* accelerator() { return nullptr; }
   /// Waits for all that was queued. Throws RunError where some of it failed.
   virtual void synchronize() {}
-  /// Runs `queue`, whose run_stage and mark calls are recorded, not executed. Null where nothing is
-  /// to be recorded (host backends, BackendOptions::graphs off): then `queue` was not called.
-  virtual std::unique_ptr<Recording> record(const std::function<void()>& queue);
+  /// Records the run_stage and mark calls of `queue`, to be queued again as a whole. They run once
+  /// before and are waited for: a library may load code and allocate when a stream first uses it,
+  /// which no recording allows. Null where nothing is to be recorded (host backends,
+  /// BackendOptions::graphs off: then `queue` was not called), and where the device refused: a
+  /// warning says so once, and from then on nothing is recorded. Throws RunError where the run
+  /// before failed.
+  std::unique_ptr<Recording> record(const std::function<void()>& queue);
+  /// What the device said when it refused to record; empty: it did not.
+  const std::string& recording_refused() const { return recording_refused_; }
   /// REQUIRES: accelerator().
   virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
+
+ protected:
+  /// Whether make_recording is to be called at all.
+  virtual bool records() const { return false; }
+  /// Runs `queue`, which is recorded, not executed. Throws RunError where the device refuses; what
+  /// was queued before and what is queued later is then as if nobody had asked.
+  virtual std::unique_ptr<Recording> make_recording(const std::function<void()>& queue);
+
+ private:
+  std::string recording_refused_;
 };
 
 /// What a backend is made with. A backend ignores what is not its own.

@@ -36,7 +36,13 @@ class Measuring {
 
   MeasuredInstances measure() {
     const auto warm_up = static_cast<std::size_t>(std::max(job_.protocol.warmup, 1));
-    double period_ms = run(rounded_up(std::max(warm_up, fill() + copies()), copies()));
+    std::size_t count = rounded_up(std::max(warm_up, fill() + copies()), copies());
+    double period_ms = 0, warm_ms = 0;
+    do {
+      period_ms = run(count);
+      warm_ms += last_ms_;
+      count = std::max(count, rounded_up(static_cast<std::size_t>(kRunMs / period_ms), copies()));
+    } while (!measured_.stopped && warm_ms < job_.protocol.warmup_s * 1000);
     const std::size_t least =
         rounded_up(std::max(fill() + steady(period_ms), job_.options.inputs), copies());
     const auto wanted = static_cast<std::size_t>(job_.protocol.iterations);
@@ -47,8 +53,7 @@ class Measuring {
       const std::size_t left = wanted - std::min(wanted, measured_.instances);
       const double left_ms =
           std::max(duration_ms - measured_ms_, static_cast<double>(left) * period_ms);
-      const std::size_t count =
-          std::max(least, static_cast<std::size_t>(std::min(left_ms, kRunMs) / period_ms));
+      count = std::max(least, static_cast<std::size_t>(std::min(left_ms, kRunMs) / period_ms));
       period_ms = run(rounded_up(count, copies()));
       keep();
       shown.update(measured_.instances,

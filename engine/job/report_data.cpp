@@ -145,6 +145,9 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.seed = options.seed;
   report.protocol = options.protocol.json();
   if (options.blocking) report.protocol["blocking"] = true;  // times are not comparable
+  if (!results.recording_refused.empty()) {
+    report.protocol["recording_refused"] = results.recording_refused;
+  }
   report.iterations_ms = results.iterations_ms;
   report.disturbed = results.disturbed;
   report.predicted_ms = predicted_ms(inputs, results);

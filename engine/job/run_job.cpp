@@ -124,6 +124,15 @@ void RunJob::State::describe() {
   setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};
 }
 
+std::vector<std::string> RunJob::State::recording_refused() {
+  const auto by_rank = mpi::gather(transport(), mine.backend->recording_refused());
+  std::vector<std::string> refused;
+  for (std::size_t r = 0; r < by_rank.size(); ++r) {
+    if (!by_rank[r].empty()) refused.push_back("rank " + std::to_string(r) + ": " + by_rank[r]);
+  }
+  return refused;
+}
+
 RunJob::RunJob(Watch& watch, const RunInputs& inputs, const RunOptions& options)
     : state_(std::make_unique<State>(watch, inputs, options)) {
   watch.phase("setting up");
@@ -153,6 +162,7 @@ RunResults RunJob::run() {
   } else {
     job.run_one_at_a_time(source, results);
   }
+  results.recording_refused = job.recording_refused();
   return results;
 }
 

@@ -90,6 +90,8 @@ struct RunResults {
   /// By Protocol::stop, before all was done; what there is has been measured as it should.
   bool stopped = false;
   double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
+  /// "rank 1: …" of ranks whose device refused to record its stages (Backend::record).
+  std::vector<std::string> recording_refused;
   /// By rank, once its operators were bound: weights in all layouts, and scratch.
   std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before

@@ -29,6 +29,7 @@ struct RunJob::State {
   void make_backend();
   void prepare();
   void describe();
+  std::vector<std::string> recording_refused();
   void record(Executor& executor, RunResults& results);
   void gather_outputs(RunResults& results) const;
   void plan_rank_of_copy();

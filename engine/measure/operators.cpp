@@ -51,9 +51,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   const std::string what = "measuring operators, sweep";
   if (context.leader()) progress.emplace(what);
   const Stopwatch stopwatch;
-  const auto warmup = static_cast<std::size_t>(protocol.warmup);
-  double measured_s = 0;
-  sweeps.samples = measure(context.transport, protocol, context.disturbance, [&] {
+  const auto sweep = [&] {
     const double ms = executor.run_once();
     sweeps.of_rank.push_back(ms);
     sweeps.times.begin_sweep();
@@ -61,13 +59,12 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
       const StageTimes& clock = executor.clocks().stages[i];
       sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
     }
-    const std::size_t done = sweeps.of_rank.size();
-    if (done > warmup) measured_s += ms / 1000;
-    if (progress) {
-      progress->show(progress_text(what, protocol, done, measured_s, stopwatch.seconds()));
-    }
     return ms;
-  });
+  };
+  sweeps.samples =
+      measure(context.transport, protocol, context.disturbance, sweep, [&](const RunsDone& done) {
+        if (progress) progress->show(progress_text(what, protocol, done, stopwatch.seconds()));
+      });
   executor.close();
   const std::size_t first = sweeps.of_rank.size() - sweeps.samples.ms.size();
   sweeps.times.drop_first(first);

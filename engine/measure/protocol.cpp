@@ -13,6 +13,9 @@ namespace {
 // In each half: below, its fastest quarter is a single sample.
 constexpr std::size_t kFewestInHalf = 8;
 
+// Runs that take no time would warm up for ever.
+constexpr std::size_t kMostWarmUps = 1'000'000;
+
 double median_of_fastest(const Samples& samples, std::size_t first, std::size_t count) {
   const auto from = static_cast<std::ptrdiff_t>(first);
   const auto to = static_cast<std::ptrdiff_t>(first + count);
@@ -25,15 +28,27 @@ double median_of_fastest(const Samples& samples, std::size_t first, std::size_t 
 class MeasuringLoop {
  public:
   MeasuringLoop(mpi::Transport& transport, const std::function<bool()>& stop,
-                DisturbanceReader& reader, const std::function<double()>& once)
-      : transport_(transport), stop_(stop), reader_(reader), once_(once) {}
+                DisturbanceReader& reader, const std::function<double()>& once,
+                const std::function<void(const RunsDone&)>& shown)
+      : transport_(transport), stop_(stop), reader_(reader), once_(once), shown_(shown) {}
 
-  void warm_up() { run(); }
+  void warm_up() {
+    warm_ms_ += run().front();
+    ++done_.warm_ups;
+    if (shown_) shown_(done_);
+  }
   void sample() {
     const auto [ms, disturbed, stop] = run();
     samples_.ms.push_back(ms);
     samples_.disturbed.push_back(disturbed > 0);
     measured_ms_ += ms;
+    ++done_.samples;
+    done_.measured_s = measured_ms_ / 1000;
+    if (shown_) shown_(done_);
+  }
+  bool warm(const Protocol& protocol) const {
+    return done_.warm_ups >= static_cast<std::size_t>(protocol.warmup) &&
+           (warm_ms_ >= protocol.warmup_s * 1000 || done_.warm_ups >= kMostWarmUps);
   }
   const Samples& samples() const { return samples_; }
   std::size_t count() const { return samples_.ms.size(); }
@@ -57,18 +72,20 @@ class MeasuringLoop {
   const std::function<bool()>& stop_;
   DisturbanceReader& reader_;
   const std::function<double()>& once_;
+  const std::function<void(const RunsDone&)>& shown_;
   Samples samples_;
-  double measured_ms_ = 0;
+  RunsDone done_;
+  double warm_ms_ = 0, measured_ms_ = 0;
 };
 
 }  // namespace
 
-std::string progress_text(std::string_view what, const Protocol& protocol, std::size_t done,
-                          double measured_s, double elapsed_s) {
-  const auto warmup = static_cast<std::size_t>(protocol.warmup);
+std::string progress_text(std::string_view what, const Protocol& protocol, const RunsDone& runs,
+                          double elapsed_s) {
+  const std::size_t done = runs.all();
+  const std::size_t warmup = std::max(runs.warm_ups, static_cast<std::size_t>(protocol.warmup));
   auto iterations = static_cast<std::size_t>(protocol.iterations);
-  const std::size_t measured = done - std::min(done, warmup);
-  const double each_s = measured > 0 ? measured_s / static_cast<double>(measured) : 0;
+  const double each_s = runs.samples > 0 ? runs.measured_s / static_cast<double>(runs.samples) : 0;
   if (each_s > 0) {
     iterations = std::max(iterations,
                           static_cast<std::size_t>(std::ceil(protocol.duration_s / each_s - 1e-9)));
@@ -89,6 +106,7 @@ std::string progress_text(std::string_view what, const Protocol& protocol, std::
 
 Json Protocol::json() const {
   Json json = {{"warmup", warmup}, {"iterations", iterations}, {"duration_s", duration_s}};
+  if (warmup_s > 0) json["warmup_s"] = warmup_s;
   if (settle_s > 0) json["settle_s"] = settle_s;
   return json;
 }
@@ -114,9 +132,10 @@ Settling settling_of(const Samples& samples) {
 // The maxima are the same on every rank, and so is the moment at which they suffice: ranks stop
 // together without telling each other.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
-                const std::function<double()>& once) {
-  MeasuringLoop loop(transport, protocol.stop, reader, once);
-  for (int i = 0; i < protocol.warmup && !loop.stopped(); ++i) loop.warm_up();
+                const std::function<double()>& once,
+                const std::function<void(const RunsDone&)>& shown) {
+  MeasuringLoop loop(transport, protocol.stop, reader, once, shown);
+  while (!loop.stopped() && !loop.warm(protocol)) loop.warm_up();
   const auto iterations = static_cast<std::size_t>(protocol.iterations);
   while (!loop.stopped() &&
          (loop.count() < iterations || loop.measured_ms() < protocol.duration_s * 1000)) {

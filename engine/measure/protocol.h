@@ -16,10 +16,13 @@
 /// profile alike, so that the two can be compared.
 namespace hios {
 
-/// Warm-up runs, then iterations until both limits are met (`iterations` at least; `duration_s` of
-/// measured time at least); then, where `settle_s` says so, more of them until they have settled.
+/// Warm-up runs until both limits are met (`warmup` at least; `warmup_s` of them at least: the
+/// clocks of a GPU rise from idle for a while), then iterations until theirs are (`iterations` at
+/// least; `duration_s` of measured time at least); then, where `settle_s` says so, more of them
+/// until they have settled.
 struct Protocol {
   int warmup = 5;
+  double warmup_s = 0;
   int iterations = 30;
   double duration_s = 0;
   /// For how much more measured time iterations may go on until they have settled; they also end
@@ -36,12 +39,18 @@ inline constexpr int kMostTimes = 4;
 /// The two halves of settled iterations agree as closely as this.
 inline constexpr double kSettledWithin = 0.03;
 
-/// What a line of progress says after `done` runs, warm-up included: "measuring sweep  12/35  3 s
-/// left"; of runs beyond those that were planned, that they go on until they settle, and for how
-/// long at most. `measured_s`: of the runs after the warm-up; `elapsed_s`: of all. REQUIRES: done >
-/// 0.
-std::string progress_text(std::string_view what, const Protocol& protocol, std::size_t done,
-                          double measured_s, double elapsed_s);
+/// How far measure() is: the runs that it has done.
+struct RunsDone {
+  std::size_t warm_ups = 0, samples = 0;
+  double measured_s = 0;  ///< of the samples
+  std::size_t all() const { return warm_ups + samples; }
+};
+
+/// What a line of progress says: "measuring sweep  12/35  3 s left"; of runs beyond those that were
+/// planned, that they go on until they settle, and for how long at most. `elapsed_s`: of all runs.
+/// REQUIRES: one is done.
+std::string progress_text(std::string_view what, const Protocol& protocol, const RunsDone& done,
+                          double elapsed_s);
 
 /// What was measured, the same on every rank.
 struct Samples {
@@ -60,8 +69,10 @@ std::optional<double> difference_of_halves(const Samples& samples);
 Settling settling_of(const Samples& samples);
 
 /// Warm-up → barrier → run → the maximum over ranks, again and again. `once` returns this rank's
-/// time in ms; around it, `reader` says what the machine did besides. Collective.
+/// time in ms; around it, `reader` says what the machine did besides. `shown` (none: nobody) is
+/// told after each run. Collective.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
-                const std::function<double()>& once);
+                const std::function<double()>& once,
+                const std::function<void(const RunsDone&)>& shown = {});
 
 }  // namespace hios

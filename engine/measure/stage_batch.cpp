@@ -74,7 +74,7 @@ struct StageBatch::State {
   TensorSource& source;
   std::unique_ptr<Buffer> fixed, tensors, stretch;
   std::vector<std::byte*> place;  // by OpId, while a stage is bound
-  std::vector<std::unique_ptr<BoundOperator>> operators;
+  std::vector<Bound> operators;
   std::vector<std::unique_ptr<CacheFlush>> flushes;  // one a core
   std::vector<BoundGroup> flush_groups;
   std::vector<CoreShare> flush_shares, all_cores;
@@ -168,8 +168,9 @@ BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const CoreSha
     const auto producer = coarse.producer(tensor);
     inputs.push_back(fixed_inputs || !producer ? fixed->data() : place[producer->index()]);
   }
-  operators.push_back(bind_operator(coarse, model, op, backend, inputs, output, share, source));
-  return operators.back().get();
+  operators.push_back(
+      {op, share, bind_operator(coarse, model, op, backend, inputs, output, share, source)});
+  return operators.back().bound.get();
 }
 
 Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
@@ -286,6 +287,11 @@ StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& b
 }
 
 StageBatch::~StageBatch() = default;
+
+std::vector<StageBatch::Bound> StageBatch::take_operators() {
+  state_->items.clear();  // and with them the recordings
+  return std::move(state_->operators);
+}
 
 double StageBatch::sweep(std::span<double> ms) {
   if (state_->marks) {

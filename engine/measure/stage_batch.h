@@ -26,6 +26,15 @@ class StageBatch {
   /// in ms by index, on the clock of what runs them. Returns the sum.
   double sweep(std::span<double> ms);
 
+  /// An operator of the batch, for those who want what it holds.
+  struct Bound {
+    OpId op;
+    CoreShare share;
+    std::unique_ptr<BoundOperator> bound;
+  };
+  /// All of them; the batch can only be destroyed then.
+  std::vector<Bound> take_operators();
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -1,12 +1,13 @@
 // Profiler::measure_stages (engine/measure/profiler.h). Stages are measured in batches
-// (engine/measure/stage_batch.h), so that primitives and weights of thousands need not be there at
-// once and a time limit can end the work between two batches.
+// (engine/measure/stage_batch.h), so that primitives of thousands need not be there at once and a
+// time limit can end the work between two batches. Weights stay from batch to batch.
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "engine/measure/kept_weights.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/profiler_context.h"
 #include "engine/measure/stage_batch.h"
@@ -79,6 +80,7 @@ class StageMeasuring {
   double time_limit_s_;
   double settle_left_s_;  // for sweeps of all batches until they settle
   std::size_t team_;
+  KeptWeights kept_;
   Stopwatch stopwatch_;
 };
 
@@ -86,10 +88,13 @@ class StageMeasuring {
 // time for enough of them. More sweeps, to settle, out of what all batches have for that together.
 Protocol StageMeasuring::sweeps_for(double sweep_s, double made_s, std::size_t batches_left) const {
   const auto batches = static_cast<double>(batches_left);
-  const double left_s = time_limit_s_ - stopwatch_.seconds() - (batches - 1) * made_s;
+  const double warmup_s = context_.protocol.warmup_s;  // devices were idle while it was made
+  const double left_s =
+      time_limit_s_ - stopwatch_.seconds() - (batches - 1) * made_s - batches * warmup_s;
   const int iterations = context_.protocol.iterations;
   const int fewest = std::min(kFewestStageSamples, iterations);
-  Protocol protocol{.warmup = 0, .iterations = 0, .stop = context_.protocol.stop};
+  Protocol protocol{
+      .warmup = 0, .warmup_s = warmup_s, .iterations = 0, .stop = context_.protocol.stop};
   if (left_s < sweep_s * fewest) return protocol;
   protocol.iterations =
       static_cast<int>(std::clamp<double>(left_s / (sweep_s * batches), fewest, iterations));
@@ -104,10 +109,10 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   const Team& team = context_.teams[team_];
   mpi::Transport& transport = context_.transport;
   const Stopwatch stopwatch;
-  std::optional<StageBatch> stages;  // none on ranks of other teams
+  std::unique_ptr<StageBatch> stages;  // none on ranks of other teams
   if (team_ == context_.mine) {
-    stages.emplace(context_.coarse, context_.model, context_.backend, context_.source, batch,
-                   context_.cold_bytes());
+    stages = kept_.make_batch(context_.coarse, context_.model, context_.backend, context_.source,
+                              batch, context_.cold_bytes());
   }
   std::vector<double> ms(batch.size());
   const double made_s = stopwatch.seconds();
@@ -120,14 +125,18 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   if (protocol.iterations == 0) return Batch::kNoTime;
 
   SweepTimes sweeps(batch.size());
-  const Samples samples = measure(transport, protocol, context_.disturbance, [&] {
+  std::size_t warm_ups = 0;
+  const auto sweep = [&] {
     if (!stages) return 0.0;
     const double total = stages->sweep(ms);
     sweeps.begin_sweep();
     for (std::size_t i = 0; i < ms.size(); ++i) sweeps.add(i, ms[i]);
     return total;
-  });
+  };
+  const Samples samples = measure(transport, protocol, context_.disturbance, sweep,
+                                  [&](const RunsDone& done) { warm_ups = done.warm_ups; });
   if (samples.stopped) return Batch::kStopped;
+  if (stages) sweeps.drop_first(warm_ups);
   for (std::size_t i = static_cast<std::size_t>(protocol.iterations); i < samples.ms.size(); ++i) {
     settle_left_s_ -= samples.ms[i] / 1000;
   }
@@ -136,6 +145,7 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
     into_.stages[stage_key(context_.coarse.graph, batch[i])] = merged[i];
   }
   add_settling(into_, "stages", settling_of(samples));
+  if (stages) kept_.keep(stages->take_operators());
   return Batch::kDone;
 }
 

@@ -67,6 +67,12 @@ class PingPong {
     return half;
   }
 
+  // Collective.
+  void close(mpi::Transport& transport) {
+    channel_->disconnect();
+    transport.barrier();
+  }
+
  private:
   std::unique_ptr<mpi::Channel> channel_;
   Ball* ball_;
@@ -98,11 +104,11 @@ std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& 
     const Protocol rounds{
         .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
     const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });
+    ping_pong.close(transport);
     stopped = half.stopped;
     if (stopped) break;
     curve.points.emplace_back(size, summarize(half.ms, half.disturbed).best_quarter);
   }
-  transport.barrier();  // no peer maps the memory any more
   if (stopped) return {};
   return curve;
 }

@@ -137,20 +137,18 @@ Measured Profiler::measure_warm(std::span<Configuration* const> into) {
   const std::string what = "measuring operators in parts of the network, sweep";
   if (context.leader()) progress.emplace(what);
   WarmSweeps sweeps(context, parts);
-  std::size_t done = 0;
-  double measured_s = 0;
+  std::size_t all = 0;
   const Stopwatch since_ready;
-  const Samples samples = measure(context.transport, context.protocol, context.disturbance, [&] {
-    const double ms = sweeps.sweep();
-    if (++done > static_cast<std::size_t>(context.protocol.warmup)) measured_s += ms / 1000;
-    if (progress)
-      progress->show(
-          progress_text(what, context.protocol, done, measured_s, since_ready.seconds()));
-    return ms;
-  });
+  const Samples samples = measure(
+      context.transport, context.protocol, context.disturbance, [&] { return sweeps.sweep(); },
+      [&](const RunsDone& done) {
+        all = done.all();
+        if (progress)
+          progress->show(progress_text(what, context.protocol, done, since_ready.seconds()));
+      });
   measured.stopped = samples.stopped;
   if (measured.stopped) return measured;
-  sweeps.times().drop_first(done - samples.ms.size());
+  sweeps.times().drop_first(all - samples.ms.size());
   for (std::size_t team = 0; team < into.size(); ++team) {
     const auto merged = sweeps.times().merge(context.transport, samples, context.teams[team]);
     write_warm(graph, merged, most_held(graph, parts), *into[team]);

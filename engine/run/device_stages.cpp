@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/run/step_text.h"
 #include "hios/base/error.h"
 
 namespace hios {
@@ -22,12 +23,14 @@ constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
 }  // namespace
 
 DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
-                           std::span<const BoundStage> stages, bool blocking)
+                           std::span<const BoundStage> stages, const std::string& host,
+                           bool blocking)
     : plan_(plan),
       graph_(graph),
       backend_(backend),
       stages_(stages),
       segments_(cut_segments(plan.steps)),
+      host_(host),
       blocking_(blocking) {
   plain_ = record_all(false);
 }
@@ -35,9 +38,20 @@ DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& ba
 DeviceStages::Recordings DeviceStages::record_all(bool timed) {
   Recordings recordings;
   for (const Segment& segment : segments_) {
-    recordings.push_back(blocking_ ? nullptr : backend_.record([&] { queue(segment, timed); }));
+    recordings.push_back(blocking_ ? nullptr : record(segment, timed));
   }
   return recordings;
+}
+
+std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, bool timed) {
+  try {
+    return backend_.record([&] { queue(segment, timed); });
+  } catch (const mpi::DeviceError& error) {
+    throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
+                       describe(segment, plan_, graph_) + " for the first time: " + error.what() +
+                       "; the device had been given " + by_stream({&segment, 1}, plan_, graph_),
+                   Need{"failed-operator"});
+  }
 }
 
 void DeviceStages::queue(const Segment& segment, bool timed) {

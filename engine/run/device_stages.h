@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/backend/backend.h"
@@ -16,14 +17,17 @@ namespace hios {
 /// only; an iteration is begin(), run_next() for each segment, end(), which allocate nothing.
 class DeviceStages {
  public:
-  /// The arguments outlive this. `blocking`: nothing is recorded, and each operator runs alone, on
-  /// its own stream, and is waited for; a failure then names the one that failed. REQUIRES:
-  /// backend.accelerator(); a stage for each of the plan's.
+  /// The arguments outlive this, but `host`, which errors name. Where the backend records, every
+  /// segment runs here once, on whatever is in its tensors: throws RunError where that fails.
+  /// `blocking`: nothing is recorded, and each operator runs alone, on its own stream, and is
+  /// waited for; a failure then names the one that failed. REQUIRES: backend.accelerator(); a stage
+  /// for each of the plan's; no message of the rank is under way.
   DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
-               std::span<const BoundStage> stages, bool blocking);
+               std::span<const BoundStage> stages, const std::string& host, bool blocking);
 
   /// Whether the iterations to come read the device's clock around each stage. The first time it
-  /// makes recordings of its own for that, so that plain iterations carry no reading.
+  /// makes recordings of its own for that, as the constructor does, so that plain iterations carry
+  /// no reading.
   void record_stages(bool on);
 
   void begin();
@@ -48,6 +52,7 @@ class DeviceStages {
   using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
 
   Recordings record_all(bool timed);
+  std::unique_ptr<Recording> record(const Segment& segment, bool timed);
   void queue(const Segment& segment, bool timed);
   void run_one_by_one(std::size_t stage);
   void read_clocks(RunClocks& clocks) const;
@@ -59,6 +64,7 @@ class DeviceStages {
   Backend& backend_;
   std::span<const BoundStage> stages_;
   std::vector<Segment> segments_;
+  const std::string host_;
   const bool blocking_;
   std::size_t next_ = 0;  // segment of this iteration
   bool timed_ = false;

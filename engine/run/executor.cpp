@@ -45,7 +45,7 @@ struct Executor::State {
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())} {
     if (backend.accelerator()) {
-      device.emplace(plan, coarse.graph, backend, bound.stages(0), blocking);
+      device.emplace(plan, coarse.graph, backend, bound.stages(0), transport.host(), blocking);
     }
     open_channel();
   }
@@ -282,8 +282,9 @@ std::vector<float> Executor::output(OpId op) const { return state_->bound.values
 void Executor::close() {
   state_->watch = nullptr;
   state_->own_watch.reset();
-  state_->channel.reset();
+  if (state_->channel) state_->channel->disconnect();
   state_->transport.barrier();
+  state_->channel.reset();
 }
 
 std::string Executor::current_step() const {

@@ -131,7 +131,8 @@ Pipeline::State::State(const CoarseGraph& coarse_graph, const Model& model,
   for (std::size_t place = 0; place < turns.size(); ++place) {
     Turn& turn = turns[place];
     if (mpi::Accelerator* const accelerator = backend.accelerator()) {
-      turn.device.emplace(plan, coarse.graph, backend, bound.stages(place), options.blocking);
+      turn.device.emplace(plan, coarse.graph, backend, bound.stages(place), transport.host(),
+                          options.blocking);
       turn.ended = accelerator->make_event(/*shared=*/false);
     }
   }
@@ -316,8 +317,11 @@ Pipeline::Pipeline(const CoarseGraph& coarse, const Model& model, const RankPlan
 Pipeline::~Pipeline() = default;
 
 void Pipeline::close() {
-  for (Turn& turn : state_->turns) turn.channel.reset();
+  for (Turn& turn : state_->turns) {
+    if (turn.channel) turn.channel->disconnect();
+  }
   state_->transport.barrier();
+  for (Turn& turn : state_->turns) turn.channel.reset();
 }
 
 void Pipeline::run(std::span<InstanceTimes> times) {

@@ -120,6 +120,12 @@ bool DeviceChannel::finished() {
   return true;
 }
 
+void DeviceChannel::disconnect() {
+  for (std::vector<Part>* parts : {&receives_, &sends_}) {
+    for (Part& part : *parts) part.endpoint->disconnect();
+  }
+}
+
 void DeviceChannel::finish() {
   push_until([&] { return all_ended(); });
   inner_->channel().finish();

@@ -33,6 +33,7 @@ class DeviceChannel final : public Channel {
   void poll() override;
   void finish() override;
   bool finished() override;
+  void disconnect() override;
 
  private:
   struct Part {

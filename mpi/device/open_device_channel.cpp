@@ -45,6 +45,8 @@ class Opening {
   Offers offers();
   void accept(const Offers& of_all);
   std::unique_ptr<DeviceChannel> open(std::shared_ptr<OpenChannels> siblings);
+  /// Of a channel that is not to be. REQUIRES: not open.
+  void disconnect();
 
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
@@ -147,6 +149,14 @@ std::unique_ptr<DeviceChannel> Opening::open(std::shared_ptr<OpenChannels> sibli
                                          std::move(inner_), std::move(siblings));
 }
 
+void Opening::disconnect() {
+  for (auto* endpoints : {&send_endpoints_, &receive_endpoints_}) {
+    for (const std::unique_ptr<Endpoint>& endpoint : *endpoints) {
+      if (endpoint) endpoint->disconnect();
+    }
+  }
+}
+
 /// What a step that may fail on one rank has to say; empty: nothing.
 template <class Step>
 std::string complaint_of(Step&& step) {
@@ -158,9 +168,9 @@ std::string complaint_of(Step&& step) {
   return {};
 }
 
-void agree(Transport& transport, const std::string& complaint) {
-  const std::string joint = joint_complaint(gather(transport, complaint));
-  if (!joint.empty()) throw RunError(joint);
+/// The same of all ranks, on all ranks.
+std::string joint(Transport& transport, const std::string& complaint) {
+  return joint_complaint(gather(transport, complaint));
 }
 
 }  // namespace
@@ -179,20 +189,26 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
     return opening.open(std::move(siblings));
   }
   Offers mine, of_all;
-  agree(inner, complaint_of([&] {
-          opening.make_endpoints();
-          mine = opening.offers();
-        }));
+  std::string failure = joint(inner, complaint_of([&] {
+                                opening.make_endpoints();
+                                mine = opening.offers();
+                              }));
+  if (!failure.empty()) throw RunError(failure);
   for (Offers& of_one : gather(inner, mine)) {
     of_all.sends.merge(of_one.sends);
     of_all.receives.merge(of_one.receives);
   }
   std::unique_ptr<DeviceChannel> channel;
-  agree(inner, complaint_of([&] {
-          opening.accept(of_all);
-          channel = opening.open(std::move(siblings));
-        }));
-  return channel;
+  failure = joint(inner, complaint_of([&] {
+                    opening.accept(of_all);
+                    channel = opening.open(std::move(siblings));
+                  }));
+  if (failure.empty()) return channel;
+  // Some ranks have taken what others lent, and those are about to free it.
+  if (channel) channel->disconnect();
+  opening.disconnect();
+  inner.barrier();
+  throw RunError(failure);
 }
 
 }  // namespace hios::mpi

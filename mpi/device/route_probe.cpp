@@ -117,7 +117,9 @@ class RouteProbe {
     if (in_->read() != expected_) throw RunError("what came was not what was sent");
   }
 
-  void close() { channel_.reset(); }
+  void disconnect() {
+    if (channel_) channel_->disconnect();
+  }
 
  private:
   Transport& transport_;
@@ -151,8 +153,8 @@ std::string probe_route(Transport& transport, Accelerator* device, const Route& 
   std::string failure = joint_failure(transport, [&] { probe.prepare(); });
   if (failure.empty()) failure = joint_failure(transport, [&] { probe.open(); });
   if (failure.empty()) failure = joint_failure(transport, [&] { probe.exchange(); });
-  probe.close();
-  transport.barrier();  // mapped memory is let go of before its owner frees it
+  probe.disconnect();
+  transport.barrier();
   return failure;
 }
 

@@ -36,6 +36,8 @@ class Endpoint {
   virtual void settle() {}
   /// Whether the next iteration may start. REQUIRES: push() is done and settle() was called.
   virtual bool ended() { return true; }
+  /// Lets go of what accept() took from the other side; it does no more then.
+  virtual void disconnect() {}
 };
 
 /// What an endpoint is made from. `device` is null for a rank that computes in host memory.

@@ -1,9 +1,10 @@
 // A route of mpi/routes/route.h: device memory shared between processes.
 //
 // Within a host the consumer maps the producer's tensor and copies it itself, in the order of its
-// own queues. Two empty messages a tensor say what neither device can see: "ready", sent once the
-// producer has recorded its event, and "taken", sent once the consumer has queued the wait for that
-// event, the copy, and an event of its own behind it. From there on the devices keep the order: the
+// own queues: one for each producer, since the wait for a late one holds up what is queued behind
+// it. Two empty messages a tensor say what neither device can see: "ready", sent once the producer
+// has recorded its event, and "taken", sent once the consumer has queued the wait for that event,
+// the copy, and an event of its own behind it. From there on the devices keep the order: the
 // consumer's work waits for the copy, the producer's for the copy too, and no host waits for a
 // device. Each event is recorded once an iteration, and an iteration ends on the producer only with
 // "taken", so a record never overtakes the wait that means the one before.
@@ -45,6 +46,7 @@ class IpcSend final : public Endpoint {
     listening_ = false;
   }
   bool ended() override { return inner_.channel().sent(ready_) && copied_->done(); }
+  void disconnect() override { copied_.reset(); }
 
  private:
   Accelerator& device_;
@@ -62,6 +64,7 @@ class IpcReceive final : public Endpoint {
       : device_(*parts.device),
         inner_(parts.inner),
         message_(message),
+        queue_(device_.in_queue(message.peer)),
         copied_(device_.make_event(/*shared=*/true)),
         ready_(inner_.add_receive(
             {message.peer, parts.tags.next_from(message.peer), nullptr, kNothing})),
@@ -77,9 +80,9 @@ class IpcReceive final : public Endpoint {
   void start() override { queued_ = false; }
   bool push() override {
     if (!queued_ && inner_.channel().received(ready_)) {
-      device_.wait(*produced_, Queue::kIn);
-      device_.copy(message_.data, tensor_->data(), message_.size_bytes, Queue::kIn);
-      device_.record(*copied_, Queue::kIn);
+      device_.wait(*produced_, queue_);
+      device_.copy(message_.data, tensor_->data(), message_.size_bytes, queue_);
+      device_.record(*copied_, queue_);
       inner_.channel().start_send(taken_);
       queued_ = true;
     }
@@ -88,11 +91,16 @@ class IpcReceive final : public Endpoint {
   bool ready() override { return queued_; }
   void settle() override { device_.wait(*copied_, Queue::kWork); }
   bool ended() override { return inner_.channel().sent(taken_) && copied_->done(); }
+  void disconnect() override {
+    produced_.reset();
+    tensor_.reset();
+  }
 
  private:
   Accelerator& device_;
   InnerMessages& inner_;
   Message message_;
+  Queue queue_;
   std::unique_ptr<DeviceMemory> tensor_;   // the producer's
   std::unique_ptr<DeviceEvent> produced_;  // the producer's
   std::unique_ptr<DeviceEvent> copied_;

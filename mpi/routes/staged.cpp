@@ -97,6 +97,7 @@ class StagedReceive final : public Endpoint {
  public:
   StagedReceive(const EndpointParts& parts, const Message& message)
       : inner_(parts.inner),
+        queue_(parts.device->in_queue(message.peer)),
         staging_(*parts.device, message,
                  "staging a message from rank " + std::to_string(message.peer.index())),
         copied_(parts.device->make_event(/*shared=*/false)) {
@@ -111,9 +112,9 @@ class StagedReceive final : public Endpoint {
     const std::size_t chunks = parts_.size();
     for (; next_ < chunks && inner_.channel().received(parts_[next_]); ++next_) {
       if (const Bytes size = staging_.chunks[next_].size_bytes; size > 0) {
-        staging_.device.copy(staging_.there(next_), staging_.host(next_), size, Queue::kIn);
+        staging_.device.copy(staging_.there(next_), staging_.host(next_), size, queue_);
       }
-      if (next_ + 1 == chunks) staging_.device.record(*copied_, Queue::kIn);
+      if (next_ + 1 == chunks) staging_.device.record(*copied_, queue_);
     }
     return ready();
   }
@@ -123,6 +124,7 @@ class StagedReceive final : public Endpoint {
 
  private:
   InnerMessages& inner_;
+  Queue queue_;
   Staging staging_;
   std::unique_ptr<DeviceEvent> copied_;
   Parts parts_;

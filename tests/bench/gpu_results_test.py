@@ -109,12 +109,12 @@ class GoalsTest(unittest.TestCase):
 
     def test_a_path_counts_by_its_worst_large_size(self):
         def with_times(*times):
-            sizes = [1 << 10, 4 << 20, 8 << 20]
+            sizes = [1 << 10, 64 << 20, 128 << 20]
             return {"raw": {"d2d": [{"bytes": size, "device_ms": 1.0, "waited_ms": 2.0} for size in sizes]},
                     "paths": {"ipc": {"points": [{"bytes": s, "ms": ms} for s, ms in zip(sizes, times)]}}}
         self.assertEqual(self.goal("ipc", transfer=with_times(50.0, 1.1, 1.0)).word, "met")
         missed = self.goal("ipc", transfer=with_times(1.0, 2.0, 1.0))
-        self.assertEqual((missed.word, missed.found), ("MISSED", "worst 50 % at 4 MB; reached at 8 MB"))
+        self.assertEqual((missed.word, missed.found), ("MISSED", "worst 50 % at 64 MB; reached at 128 MB"))
         self.assertEqual(self.goal("cuda-aware", transfer=with_times(1.0, 2.0, 1.0)).word, "not measured")
 
 

@@ -54,8 +54,11 @@ TEST(RankFlags, AreReadIntoTheJobsOptions) {
   EXPECT_TRUE(read_rank_options(parsed({"--oversubscribe"}), 1).share_cores);
   EXPECT_FALSE(read_rank_options(parsed({}), 1).share_cores);
   const Protocol protocol =
-      read_protocol(parsed({"--warmup", "2", "--iterations", "7", "--duration", "1.5"}));
+      read_protocol(parsed({"--warmup", "2", "--iterations", "7", "--duration", "1.5"}), false);
   EXPECT_EQ(protocol.warmup, 2);
+  EXPECT_EQ(protocol.warmup_s, 0);
+  EXPECT_EQ(read_protocol(parsed({}), true).warmup_s, 0.5) << "clocks of GPUs rise for a while";
+  EXPECT_EQ(read_protocol(parsed({"--warmup-seconds", "0.1"}), true).warmup_s, 0.1);
   EXPECT_EQ(protocol.iterations, 7);
   EXPECT_EQ(protocol.duration_s, 1.5);
   EXPECT_EQ(read_timeout(parsed({"--timeout", "9"})), 9);

@@ -1,8 +1,12 @@
 #include "support/device_ranks.h"
 
+#include <gtest/gtest.h>
+
 #include <cctype>
 #include <cstdlib>
 #include <utility>
+
+#include "support/fake_machine.h"
 
 namespace hios::test {
 
@@ -99,6 +103,7 @@ void run_device_ranks(std::size_t ranks, const DeviceRanks& setting, const Devic
         body(*transport, own);
       },
       setting.threads);
+  EXPECT_EQ(machine->withdrawn, 0u) << "freed while another rank held it";
 }
 
 }  // namespace hios::test

@@ -15,15 +15,21 @@ namespace {
 class Held final : public mpi::DeviceMemory {
  public:
   Held(std::shared_ptr<FakeMachine> machine, std::shared_ptr<FakeEngine> engine,
-       std::shared_ptr<FakeRegion> region, Bytes offset, Bytes used)
+       std::shared_ptr<FakeRegion> region, Bytes offset, Bytes used, bool borrowed = false)
       : machine_(std::move(machine)),
         engine_(std::move(engine)),
         region_(std::move(region)),
         offset_(offset),
-        used_(used) {}
+        used_(used),
+        borrowed_(borrowed) {}
   ~Held() override {
     const auto lock = machine_->lock();
     engine_->used_bytes -= used_;
+    if (borrowed_) {
+      --region_->borrowers;
+    } else if (region_->borrowers > 0) {
+      ++machine_->withdrawn;
+    }
     auto& reachable = engine_->reachable;
     reachable.erase(std::find(reachable.begin(), reachable.end(), region_));
   }
@@ -34,6 +40,7 @@ class Held final : public mpi::DeviceMemory {
   std::shared_ptr<FakeEngine> engine_;
   std::shared_ptr<FakeRegion> region_;
   Bytes offset_, used_;
+  bool borrowed_;
 };
 
 class FakeEvent final : public mpi::DeviceEvent {
@@ -45,6 +52,15 @@ class FakeEvent final : public mpi::DeviceEvent {
         point(std::move(the_point)),
         shared(is_shared),
         imported(is_imported) {}
+
+  ~FakeEvent() override {
+    const auto lock = machine->lock();
+    if (imported) {
+      --point->borrowers;
+    } else if (point->borrowers > 0) {
+      ++machine->withdrawn;
+    }
+  }
 
   bool done() override {
     const auto lock = machine->lock();
@@ -93,7 +109,14 @@ FakeAccelerator::FakeAccelerator(std::shared_ptr<FakeMachine> machine, const Fak
     : machine_(std::move(machine)) {
   const auto lock = machine_->lock();
   engine_ = machine_->add_engine(options);
-  for (int queue = 0; queue < 3; ++queue) machine_->add_stream(*engine_);
+  machine_->add_stream(*engine_);  // Queue::kWork
+  machine_->add_stream(*engine_);  // Queue::kOut
+}
+
+mpi::Queue FakeAccelerator::in_queue(Rank peer) {
+  const auto known = in_queues_.find(peer.index());
+  if (known != in_queues_.end()) return known->second;
+  return in_queues_[peer.index()] = static_cast<mpi::Queue>(make_stream());
 }
 
 FakeAccelerator::~FakeAccelerator() { abandon(); }
@@ -205,14 +228,16 @@ std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::import_memory(const std::str
     throw RunError(identity() + " has no peer access to what was exported");
   }
   engine_->reachable.push_back(region);
+  ++region->borrowers;
   return std::make_unique<Held>(machine_, engine_, region, std::stoull(exported.substr(space + 1)),
-                                0);
+                                0, /*borrowed=*/true);
 }
 
 std::unique_ptr<mpi::DeviceEvent> FakeAccelerator::import_event(const std::string& exported) {
   const auto lock = machine_->lock();
   const auto point = machine_->shared_point(exported);
   if (!point) throw RunError(identity() + " knows no such event: " + exported);
+  ++point->borrowers;
   return std::make_unique<FakeEvent>(machine_, engine_, point, /*shared=*/false,
                                      /*imported=*/true);
 }

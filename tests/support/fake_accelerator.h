@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,7 @@ class FakeAccelerator final : public mpi::Accelerator {
                                                  const std::string& what) override;
   std::unique_ptr<mpi::DeviceMemory> make_memory(Bytes size_bytes,
                                                  const std::string& what) override;
+  mpi::Queue in_queue(Rank peer) override;
   std::unique_ptr<mpi::DeviceEvent> make_event(bool shared) override;
   void record(mpi::DeviceEvent& event, mpi::Queue queue) override { record(event, stream(queue)); }
   void wait(mpi::DeviceEvent& event, mpi::Queue queue) override { wait(event, stream(queue)); }
@@ -93,6 +95,7 @@ class FakeAccelerator final : public mpi::Accelerator {
  private:
   std::shared_ptr<FakeMachine> machine_;
   std::shared_ptr<FakeEngine> engine_;
+  std::map<std::size_t, mpi::Queue> in_queues_;  // by rank
   std::size_t synchronizations_ = 0;
 };
 

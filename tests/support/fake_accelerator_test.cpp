@@ -47,12 +47,13 @@ TEST(FakeAccelerator, KeepsTheOrderOfEventsAtEveryPace) {
     FakeAccelerator device(with_pace(pace));
     std::string order;
     const auto first = device.make_event(false), second = device.make_event(false);
+    const Queue in = device.in_queue(Rank(1));
     EXPECT_TRUE(first->done()) << "never recorded";
     device.enqueue(Queue::kOut, [&] { order += 'a'; });
     device.record(*first, Queue::kOut);
-    device.wait(*first, Queue::kIn);
-    device.enqueue(Queue::kIn, [&] { order += 'b'; });
-    device.record(*second, Queue::kIn);
+    device.wait(*first, in);
+    device.enqueue(in, [&] { order += 'b'; });
+    device.record(*second, in);
     device.wait(*second, Queue::kWork);
     device.enqueue(Queue::kWork, [&] { order += 'c'; });
     device.synchronize();
@@ -70,11 +71,12 @@ TEST(FakeAccelerator, TwoShareMemoryAndEvents) {
   producer.enqueue(Queue::kWork, [&] { theirs->data()[4] = std::byte{7}; });
   producer.record(*produced, Queue::kWork);
 
-  EXPECT_THROW(consumer.copy(mine->data(), theirs->data(), 8, Queue::kIn), RunError) << "unmapped";
+  const Queue in = consumer.in_queue(Rank(0));
+  EXPECT_THROW(consumer.copy(mine->data(), theirs->data(), 8, in), RunError) << "unmapped";
   const auto mapped = consumer.import_memory(producer.export_memory(theirs->data() + 4));
   const auto event = consumer.import_event(producer.export_event(*produced));
-  consumer.wait(*event, Queue::kIn);
-  consumer.copy(mine->data(), mapped->data(), 1, Queue::kIn);
+  consumer.wait(*event, in);
+  consumer.copy(mine->data(), mapped->data(), 1, in);
   consumer.synchronize();  // runs the producer's part, too
   std::byte seen{};
   consumer.read(&seen, mine->data(), 1);
@@ -90,7 +92,7 @@ TEST(FakeAccelerator, RefusesTheHostWhileWorkIsQueued) {
   device.write(memory->data(), host.data(), 4);
   device.enqueue(Queue::kWork, [] {});
   EXPECT_THROW(device.read(host.data(), memory->data(), 4), std::logic_error);
-  EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kIn), RunError) << "not pinned";
+  EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kOut), RunError) << "not pinned";
 }
 
 TEST(FakeAccelerator, FailsAsItIsTold) {

@@ -79,10 +79,12 @@ class DeviceBuffer final : public Buffer {
 
 }  // namespace
 
-FakeAsyncBackend::FakeAsyncBackend(FakeAccelerator& device, bool records)
+FakeAsyncBackend::FakeAsyncBackend(FakeAccelerator& device, bool records,
+                                   std::optional<std::size_t> recordings_before_refusal)
     : FakeBackend(1, 0),
       device_(device),
       records_(records),
+      recordings_before_refusal_(recordings_before_refusal),
       streams_{FakeAccelerator::stream(mpi::Queue::kWork)},
       forked_(device.make_event(/*shared=*/false)) {
   ended_.push_back(nullptr);  // the first core share is the one that the others join
@@ -121,6 +123,7 @@ void FakeAsyncBackend::queue(const Command& command) {
     case Command::Kind::kRun:
       device_.enqueue(command.stream, [this, op = command.op] {
         op->run();
+        if (records_) warm_.insert(op);
         clock_ms_ += 1;
       });
       break;
@@ -192,12 +195,20 @@ std::unique_ptr<CacheFlush> FakeAsyncBackend::bind_cache_flush(std::span<const s
   return std::make_unique<FakeChill>(stretch.size());
 }
 
-std::unique_ptr<Recording> FakeAsyncBackend::record(const std::function<void()>& queue_all) {
-  if (!records_) return nullptr;
+std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
+    const std::function<void()>& queue_all) {
   std::vector<Command> commands;
   recording_ = &commands;
   queue_all();
   recording_ = nullptr;
+  for (const Command& command : commands) {
+    if (command.kind == Command::Kind::kRun && !warm_.contains(command.op)) {
+      throw mpi::DeviceError("an operator allocated while it was recorded: it had never run");
+    }
+  }
+  if (recordings_before_refusal_ == recordings) {
+    throw mpi::DeviceError("it was told not to record");
+  }
   ++recordings;
   return std::make_unique<Replay>(*this, std::move(commands));
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,17 @@ namespace hios::test {
 /// its bytes; so times of stages are known.
 class FakeAsyncBackend final : public FakeBackend {
  public:
-  /// `records`: whether record() records, as with --cuda-graphs on. The device outlives it.
-  explicit FakeAsyncBackend(FakeAccelerator& device, bool records = true);
+  /// `records`: whether record() records, as with --cuda-graphs on; `recordings_before_refusal`:
+  /// how many it makes before it refuses one (nothing: it refuses none). The device outlives it.
+  explicit FakeAsyncBackend(FakeAccelerator& device, bool records = true,
+                            std::optional<std::size_t> recordings_before_refusal = {});
   ~FakeAsyncBackend() override;
 
   /// What free_memory says; nothing: what the device has left, where it has a limit.
   std::optional<Bytes> free_bytes;
   /// How often a recording was replayed, how many were made.
   std::size_t replays = 0, recordings = 0;
-  /// Stages queued one by one, those within a recording's making not counted.
+  /// Stages queued one by one: those within a recording's making not counted, those before it are.
   std::size_t queued_stages = 0;
   /// Bytes of each cache_flush that ran.
   std::vector<Bytes> chilled;
@@ -49,8 +52,12 @@ class FakeAsyncBackend final : public FakeBackend {
   }
   mpi::Accelerator* accelerator() override { return &device_; }
   void synchronize() override { device_.synchronize(); }
-  std::unique_ptr<Recording> record(const std::function<void()>& queue) override;
   std::unique_ptr<ClockMarks> make_marks(std::size_t count) override;
+
+ protected:
+  bool records() const override { return records_; }
+  /// Refuses operators that never ran, as libraries do that allocate on first use.
+  std::unique_ptr<Recording> make_recording(const std::function<void()>& queue) override;
 
  private:
   struct Command;
@@ -62,10 +69,12 @@ class FakeAsyncBackend final : public FakeBackend {
 
   FakeAccelerator& device_;
   const bool records_;
+  const std::optional<std::size_t> recordings_before_refusal_;
   std::vector<FakeAccelerator::Stream> streams_;  // by core share; the first is Queue::kWork
   std::unique_ptr<mpi::DeviceEvent> forked_;
   std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by core share
   std::vector<Command>* recording_ = nullptr;             // while one is made
+  std::set<const BoundOperator*> warm_;                   // what has run
   double clock_ms_ = 0;                                   // the device's
 };
 

@@ -28,6 +28,7 @@ struct FakeRegion {
   const Bytes size_bytes;
   const bool on_device;
   std::byte* const data;
+  std::size_t borrowers = 0;  ///< who imported it and still holds it
 };
 
 std::shared_ptr<FakeRegion> make_fake_region(Bytes size_bytes, bool on_device);
@@ -38,6 +39,7 @@ struct FakeStream;
 struct FakePoint {
   std::uint64_t recorded = 0, ended = 0;
   FakeStream* stream = nullptr;  ///< of the last record
+  std::size_t borrowers = 0;     ///< who imported it and still holds it
 };
 
 struct FakeWork {
@@ -92,6 +94,10 @@ class FakeMachine {
   std::string share(const std::shared_ptr<FakePoint>& point);
   std::shared_ptr<FakeRegion> shared_region(const std::string& name) const;
   std::shared_ptr<FakePoint> shared_point(const std::string& name) const;
+
+  /// Memory and events that went while another rank held them, which a real device does not
+  /// forgive.
+  std::size_t withdrawn = 0;
 
  private:
   static bool ready(const FakeStream& stream);

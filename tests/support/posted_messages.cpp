@@ -94,8 +94,9 @@ PostedMessages::PostedMessages(mpi::Transport& transport, FakeAccelerator* devic
 PostedMessages::~PostedMessages() {
   try {
     if (device_ != nullptr) device_->synchronize();
-    channel_.reset();
+    channel_->disconnect();
     if (std::uncaught_exceptions() == 0) transport_.barrier();
+    channel_.reset();
   } catch (const Error&) {
     // Told already, by the call that failed first.
   }

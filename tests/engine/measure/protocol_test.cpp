@@ -36,6 +36,20 @@ TEST(Measure, WarmUpRunsAreNotCounted) {
   });
 }
 
+TEST(Measure, RanksAgreeWhenTheyHaveWarmedUpForLongEnough) {
+  run_ranks(3, [](mpi::Transport& transport) {
+    // 100 ms at 30 ms by the slowest rank: four runs, two more than asked for.
+    const double mine = transport.rank() == Rank(2) ? 30 : 10;
+    FakeDisturbance quiet;
+    std::vector<std::size_t> told;
+    const Samples samples = measure(
+        transport, {.warmup = 2, .warmup_s = 0.1, .iterations = 1}, quiet, [&] { return mine; },
+        [&](const RunsDone& done) { told.push_back(done.warm_ups + 100 * done.samples); });
+    EXPECT_EQ(samples.ms, Times(1, 30.0));
+    EXPECT_EQ(told, (std::vector<std::size_t>{1, 2, 3, 4, 104}));
+  });
+}
+
 TEST(Measure, RanksAgreeWhenTheDurationIsReached) {
   run_ranks(3, [](mpi::Transport& transport) {
     // 100 ms at 30 ms by the slowest rank: four iterations, although the others need more.
@@ -185,24 +199,31 @@ TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
 
 TEST(Progress, CountsWhatIsPlannedAndThenSaysThatItSettles) {
   const Protocol protocol{.warmup = 5, .iterations = 30, .settle_s = 20};
-  EXPECT_EQ(progress_text("sweep", protocol, 7, 1.0, 7.0), "sweep  7/35  28 s left");
-  EXPECT_EQ(progress_text("sweep", protocol, 35, 15.0, 17.5), "sweep  35/35  0 s left");
-  EXPECT_EQ(progress_text("sweep", protocol, 45, 20.0, 22.5),
+  EXPECT_EQ(progress_text("sweep", protocol, {5, 2, 1.0}, 7.0), "sweep  7/35  28 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, {5, 30, 15.0}, 17.5), "sweep  35/35  0 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, {5, 40, 20.0}, 22.5),
             "sweep  45, until they settle, for 15 s more at most");
   // Four times the iterations at most, although there would be time for more.
-  EXPECT_EQ(progress_text("sweep", protocol, 115, 11.0, 11.5),
+  EXPECT_EQ(progress_text("sweep", protocol, {5, 110, 11.0}, 11.5),
             "sweep  115, until they settle, for 1 s more at most");
 }
 
 TEST(Progress, CountsWhatADurationNeeds) {
   const Protocol protocol{.warmup = 1, .iterations = 10, .duration_s = 30};
-  EXPECT_EQ(progress_text("sweep", protocol, 21, 10.0, 10.5), "sweep  21/61  20 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, {1, 20, 10.0}, 10.5), "sweep  21/61  20 s left");
+}
+
+TEST(Progress, CountsTheRunsThatAWarmUpByTimeTook) {
+  const Protocol protocol{.warmup = 5, .warmup_s = 1, .iterations = 30};
+  EXPECT_EQ(progress_text("sweep", protocol, {3, 0, 0}, 3.0), "sweep  3/35  32 s left");
+  EXPECT_EQ(progress_text("sweep", protocol, {70, 10, 10.0}, 80.0), "sweep  80/100  20 s left");
 }
 
 TEST(Protocol, SaysWhatItWas) {
   const Json json = Protocol{.warmup = 2, .iterations = 7, .duration_s = 0.5}.json();
   EXPECT_EQ(json.dump(), R"({"warmup":2,"iterations":7,"duration_s":0.5})");
   EXPECT_EQ(Protocol{.settle_s = 20}.json()["settle_s"], 20);
+  EXPECT_EQ(Protocol{.warmup_s = 0.5}.json()["warmup_s"], 0.5);
 }
 
 }  // namespace

@@ -110,7 +110,31 @@ TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
   alone.executor.record_stages(true);
   alone.executor.run_once();
   EXPECT_EQ(alone.backend.recordings, 2u) << "one more, with the clock";
-  EXPECT_EQ(alone.backend.queued_stages, 0u);
+  EXPECT_EQ(alone.backend.queued_stages, 2 * alone.plan.stages.size()) << "before each recording";
+}
+
+/// The first segment of the second set, with the clock, is refused: what there is stays in use.
+TEST(DeviceExecutorAlone, ComputesTheSameWhereTheDeviceRefusesToRecord) {
+  const RandomNetwork network = random_network(20, 3);
+  FakeBackend oracle;
+  FakeSource source;
+  const auto expected = test::evaluate_alone(network.coarse, network.model, oracle, source);
+  for (const std::size_t recordings : {0u, 1u}) {
+    OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, false,
+                    recordings);
+    EXPECT_EQ(alone.backend.recording_refused().empty(), recordings > 0);
+    alone.executor.record_stages(true);
+    EXPECT_EQ(alone.backend.recording_refused(), "it was told not to record");
+    for (const bool timed : {true, false, true}) {
+      alone.executor.record_stages(timed);
+      alone.executor.run_once();
+      for (const OpId op : alone.plan.outputs) {
+        EXPECT_TRUE(equal(alone.executor.output(op), expected[op.index()], network.coarse));
+      }
+    }
+    EXPECT_EQ(alone.backend.recordings, recordings);
+    EXPECT_EQ(alone.backend.replays, recordings);
+  }
 }
 
 TEST(DeviceExecutorAlone, QueuesStagesWhereNothingIsRecorded) {

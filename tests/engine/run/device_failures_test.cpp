@@ -23,13 +23,27 @@ using test::RandomNetwork;
 using test::RouteCase;
 using test::run_device_ranks;
 
+/// What is run before it is recorded fails where an executor is made.
+TEST(OneDeviceFailures, AFailureOfTheFirstRunNamesRankHostAndStages) {
+  const RandomNetwork network = random_network(8, 1);
+  const Schedule schedule = random_schedule(network.coarse.graph, 1, 2, 1);
+  for (const std::size_t failing : {std::size_t{0}, std::size_t{6}}) {
+    FakeOptions options;
+    options.failing = failing;
+    test::expect_error<RunError>([&] { OneDevice(network, schedule, options); },
+                                 {"rank 0 on ", ", running stages 0 to ",
+                                  " for the first time: ", "failed as it was told to",
+                                  "; the device had been given stream 0: "});
+  }
+}
+
 TEST(OneDeviceFailures, AFailureOfTheDeviceNamesRankHostAndStages) {
   const RandomNetwork network = random_network(8, 1);
   const Schedule schedule = random_schedule(network.coarse.graph, 1, 2, 1);
   for (const std::size_t failing : {std::size_t{0}, std::size_t{6}}) {
     FakeOptions options;
     options.failing = failing;
-    OneDevice alone(network, schedule, options);
+    OneDevice alone(network, schedule, options, /*records=*/false);
     try {
       alone.executor.run_once();
       FAIL() << "it ran";
@@ -50,7 +64,7 @@ TEST(OneDeviceFailures, AFailureOfTheDeviceNamesRankHostAndStages) {
 TEST(OneDeviceFailures, AnOperatorThatFailsIsNamedByTheDevice) {
   const RandomNetwork network = random_network(6, 1);
   OneDevice alone(network, random_schedule(network.coarse.graph, 1, 2, 1));
-  alone.backend.failing = "op_4";
+  alone.backend.failing = "op_4";  // from now on: it ran once before it was recorded
   try {
     alone.executor.run_once();
     FAIL() << "it ran";
@@ -101,7 +115,7 @@ TEST(OneDeviceFailures, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
   FakeOptions options;
   options.pace = FakeOptions::Pace::kLazy;
   OneDevice alone(network, random_schedule(network.coarse.graph, 1, 2, 1), options, true, true);
-  alone.device.enqueue(mpi::Queue::kIn, [] { throw std::runtime_error("a copy went astray"); });
+  alone.device.enqueue(mpi::Queue::kOut, [] { throw std::runtime_error("a copy went astray"); });
   test::expect_error<RunError>([&] { alone.executor.run_once(); },
                                {"a transfer before operator op_", "a copy went astray"});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/run/executor.h"
 #include "engine/run/plan.h"
@@ -20,11 +21,12 @@ inline std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool rec
 /// What one rank with a device of its own runs.
 struct OneDevice {
   explicit OneDevice(const RandomNetwork& the_network, const Schedule& schedule,
-                     const FakeOptions& options = {}, bool records = true, bool blocking = false)
+                     const FakeOptions& options = {}, bool records = true, bool blocking = false,
+                     std::optional<std::size_t> recordings_before_refusal = {})
       : network(the_network),
         plan(plan_rank(network.coarse, schedule, Rank(0))),
         device(options),
-        backend(device, records),
+        backend(device, records, recordings_before_refusal),
         transport(mpi::make_serial_transport()),
         executor(network.coarse, network.model, plan, backend, *transport, source,
                  {.blocking = blocking}) {}

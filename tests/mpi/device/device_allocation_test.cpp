@@ -64,6 +64,7 @@ std::size_t allocations_by(const RouteCase& routes) {
     together.arrive_and_wait();
     EXPECT_EQ(device != nullptr ? device->synchronizations() : 0, synchronizations);
     if (device != nullptr) device->synchronize();
+    channel->disconnect();
     transport.barrier();
   });
   return allocations;

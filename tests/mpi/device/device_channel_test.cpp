@@ -111,6 +111,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
       EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << routes;
       device->synchronize();
       EXPECT_EQ(std::count(in->data(), in->data() + kSize, mine ^ std::byte{1}), kSize) << routes;
+      channel->disconnect();
       transport.barrier();
     });
   }
@@ -129,6 +130,39 @@ TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
     exchange.await_receive(1 - own, 0);
     exchange.finish();
   });
+}
+
+/// A receiver has a queue for each sender: rank 1's tensor is announced first and is late, rank 2's
+/// is there.
+TEST(DeviceChannel, ACopyDoesNotWaitBehindAnotherRanksLateTensor) {
+  DeviceRanks setting{route_case("ipc"), Pace::kLazy};
+  std::atomic<bool> late_has_run = false;
+  run_device_ranks(3, setting, [&](Transport& transport, FakeAccelerator* device) {
+    PostedMessages exchange(transport, device, {{1, 0, 1, 100}, {2, 0, 1, 100}});
+    exchange.start_receives();
+    transport.barrier();
+    if (transport.rank() == Rank(1)) {
+      device->enqueue(mpi::Queue::kWork, [&] { late_has_run = true; });
+      exchange.start_send(0, 0);
+    }
+    if (transport.rank() == Rank(0)) {
+      while (!exchange.channel().received(0)) exchange.channel().poll();
+    }
+    transport.barrier();
+    if (transport.rank() == Rank(2)) exchange.start_send(1, 0);
+    if (transport.rank() == Rank(0)) {
+      exchange.await_receive(1, 0);
+      const auto there = device->make_event(/*shared=*/false);
+      device->record(*there, mpi::Queue::kWork);
+      while (!there->done()) {
+      }
+      EXPECT_FALSE(late_has_run);
+      exchange.await_receive(0, 0);
+    }
+    transport.barrier();
+    exchange.finish();
+  });
+  EXPECT_TRUE(late_has_run);
 }
 
 /// What an opening that fails somewhere says on every rank.

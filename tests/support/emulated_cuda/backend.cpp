@@ -39,6 +39,7 @@ std::unique_ptr<ConvolutionAlgorithm> refuse(const std::string& name, const Conv
 
 const ConvolutionFamily kCudnnConvolutions{"cudnn", none, refuse};
 const ConvolutionFamily kLtConvolutions{"lt", none, refuse};
+const ConvolutionFamily kGraphConvolutions{"graph", none, refuse};
 
 /// Records nothing: the trials' clock stands still, and of equal candidates the first is taken.
 GraphExec capture(cudaStream_t, const std::function<void()>&) { return GraphExec(); }

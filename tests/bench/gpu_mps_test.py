@@ -1,0 +1,50 @@
+"""bench/gpu/mps.py: when it serves, what it says where it does not, and that it ends."""
+
+import unittest
+from pathlib import Path
+
+from fake_steps import FakeSteps
+from mps import CONTROL, Mps
+from place import Place
+from support import FolderTest
+from target import REHEARSAL, Target
+
+
+class MpsTest(FolderTest):
+    def mps(self, script="exit 0", trial="", target=Target()):
+        """A control program that writes down what it was told, then does as `script` says."""
+        control = self.folder / "control"
+        control.write_text(f'#!/bin/sh\necho "$*:$(cat)" >> {self.folder}/told\n{script}\n')
+        control.chmod(0o755)
+        self.steps = FakeSteps(lambda words: trial)
+        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        return Mps(place, target, self.steps, self.folder, lambda name: str(control) if script else None)
+
+    def told(self):
+        file = self.folder / "told"
+        return file.read_text().splitlines() if file.exists() else []
+
+    def test_serves_where_two_ranks_could_use_it_and_is_ended(self):
+        mps = self.mps().start()
+        self.assertEqual(mps.word, "yes")
+        self.assertIn("CUDA_MPS_PIPE_DIRECTORY", mps.environment())
+        self.assertEqual(self.steps.commands[0][:3], ["/mpirun", "-np", "2"])
+        mps.stop()
+        self.assertEqual(self.told(), ["-d:", ":quit"])
+        self.assertEqual(mps.environment(), {})
+
+    def test_says_why_it_does_not_serve(self):
+        self.assertIn("out of luck", self.mps("echo out of luck; exit 1").start().word)
+        mps = self.mps(trial="no server").start()
+        self.assertEqual((mps.word, mps.environment()), ("no (no server)", {}))
+        self.assertEqual(self.told()[-1], ":quit", "what was started is ended")
+        self.assertIn(CONTROL, self.mps(script="").start().word)
+        self.assertIn("rehearsal", self.mps(target=REHEARSAL).start().word)
+
+    def test_is_not_started_unasked(self):
+        self.mps().stop()
+        self.assertEqual(self.told(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
