@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/measure/launch.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/profiler_context.h"
 #include "engine/run/executor.h"
@@ -30,7 +31,7 @@ std::vector<std::string> missing_signatures(const ProfilerContext& context,
 }
 
 struct NetworkSweeps {
-  SweepTimes times;             ///< of every operator, by OpId
+  SweepTimes times;             ///< of every operator, by OpId, and of kDeviceThings
   Samples samples;              ///< of the sweeps, the maximum over all ranks
   std::vector<double> of_rank;  ///< of the sweeps, on this rank
 };
@@ -46,15 +47,18 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   executor.record_stages(true);
 
   const Protocol& protocol = context.protocol;
-  NetworkSweeps sweeps{SweepTimes(order.size()), {}, {}};
+  const bool asynchronous = context.backend.accelerator() != nullptr;
+  NetworkSweeps sweeps{SweepTimes(order.size() + kDeviceThings), {}, {}};
   std::optional<log::Progress> progress;
   const std::string what = "measuring operators, sweep";
   if (context.leader()) progress.emplace(what);
   const Stopwatch stopwatch;
   const auto sweep = [&] {
-    const double ms = executor.run_once();
+    const DeviceSweep on_device = asynchronous ? sweep_device(executor) : DeviceSweep{};
+    const double ms = asynchronous ? on_device.ms() : executor.run_once();
     sweeps.of_rank.push_back(ms);
     sweeps.times.begin_sweep();
+    add_device_things(on_device, order.size(), sweeps.times);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const StageTimes& clock = executor.clocks().stages[i];
       sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
@@ -119,8 +123,11 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
   if (sweeps.samples.ms.empty()) return measured;
   const Samples of_team = of_my_team(context, sweeps);
   for (std::size_t team = 0; team < into.size(); ++team) {
-    const auto by_op = sweeps.times.merge(context.transport, of_team, context.teams[team]);
+    auto by_op = sweeps.times.merge(context.transport, of_team, context.teams[team]);
     if (missing[team].empty()) continue;
+    into[team]->launch = launch_of(by_op);
+    by_op.resize(by_op.size() - kDeviceThings);
+    for (Measurement& each : by_op) each = without_marks(each, into[team]->launch);
     write_operators(context.coarse.graph, missing[team], by_op, *into[team]);
     add_settling(*into[team], "operators", settling_of(sweeps.samples));
     mark_operators(*into[team], missing[team], !measured.stopped);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/measure/kept_weights.h"
+#include "engine/measure/launch.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/profiler_context.h"
 #include "engine/measure/stage_batch.h"
@@ -142,7 +143,8 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   }
   const std::vector<Measurement> merged = sweeps.merge(transport, samples, team);
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    into_.stages[stage_key(context_.coarse.graph, batch[i])] = merged[i];
+    into_.stages[stage_key(context_.coarse.graph, batch[i])] =
+        without_marks(merged[i], into_.launch);
   }
   add_settling(into_, "stages", settling_of(samples));
   if (stages) kept_.keep(stages->take_operators());

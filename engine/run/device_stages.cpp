@@ -15,7 +15,7 @@ namespace hios {
 namespace {
 
 // Mark 0 is the start of the iteration; each stage has two, then each send has one and each receive
-// two.
+// two, and the last is the end of all.
 constexpr std::size_t kOrigin = 0;
 constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
 constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
@@ -91,17 +91,26 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
   }
 }
 
+void DeviceStages::make_marks() {
+  if (!marks_) marks_ = backend_.make_marks(end_of_all() + 1);
+}
+
 void DeviceStages::record_stages(bool on) {
-  if (on && !marks_) {
-    marks_ = backend_.make_marks(wait_mark(plan_.receives.size()));
+  if (on && with_marks_.empty()) {
+    make_marks();
     with_marks_ = record_all(true);
   }
   timed_ = on;
 }
 
+void DeviceStages::time_whole(bool on) {
+  if (on) make_marks();
+  whole_ = on;
+}
+
 void DeviceStages::begin() {
   next_ = 0;
-  if (timed_) marks_->mark(kOrigin);
+  if (timed_ || whole_) marks_->mark(kOrigin);
 }
 
 std::size_t DeviceStages::run_next() {
@@ -129,6 +138,7 @@ void DeviceStages::mark_wait(std::size_t receive) { marks_->mark(wait_mark(recei
 void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(receive) + 1); }
 
 void DeviceStages::end(RunClocks& clocks) {
+  if (whole_) marks_->mark(end_of_all());
   backend_.synchronize();
   if (timed_) read_clocks(clocks);
 }

@@ -29,6 +29,11 @@ class DeviceStages {
   /// makes recordings of its own for that, as the constructor does, so that plain iterations carry
   /// no reading.
   void record_stages(bool on);
+  /// Whether plain iterations to come read it before the first and behind the last of what the
+  /// device is given, and nowhere else.
+  void time_whole(bool on);
+  /// What lay between the two in the last such iteration.
+  double whole_ms() const { return marks_->ms(0, end_of_all()); }
 
   void begin();
   /// Queues the next segment and returns the step behind it. Blocking, it throws a RunError that
@@ -58,6 +63,8 @@ class DeviceStages {
   void read_clocks(RunClocks& clocks) const;
   std::size_t send_mark(std::size_t send) const;
   std::size_t wait_mark(std::size_t receive) const;
+  std::size_t end_of_all() const { return wait_mark(plan_.receives.size()); }
+  void make_marks();
 
   const RankPlan& plan_;
   const Graph& graph_;
@@ -67,7 +74,7 @@ class DeviceStages {
   const std::string host_;
   const bool blocking_;
   std::size_t next_ = 0;  // segment of this iteration
-  bool timed_ = false;
+  bool timed_ = false, whole_ = false;
   std::unique_ptr<ClockMarks> marks_;  // made when first wanted; recordings use them
   Recordings plain_, with_marks_;
 };

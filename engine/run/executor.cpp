@@ -249,6 +249,9 @@ void Executor::record_stages(bool on) {
 
 const RunClocks& Executor::clocks() const { return state_->clocks; }
 
+void Executor::time_device(bool on) { state_->device->time_whole(on); }
+double Executor::device_ms() const { return state_->device->whole_ms(); }
+
 RankTimeline Executor::timeline() const {
   const RunClocks& clocks = state_->clocks;
   const RankPlan& plan = state_->plan;

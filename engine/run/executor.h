@@ -49,6 +49,11 @@ class Executor {
   /// Switching it on may allocate; while it is off, nothing is noted, and nothing costs time.
   void record_stages(bool on);
   const RunClocks& clocks() const;
+  /// On an asynchronous device, while stages are not recorded: its clock is read before the first
+  /// and behind the last of what it is given, and nowhere else. Switching it on may allocate.
+  void time_device(bool on);
+  /// What passed between the two, in ms.
+  double device_ms() const;
   /// The same as this rank's part of a Timeline. Allocates.
   RankTimeline timeline() const;
   /// With ExecutorOptions::time_operators, of the last recorded run. On an asynchronous device,

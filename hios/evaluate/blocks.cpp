@@ -34,8 +34,7 @@ std::vector<DeviceId> other_readers(const Graph& graph, const Assignment& assign
 
 double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer) {
   double ms = 0;
-  for (const EdgeId edge : graph.out_edges(producer))
-    ms = std::max(ms, costs.mean_transfer_ms(edge));
+  for (const EdgeId edge : graph.out_edges(producer)) ms = std::max(ms, costs.mean_link_ms(edge));
   return ms;
 }
 

@@ -55,9 +55,7 @@ class PlanOfSchedule {
   void for_each_output(OpId op, const Visit& visit) const {
     for (const EdgeId edge : graph_.out_edges(op)) visit(edge, graph_.edge(edge).to);
   }
-  double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const {
-    return costs_.transfer_ms(edge, from, to);
-  }
+  const CostModel& costs() const { return costs_; }
 
  private:
   struct PlacedStage {

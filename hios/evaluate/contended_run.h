@@ -27,8 +27,7 @@ Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const 
 ///
 /// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
 /// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
-/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId reader)); transfer_ms(edge,
-/// from, to).
+/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId reader)); costs().
 class ContendedRun {
  public:
   /// A tensor on its way to one device.
@@ -106,7 +105,11 @@ class ContendedRun {
     latency_ms_ = 0;
     tensors_.clear();
     first_tensor_.clear();
-    for (std::size_t s = 0; s < plan.stages(); ++s) waits_[s] = plan.used(s) && !plan.is_first(s);
+    for (std::size_t s = 0; s < plan.stages(); ++s) {
+      if (!plan.used(s)) continue;
+      waits_[s] = !plan.is_first(s);
+      if (plan.is_first(s)) awaited_ms_[s] = plan.costs().launch_ms(plan.device(s));
+    }
     for (std::size_t i = 0; i < plan.operators(); ++i) list_tensors(plan, OpId(i));
     first_tensor_.push_back(tensors_.size());
     free_ms_.assign(contention_ == Contention::kPort ? 2 * devices_ : links_.size(), 0);
@@ -130,7 +133,8 @@ class ContendedRun {
         tensors_.push_back({.producer = op, .from = from, .to = to, .first_edge = edge});
         choose_channels(tensors_.back());
       }
-      tensors_[t].occupied_ms = std::max(tensors_[t].occupied_ms, plan.transfer_ms(edge, from, to));
+      tensors_[t].occupied_ms =
+          std::max(tensors_[t].occupied_ms, plan.costs().link_ms(edge, from, to));
     });
     std::sort(tensors_.begin() + static_cast<std::ptrdiff_t>(first), tensors_.end(),
               [](const Tensor& a, const Tensor& b) { return a.to < b.to; });
@@ -205,8 +209,8 @@ class ContendedRun {
     plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId reader) {
       const std::size_t to = plan.stage_of(reader);
       if (stopped || plan.device(to) != tensor.to) return;
-      stopped =
-          arrive(plan, to, tensor.start_ms + plan.transfer_ms(edge, tensor.from, tensor.to), stop);
+      stopped = arrive(
+          plan, to, tensor.start_ms + plan.costs().transfer_ms(edge, tensor.from, tensor.to), stop);
     });
     return stopped;
   }

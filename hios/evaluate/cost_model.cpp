@@ -27,20 +27,6 @@ const double* time_on(const Operator& op, const Device& device) {
   return op.has_time ? &op.time_ms : nullptr;
 }
 
-/// Nothing where the edge has no time for the pair.
-std::optional<double> time_between(const Edge& edge, const Device& from, const Device& to) {
-  if (!edge.transfer_by_pair) return std::nullopt;
-  for (const std::string& sender : {from.name, from.kind}) {
-    const auto receivers = edge.transfer_by_pair->find(sender);
-    if (receivers == edge.transfer_by_pair->end()) continue;
-    for (const std::string& receiver : {to.name, to.kind}) {
-      const auto found = receivers->second.find(receiver);
-      if (found != receivers->second.end()) return found->second;
-    }
-  }
-  return std::nullopt;
-}
-
 void refuse_missing_signatures(const Graph& graph, const Device& device, const Profile& profile,
                                const Configuration& configuration, Need need) {
   std::set<std::string> missing;
@@ -105,7 +91,8 @@ CostModel::CostModel(const Graph& graph, const Platform& platform)
       platform_(&platform),
       operators_(graph.size()),
       operator_ms_(graph.size() * platform.size(), kCannotRun),
-      configurations_(platform.size(), nullptr) {
+      configurations_(platform.size(), nullptr),
+      launch_ms_(platform.size(), 0) {
   if (platform.size() == 0) throw InputError("a platform needs at least one device");
 }
 
@@ -137,6 +124,7 @@ CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
     refuse_missing_signatures(graph, device, profile, configuration,
                               measurement_of(DeviceId(d), platform, profile.file, graph));
     costs.configurations_[d] = &configuration;
+    if (configuration.launch) costs.launch_ms_[d] = configuration.launch->ms;
     const bool warm = counts_warm(graph, device, configuration);
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Operator& op = graph.op(OpId(i));
@@ -174,8 +162,16 @@ CostModel CostModel::only(std::span<const DeviceId> devices) const {
       mean = sum / pairs;
     }
   }
+  costs.mean_launch_ms_ = 0;
+  for (const DeviceId device : devices) {
+    if (pairs > 0) costs.mean_launch_ms_ += launch_ms(device) / static_cast<double>(devices.size());
+  }
   costs.fill_means();
   return costs;
+}
+
+double CostModel::least_launch_ms() const {
+  return *std::min_element(launch_ms_.begin(), launch_ms_.end());
 }
 
 bool CostModel::can_run(OpId op, DeviceId device) const {
@@ -209,99 +205,6 @@ void CostModel::number_signatures() {
       stages = std::move(numbered);
     }
     measured_.push_back(stages);
-  }
-}
-
-const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
-  const Device& sender = platform_->device(from);
-  const Device& receiver = platform_->device(to);
-  const bool alike = sender.kind == receiver.kind && sender.identity == receiver.identity;
-  for (const Configuration* configuration :
-       {configurations_[from.index()], configurations_[to.index()]}) {
-    // Devices that are all alike say nothing of transfers to another kind.
-    if (!configuration || (configuration->devices.empty() && !alike)) continue;
-    for (const TransferCurve& curve : configuration->transfers) {
-      if (curve.from == from.index() && curve.to == to.index() && !curve.points.empty()) {
-        return &curve;
-      }
-    }
-  }
-  return nullptr;
-}
-
-std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const {
-  if (const TransferCurve* points = curve(from, to)) return points->transfer_ms(size);
-  if (const auto link = platform_->link(from, to)) return link->transfer_ms(size);
-  return std::nullopt;
-}
-
-void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
-  const Device& device = platform_->device(from);
-  const bool routed = platform_->traffic().routing == Routing::kWidest;
-  std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " +
-                     platform_->device(to).name + " for the edge " + graph_->op(edge.from).name +
-                     " -> " + graph_->op(edge.to).name;
-  if (edge.transfer_by_pair && edge.size_bytes == 0) {
-    throw InputError(text + ": its transfer_ms does not name the pair, and it has no bytes; give " +
-                     "one of the two");
-  }
-  if (const Configuration* configuration = configurations_[from.index()]) {
-    throw InputError(text + " in the profile (" + describe(*configuration) + ")",
-                     measurement_of(from, *platform_, profile_file_, *graph_));
-  }
-  if (routed) {
-    throw InputError(text + ": no way over the platform's links leads there; give it a link or a " +
-                     "default_link, or the edge transfer_ms");
-  }
-  throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
-}
-
-void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
-  const std::size_t devices = platform_->size();
-  row.assign(devices * devices, 0);
-  for (std::size_t a = 0; a < devices; ++a) {
-    for (std::size_t b = 0; b < devices; ++b) {
-      if (a == b) continue;
-      auto ms = time_between(edge, platform_->device(DeviceId(a)), platform_->device(DeviceId(b)));
-      const bool sized = !edge.transfer_by_pair || edge.size_bytes > 0;
-      if (!ms && sized) ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
-      if (!ms) refuse_transfer(edge, DeviceId(a), DeviceId(b));
-      row[a * devices + b] = *ms;
-    }
-  }
-}
-
-void CostModel::fill_transfers() {
-  const std::size_t devices = platform_->size();
-  transfer_price_.resize(graph_->edge_count());
-  mean_transfer_ms_.assign(graph_->edge_count(), 0);
-  if (devices < 2) return;
-  std::unordered_map<Bytes, std::pair<std::uint32_t, double>> classes;  // row, mean
-  std::vector<double> row;
-  std::uint32_t rows = 0;
-  const auto add_row = [&](const Edge& edge) {
-    fill_row(edge, row);
-    pair_ms_.insert(pair_ms_.end(), row.begin(), row.end());
-    const double mean =
-        std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(devices * (devices - 1));
-    return std::pair(rows++, mean);
-  };
-  for (std::size_t e = 0; e < graph_->edge_count(); ++e) {
-    const Edge& edge = graph_->edge(EdgeId(e));
-    if (edge.transfer_ms) {
-      transfer_price_[e].ms = mean_transfer_ms_[e] = *edge.transfer_ms;
-      continue;
-    }
-    std::pair<std::uint32_t, double> priced;
-    if (edge.transfer_by_pair) {
-      priced = add_row(edge);
-    } else {
-      auto found = classes.find(edge.size_bytes);
-      if (found == classes.end()) found = classes.emplace(edge.size_bytes, add_row(edge)).first;
-      priced = found->second;
-    }
-    transfer_price_[e] = {true, priced.first, 0};
-    mean_transfer_ms_[e] = priced.second;
   }
 }
 

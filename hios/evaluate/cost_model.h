@@ -62,7 +62,8 @@ class CostModel {
   StageCost stage(const Stage& stage, DeviceId device) const;
   double stage_ms(const Stage& s, DeviceId device) const { return stage(s, device).ms; }
 
-  /// 0 on one device.
+  /// From the end of a tensor's producer until a stage elsewhere can start by it: link_ms(), and
+  /// the launch there. 0 on one device.
   double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const {
     if (from == to) return 0;
     const TransferPrice& price = transfer_price_[edge.index()];
@@ -70,6 +71,16 @@ class CostModel {
     const std::size_t devices = configurations_.size();
     return pair_ms_[(price.row * devices + from.index()) * devices + to.index()];
   }
+
+  /// Of that, how long the tensor travels. REQUIRES: two devices.
+  double link_ms(EdgeId edge, DeviceId from, DeviceId to) const {
+    return transfer_ms(edge, from, to) - launch_ms(to);
+  }
+  /// What a device needs to begin an inference, or to go on once a tensor from elsewhere is there,
+  /// while it has nothing else to do (Configuration::launch_ms). 0 with the graph's own costs.
+  double launch_ms(DeviceId device) const { return launch_ms_[device.index()]; }
+  /// Of any device: no inference ends sooner than that much behind what its operators take.
+  double least_launch_ms() const;
 
   /// What the edge costs between any two devices, where that is the same for all.
   std::optional<double> transfer_ms(EdgeId edge) const {
@@ -81,6 +92,8 @@ class CostModel {
   /// mean over ordered pairs of different devices (0 with one device).
   double mean_operator_ms(OpId op) const { return mean_operator_ms_[op.index()]; }
   double mean_transfer_ms(EdgeId edge) const { return mean_transfer_ms_[edge.index()]; }
+  /// The same of link_ms().
+  double mean_link_ms(EdgeId edge) const { return mean_transfer_ms(edge) - mean_launch_ms_; }
 
   /// Called for each stage of two groups or more whose cost is asked and was not measured: how the
   /// profiler learns what to measure. Not called concurrently by us; may be empty.
@@ -126,6 +139,8 @@ class CostModel {
   std::size_t operators_ = 0;
   std::vector<double> operator_ms_;                   // device × operator
   std::vector<const Configuration*> configurations_;  // by device
+  std::vector<double> launch_ms_;                     // by device
+  double mean_launch_ms_ = 0;                         // over ordered pairs, 0 with one device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
   std::vector<TransferPrice> transfer_price_;                    // by edge
   std::vector<double> pair_ms_;                                  // row × from × to

@@ -27,12 +27,13 @@ struct Journey {
 /// A journey as one stage awaits it: by its own edges only.
 struct Arrival {
   std::size_t journey;
-  double alone_ms;
+  double alone_ms;  ///< and the launch behind it
 };
 
 /// A stage with all that its device does for it.
 struct Node {
   DeviceId device;
+  double launch_ms = 0;               ///< before the first of its device
   double work_ms = 0;                 ///< the stage's cost; overflow before the first of its device
   double send_ms = 0;                 ///< behind it
   std::vector<Arrival> received;      ///< what its operators read from other devices
@@ -86,6 +87,7 @@ class Flow {
       for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
         Node& node = nodes_.emplace_back();
         node.device = DeviceId(d);
+        if (s == 0) node.launch_ms = costs_.launch_ms(node.device);
         node.work_ms = costs_.stage_ms(schedule.devices[d][s], DeviceId(d)) +
                        (s == 0 ? period.blocks[d].overflow_ms : 0);
       }
@@ -116,10 +118,13 @@ class Flow {
         const OpId reader = graph_.edge(edge).to;
         if (assignment_[reader].device != transfer.to) continue;
         double& ms = readers[assignment_.stage_number(reader)];
-        ms = std::max(ms, alone * costs_.transfer_ms(edge, from, transfer.to));
+        ms = std::max(ms, alone * costs_.link_ms(edge, from, transfer.to));
         slowest_ms = std::max(slowest_ms, ms);
       }
-      for (const auto& [stage, ms] : readers) nodes_[stage].received.push_back({journey, ms});
+      const double launch_ms = costs_.launch_ms(transfer.to);
+      for (const auto& [stage, ms] : readers) {
+        nodes_[stage].received.push_back({journey, ms + launch_ms});
+      }
       nodes_[readers.begin()->first].taken_in.push_back(journey);
       nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(journey);
       journeys_.push_back({transfer.producer, from, transfer.to, slowest_ms,
@@ -155,7 +160,7 @@ class Flow {
     for (const std::size_t n : order_) {
       const Node& node = nodes_[n];
       double& free_ms = free_ms_[node.device.index()];
-      double start = std::max(free_ms, ready[node.device.index()]);
+      double start = std::max(free_ms, ready[node.device.index()] + node.launch_ms);
       for (const Arrival& each : node.received)
         start = std::max(start, left_ms_[each.journey] + each.alone_ms);
       double end = start;
@@ -184,7 +189,7 @@ class Flow {
   std::vector<Journey> journeys_;
   std::vector<std::size_t> order_;
   std::vector<double> free_ms_;  // by device: since when it is
-  std::vector<double> left_ms_;     // by journey: when this inference's tensor did
+  std::vector<double> left_ms_;  // by journey: when this inference's tensor did
   // By place, by device: from when on an inference may have the place.
   std::vector<std::vector<double>> ready_ms_;
 };

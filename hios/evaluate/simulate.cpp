@@ -92,7 +92,7 @@ class Simulation {
       }
     });
     const bool first = nodes_[node].stage == 0;
-    own.awaited_ms = first ? 0.0 : times(node - 1).end_ms;
+    own.awaited_ms = first ? costs_.launch_ms(device) : times(node - 1).end_ms;
     own.start_ms = std::max(own.ready_ms, own.awaited_ms);
     const StageCost cost =
         costs_.stage(schedule_.devices[device.index()][nodes_[node].stage], device);
@@ -129,7 +129,7 @@ class Simulation {
     for (EdgeId e : graph_.out_edges(producer)) {
       const DeviceId to = nodes_[node_of(graph_.edge(e).to)].device;
       if (to == from) continue;
-      const double end = start + costs_.transfer_ms(e, from, to);
+      const double end = start + costs_.link_ms(e, from, to);
       const auto sent = std::find_if(timeline_.transfers.begin() + static_cast<long>(first),
                                      timeline_.transfers.end(),
                                      [to](const TransferTimes& t) { return t.to == to; });

@@ -10,7 +10,9 @@ namespace hios {
 /// Operator Scheduler for Real-Time Inference of DAG-Structured Deep Learning Models on Multiple
 /// GPUs", section III-B): a stage starts when its device has ended the stage before and every input
 /// is there (a producer on another device: its stage's end plus the transfer); it ends its cost
-/// later. Linear in operators and edges. REQUIRES: validate() finds nothing (throws
+/// later. A device begins launch_ms() after the inference does, and needs as long once more to
+/// start by a tensor from elsewhere, unless it is busy meanwhile: it is told ahead what comes next.
+/// Linear in operators and edges. REQUIRES: validate() finds nothing (throws
 /// std::logic_error on a cyclic wait).
 ///
 /// Where the costs' platform has contention, a tensor waits until its link is free, or both its

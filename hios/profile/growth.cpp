@@ -104,6 +104,7 @@ void bring_in(const Configuration& before, const Configuration& mine, Configurat
   bring_in_entries(before.operators, mine.operators, now.operators);
   bring_in_entries(before.stages, mine.stages, now.stages);
   bring_in_curves(before, mine, now);
+  if (mine.launch && mine.launch != before.launch) now.launch = mine.launch;
   bring_in_entries(before.warm, mine.warm, now.warm);
   if (mine.io_charge && mine.io_charge != before.io_charge) now.io_charge = mine.io_charge;
   now.seconds += std::max(0.0, mine.seconds - before.seconds);

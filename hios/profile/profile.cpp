@@ -33,6 +33,7 @@ void absorb(Configuration& into, const Configuration& from) {
       into.transfers.push_back(curve);
     }
   }
+  if (from.launch) into.launch = from.launch;
   for (const auto& [signature, warm] : from.warm) into.warm.insert_or_assign(signature, warm);
   if (from.io_charge) into.io_charge = from.io_charge;
   into.seconds += from.seconds;

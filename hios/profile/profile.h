@@ -40,6 +40,18 @@ struct MeasuredCharge {
   bool operator==(const MeasuredCharge&) const = default;
 };
 
+/// Of devices that are given their work in advance.
+struct MeasuredLaunch {
+  /// What a rank takes for an inference beside what the device does: from telling it to begin until
+  /// the first operator does, and from the last one's end until the rank has seen it.
+  double ms = 0;
+  /// What reading the device's clock around a stage added to it. The times of operators and stages
+  /// are without it.
+  double marks_ms = 0;
+  std::int64_t samples = 0;
+  bool operator==(const MeasuredLaunch&) const = default;
+};
+
 /// The groups of a stage as signatures; `canonical` sorts the groups, so that equal multisets of
 /// groups are equal keys.
 using StageKey = std::vector<std::vector<std::string>>;
@@ -83,6 +95,7 @@ struct Configuration {
   std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
   std::map<StageKey, Measurement> stages;
   std::vector<TransferCurve> transfers;
+  std::optional<MeasuredLaunch> launch;  ///< nothing: takes no time
   // For many inferences in flight; where nobody asked for it, there is none.
   std::map<std::string, WarmMeasurement, std::less<>> warm;  ///< by signature
   std::optional<MeasuredCharge> io_charge;

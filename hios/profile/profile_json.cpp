@@ -55,6 +55,16 @@ MeasuredCharge read_charge(const JsonView& view) {
   return measured;
 }
 
+MeasuredLaunch read_launch(const JsonView& view) {
+  ObjectReader reader(view);
+  MeasuredLaunch launch;
+  launch.ms = reader.required("ms").number(0, kMaxMs);
+  launch.marks_ms = reader.required("marks_ms").number(-kMaxMs, kMaxMs);
+  launch.samples = reader.required("samples").integer(1, kMaxSamples);
+  reader.finish();
+  return launch;
+}
+
 StageKey read_key(const JsonView& view) {
   StageKey groups = read_groups(view, [](const JsonView& signature) { return signature.string(); });
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -132,12 +142,14 @@ void check_algorithms(const JsonView& machine) {
 }
 
 /// The keys of version 2.
-void read_throughput(ObjectReader& reader, int version, Configuration& into) {
+void read_version_2(ObjectReader& reader, int version, Configuration& into) {
+  const auto launch = reader.optional("launch");
   const auto warm = reader.optional("warm");
   const auto charge = reader.optional("io_charge");
-  for (const auto& key : {warm, charge}) {
+  for (const auto& key : {launch, warm, charge}) {
     if (key && version < 2) key->fail("is a key of version 2: say \"version\": 2");
   }
+  if (launch) into.launch = read_launch(*launch);
   if (warm) read_warm(*warm, into);
   if (charge) into.io_charge = read_charge(*charge);
 }
@@ -163,7 +175,7 @@ Configuration read_configuration(const JsonView& view, int version) {
   if (const auto transfers = reader.optional("transfers")) {
     read_transfers(*transfers, configuration);
   }
-  read_throughput(reader, version, configuration);
+  read_version_2(reader, version, configuration);
   if (const auto seconds = reader.optional("seconds")) {
     configuration.seconds = seconds->number(0, kMaxMs);
   }
@@ -187,7 +199,11 @@ Json transfer_json(const TransferCurve& curve) {
   return {{"from", curve.from}, {"to", curve.to}, {"points", std::move(points)}};
 }
 
-void add_throughput(const Configuration& configuration, Json& json) {
+void add_version_2(const Configuration& configuration, Json& json) {
+  if (const auto& launch = configuration.launch) {
+    json["launch"] = {
+        {"ms", launch->ms}, {"marks_ms", launch->marks_ms}, {"samples", launch->samples}};
+  }
   for (const auto& [signature, warm] : configuration.warm) {
     json["warm"][signature] = {{"ms", warm.ms},
                                {"cold_ms", warm.cold_ms},
@@ -200,7 +216,7 @@ void add_throughput(const Configuration& configuration, Json& json) {
 }
 
 bool is_of_version_2(const Configuration& configuration) {
-  return !configuration.warm.empty() || configuration.io_charge;
+  return configuration.launch || !configuration.warm.empty() || configuration.io_charge;
 }
 
 Json configuration_json(const Configuration& configuration) {
@@ -223,7 +239,7 @@ Json configuration_json(const Configuration& configuration) {
                {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
                {"seconds", configuration.seconds}};
   if (!configuration.devices.empty()) json["devices"] = configuration.devices;
-  add_throughput(configuration, json);
+  add_version_2(configuration, json);
   return json;
 }
 

@@ -119,6 +119,7 @@ class MappingTable {
   bool are_twins(DeviceId a, DeviceId b) const {
     const Platform& platform = costs_.platform();
     if (platform.device(a).memory_bytes != platform.device(b).memory_bytes) return false;
+    if (costs_.launch_ms(a) != costs_.launch_ms(b)) return false;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       if (costs_.operator_ms(OpId(i), a) != costs_.operator_ms(OpId(i), b)) return false;
     }
@@ -141,7 +142,8 @@ class MappingTable {
     for (std::size_t j = 0; j < devices_; ++j) {
       if (!tried(0, j)) continue;
       if (!empty_.may_go(order_[0], DeviceId(j))) continue;
-      tree_.set(0, DeviceId(j), costs_.operator_ms(order_[0], DeviceId(j)), {});
+      const DeviceId device(j);
+      tree_.set(0, device, costs_.launch_ms(device) + costs_.operator_ms(order_[0], device), {});
     }
   }
 
@@ -190,7 +192,9 @@ class MappingTable {
     if (i > 0) {
       history = ends_[entry.parent];
     } else {
-      history.free_ms.assign(devices_, 0);
+      for (std::size_t d = 0; d < devices_; ++d) {
+        history.free_ms.push_back(costs_.launch_ms(DeviceId(d)));
+      }
       for (std::size_t d = 0; d < devices_ && empty_.limited(); ++d) {
         history.room.push_back(empty_.room(DeviceId(d)));
       }

@@ -31,9 +31,7 @@ class PlanOfArrangement {
       visit(output.edge, output.op);
     }
   }
-  double transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const {
-    return arrangement_.problem().costs().transfer_ms(edge, from, to);
-  }
+  const CostModel& costs() const { return arrangement_.problem().costs(); }
 
  private:
   static Slot slot(std::size_t stage) { return static_cast<Slot>(stage); }

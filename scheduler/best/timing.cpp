@@ -75,7 +75,7 @@ double Timing::ready_ms(Slot slot) const {
   const Arrangement& a = *arrangement_;
   const CostModel& costs = a.problem().costs();
   const DeviceId device = a.device(slot);
-  double ready = a.before(slot) == kNoSlot ? 0 : end_ms_[a.before(slot)];
+  double ready = a.before(slot) == kNoSlot ? costs.launch_ms(device) : end_ms_[a.before(slot)];
   for (OpId op : a.operators(slot)) {
     for (const SearchProblem::Link& input : a.problem().inputs(op)) {
       const Slot from = a.slot_of(input.op);

@@ -28,6 +28,7 @@ EarliestStart::EarliestStart(const Graph& graph, const CostModel& costs, std::ve
       placement_(graph, costs),
       waits_(graph.size()),
       lanes_(costs.platform().size()) {
+  for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].free_ms = costs.launch_ms(DeviceId(d));
   for (std::size_t i = 0; i < graph.size(); ++i) {
     waits_[i] = graph.in_edges(OpId(i)).size();
     if (waits_[i] == 0) make_ready(OpId(i));

@@ -135,7 +135,7 @@ void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
 }
 
 double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId device) const {
-  double ready = 0;
+  double ready = costs_.launch_ms(device);
   for (EdgeId e : graph_.in_edges(order_[position])) {
     const Placed& input = placed_[position_[graph_.edge(e).from.index()]];
     if (input.device == kNone) continue;

@@ -75,7 +75,7 @@ MappingTimes::MappingTimes(const Graph& graph, const CostModel& costs, std::vect
 }
 
 double MappingTimes::latency_ms(const Mapping& mapping) {
-  std::fill(free_ms_.begin(), free_ms_.end(), 0);
+  for (std::size_t d = 0; d < free_ms_.size(); ++d) free_ms_[d] = costs_->launch_ms(DeviceId(d));
   double latency = 0;
   std::size_t input = 0;
   for (std::size_t i = 0; i < order_.size(); ++i) {

@@ -32,7 +32,7 @@ void ListTimeline::clear() {
 }
 
 double ListTimeline::earliest_start_ms(OpId op, DeviceId device) const {
-  double ready = 0;
+  double ready = costs_->launch_ms(device);
   for (EdgeId e : graph_->in_edges(op)) {
     const OpId input = graph_->edge(e).from;
     const auto& from = device_of_[input.index()];

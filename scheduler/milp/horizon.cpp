@@ -98,7 +98,10 @@ void Horizon::find_places() {
 }
 
 void Horizon::compute_heads(const Surroundings* around) {
-  head_.assign(ops_.size() * devices_, 0);
+  head_.clear();
+  for (std::size_t v = 0; v < ops_.size(); ++v) {
+    for (std::size_t d = 0; d < devices_; ++d) head_.push_back(costs_->launch_ms(DeviceId(d)));
+  }
   if (around != nullptr) head_ = around->head_ms;
   for (std::size_t v = 0; v < ops_.size(); ++v) {
     for (std::size_t d = 0; d < devices_; ++d) {

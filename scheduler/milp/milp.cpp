@@ -64,7 +64,11 @@ double longest_ms(const Graph& graph, const CostModel& costs) {
     }
     sum += dearest;
   }
-  return sum;
+  double longest_launch = 0;
+  for (std::size_t d = 0; d < devices; ++d) {
+    longest_launch = std::max(longest_launch, costs.launch_ms(DeviceId(d)));
+  }
+  return sum + longest_launch;
 }
 
 class Search {

@@ -68,9 +68,16 @@ void FixedRest::find_order(bool by_start) {
   }
 }
 
+/// Since when devices are free.
+std::vector<double> FixedRest::launches_ms() const {
+  std::vector<double> launches;
+  for (std::size_t d = 0; d < devices_; ++d) launches.push_back(costs_.launch_ms(DeviceId(d)));
+  return launches;
+}
+
 void FixedRest::find_times() {
   const Graph& graph = costs_.graph();
-  std::vector<double> free(devices_, 0), next(devices_, 0);
+  std::vector<double> free = launches_ms(), next(devices_, 0);
   for (OpId op : order_) {
     start_[op.index()] = std::max(free[device(op)], arrival_ms(op, device(op), order_.size()));
     free[device(op)] = start_ms(op) + time_ms(op);
@@ -91,7 +98,7 @@ void FixedRest::find_times() {
 
 /// When all that it reads of those before `begin` could be there.
 double FixedRest::arrival_ms(OpId op, std::size_t device, std::size_t begin) const {
-  double latest = 0;
+  double latest = costs_.launch_ms(DeviceId(device));
   for (EdgeId e : costs_.graph().in_edges(op)) {
     const OpId from = costs_.graph().edge(e).from;
     if (place_[from.index()] >= begin) continue;
@@ -128,7 +135,7 @@ double FixedRest::tail_ms(OpId op, std::size_t device, std::size_t end) const {
 }
 
 double FixedRest::without_ms(std::size_t begin, std::size_t end) const {
-  std::vector<double> free(devices_, 0), ends(costs_.graph().size(), 0);
+  std::vector<double> free = launches_ms(), ends(costs_.graph().size(), 0);
   double latest = 0;
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (i >= begin && i < end) continue;

@@ -37,6 +37,7 @@ class FixedRest {
 
  private:
   double time_ms(OpId op) const;
+  std::vector<double> launches_ms() const;
   double arrival_ms(OpId op, std::size_t device, std::size_t begin) const;
   void find_order(bool by_start);
   void find_times();

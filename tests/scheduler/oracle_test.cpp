@@ -188,6 +188,20 @@ TEST(Oracle, MeasuredStagesOfAnyCost) {
   }
 }
 
+TEST(Oracle, DevicesThatAreToldToBegin) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "launched");
+    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
+    const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 3));
+    Profile profile = test::random_profile(graph, platform, random);
+    profile.configurations.front().launch = {random.uniform(0.01, 2), 0.1, 30};
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    judge(graph, platform, costs, test::prices_of(costs));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(Oracle, IosIsOptimalOnOneDevice) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

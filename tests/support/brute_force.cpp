@@ -49,7 +49,9 @@ class Search {
 
   BruteForceResult run() {
     State state;
-    state.free_ms.assign(platform_.size(), 0);
+    for (std::size_t d = 0; d < platform_.size(); ++d) {
+      state.free_ms.push_back(prices_.launch_ms(DeviceId(d)));
+    }
     state.finish_ms.assign(graph_.size(), 0);
     state.device_of.resize(graph_.size());
     best_.latency_ms = kInfinity;
@@ -162,6 +164,9 @@ class Search {
     for (const Device& device : platform_.devices()) {
       if (device.memory_bytes != platform_.devices().front().memory_bytes) return false;
     }
+    for (std::size_t d = 0; d < platform_.size(); ++d) {
+      if (prices_.launch_ms(DeviceId(d)) != prices_.launch_ms(DeviceId(0))) return false;
+    }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
         if (ms != candidate.cost_ms.front()) return false;
@@ -244,8 +249,8 @@ class Search {
           const Edge& edge = graph_.edge(e);
           if (!(state.done >> edge.from.index() & 1)) continue;  // in the stage
           start = std::max(start, state.finish_ms[edge.from.index()] +
-                                      prices_.transfer_ms(edge, state.device_of[edge.from.index()],
-                                                          DeviceId(d)));
+                                      prices_.until_ready_ms(
+                                          edge, state.device_of[edge.from.index()], DeviceId(d)));
         }
       }
     }

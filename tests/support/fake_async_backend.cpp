@@ -134,7 +134,10 @@ void FakeAsyncBackend::queue(const Command& command) {
       });
       break;
     case Command::Kind::kMark:
-      device_.enqueue(command.stream, [this, reading = command.reading] { *reading = clock_ms_; });
+      device_.enqueue(command.stream, [this, reading = command.reading] {
+        *reading = clock_ms_;
+        clock_ms_ += mark_ms;
+      });
       break;
   }
 }

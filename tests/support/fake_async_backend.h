@@ -24,6 +24,8 @@ class FakeAsyncBackend final : public FakeBackend {
                             std::optional<std::size_t> recordings_before_refusal = {});
   ~FakeAsyncBackend() override;
 
+  /// What reading the clock takes of the device.
+  double mark_ms = 0;
   /// What free_memory says; nothing: what the device has left, where it has a limit.
   std::optional<Bytes> free_bytes;
   /// How often a recording was replayed, how many were made.

@@ -59,8 +59,9 @@ Prices prices_of(const CostModel& costs) {
   prices.transfer_ms = [&](const Edge& edge, DeviceId from, DeviceId to) {
     const Graph& graph = costs.graph();
     const auto index = static_cast<std::size_t>(&edge - graph.edges().data());
-    return costs.transfer_ms(EdgeId(index), from, to);
+    return from == to ? 0 : costs.link_ms(EdgeId(index), from, to);
   };
+  prices.launch_ms = [&](DeviceId device) { return costs.launch_ms(device); };
   return prices;
 }
 
@@ -98,11 +99,11 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
     if (round > stages + 1) return std::nullopt;
     moved = false;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      double start = run->before ? run->before->end : 0;
+      double start = run->before ? run->before->end : prices.launch_ms(run->device);
       for (const Edge& edge : graph.edges()) {
         if (run_of[edge.to] != &*run || run_of[edge.from] == &*run) continue;
         const Run& from = *run_of[edge.from];
-        start = std::max(start, from.end + prices.transfer_ms(edge, from.device, run->device));
+        start = std::max(start, from.end + prices.until_ready_ms(edge, from.device, run->device));
       }
       if (start + run->cost != run->end) moved = true;
       run->start = start;
@@ -214,7 +215,7 @@ class SlowTraffic {
   }
 
   double end_of(std::size_t d, std::size_t s) const {
-    double start = s > 0 ? end_[d][s - 1] : 0;
+    double start = s > 0 ? end_[d][s - 1] : prices_.launch_ms(DeviceId(d));
     for (const Edge& edge : graph_.edges()) {
       if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s))
         continue;
@@ -225,7 +226,7 @@ class SlowTraffic {
       }
       for (const Sent& sent : all_) {
         if (sent.what != PlannedTransfer{edge.from, DeviceId(d)}) continue;
-        start = std::max(start, sent.start + prices_.transfer_ms(edge, sent.from, DeviceId(d)));
+        start = std::max(start, sent.start + prices_.until_ready_ms(edge, sent.from, DeviceId(d)));
       }
     }
     return start + prices_.stage_ms(schedule_.devices[d][s], DeviceId(d));

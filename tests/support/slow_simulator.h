@@ -10,10 +10,17 @@
 /// A second opinion on schedules, written apart from hios/: prices, timeline and deadlock.
 namespace hios::test {
 
-/// What a stage and a transfer cost.
+/// What a stage costs, how long a tensor travels, and what a device takes to begin an inference or
+/// to go on by a tensor that has come.
 struct Prices {
   std::function<double(const Stage&, DeviceId)> stage_ms;
   std::function<double(const Edge&, DeviceId from, DeviceId to)> transfer_ms;
+  std::function<double(DeviceId)> launch_ms = [](DeviceId) { return 0.0; };
+
+  /// From a producer's end until its reader can start.
+  double until_ready_ms(const Edge& edge, DeviceId from, DeviceId to) const {
+    return from == to ? 0 : transfer_ms(edge, from, to) + launch_ms(to);
+  }
 };
 
 /// By the graph's own costs; every edge must have its transfer_ms. Infinity where a device cannot

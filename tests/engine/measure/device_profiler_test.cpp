@@ -41,10 +41,14 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
     run_device_ranks(
         2, {test::route_case("staged")}, [&](mpi::Transport& transport, FakeAccelerator* device) {
           FakeAsyncBackend backend(*device, records);
+          backend.mark_ms = records ? 0.25 : 0;  // which is no operator's
           FakeSource source;
           Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
           Configuration configuration;
           profiler.measure_operators(configuration);
+          ASSERT_TRUE(configuration.launch);
+          EXPECT_EQ(configuration.launch->marks_ms, backend.mark_ms);
+          EXPECT_EQ(configuration.launch->samples, 2 * kShort.iterations);
           for (const auto& [signature, measurement] : configuration.operators) {
             EXPECT_EQ(measurement.ms, 1) << signature;
             EXPECT_EQ(measurement.min_ms, 1);

@@ -57,6 +57,20 @@ TEST_F(Chain, ThatKeepDevicesBusyAreTheirTime) {
   EXPECT_DOUBLE_EQ(run({0.5, 0.25}, 1, 9).period_ms, 9);
 }
 
+TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
+  Random random(3, "told");
+  Graph graph("one", {timed("a", 2)}, {});
+  const Platform platform = test::devices(1, 1);
+  Profile profile = test::random_profile(graph, platform, random);
+  profile.configurations.front().operators.begin()->second.ms = 2;
+  profile.configurations.front().launch = {0.5, 0, 1};
+  const CostModel costs = CostModel::from_profile(graph, platform, profile);
+  const Schedule schedule{{one_operator_stages({OpId(0)})}};
+  EXPECT_DOUBLE_EQ(simulate_many(graph, schedule, costs, 9, 1).period_ms, 2.5);
+  EXPECT_DOUBLE_EQ(simulate_many(graph, schedule, costs, 9, 2).period_ms, 2)
+      << "told while it is busy";
+}
+
 TEST_F(Chain, WithOnePlaceATensorWaitsUntilTheLastWasRead) {
   // The second leaves when b has ended with the first, at 9, and so on: 4 + 3 a time.
   EXPECT_EQ(run({0, 0}, 3, 1).end_ms, (std::vector<double>{9, 16, 23}));

@@ -85,6 +85,39 @@ TEST(Simulate, CountsStagesWhoseCostIsAnEstimate) {
       0u);
 }
 
+// A device is told ahead what comes next, so what it waits for costs a launch, and what it had long
+// since does not.
+TEST(Simulate, DevicesAreToldToBeginAndToGoOnByTensorsThatCome) {
+  Random random(2, "launch");
+  Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 9}, {1, 3, 9}, {3, 4, 9}});
+  Profile profile = test::random_profile(graph, test::devices(2, 1), random);
+  Configuration& configuration = profile.configurations.front();
+  for (auto& [signature, times] : configuration.operators) times.ms = 4;
+  for (TransferCurve& curve : configuration.transfers) curve.points = {{1, 3.0}};
+  configuration.launch = {0.5, 0, 1};
+  const Platform plain = test::devices(2, 1);
+  const Platform ports({plain.devices().begin(), plain.devices().end()}, {}, {},
+                       {.contention = Contention::kPort});
+  // gpu0: v1, v2. gpu1: v3, v4, of which v3 waits for v1.
+  const Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
+  for (const Platform& platform : {plain, ports}) {
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    EXPECT_DOUBLE_EQ(costs.link_ms(EdgeId(1), d0, d1), 3);
+    EXPECT_DOUBLE_EQ(costs.mean_link_ms(EdgeId(1)), 3);
+    const Timeline timeline = simulate(graph, schedule, costs);
+    EXPECT_DOUBLE_EQ(timeline.stages[0][0].start_ms, 0.5);
+    EXPECT_DOUBLE_EQ(timeline.stages[0][1].start_ms, 4.5) << "told ahead";
+    EXPECT_DOUBLE_EQ(timeline.transfers[0].end_ms, 4.5 + 3) << "the launch is not the link's";
+    EXPECT_DOUBLE_EQ(timeline.stages[1][0].start_ms, 4.5 + 3 + 0.5);
+    EXPECT_DOUBLE_EQ(timeline.latency_ms, 8 + 2 * 4);
+    // gpu0: v1, v2. gpu1: v4's input comes from gpu0 while v3 runs there.
+    const Schedule early{{{stage({{1}}), stage({{3}})}, {stage({{2}}), stage({{4}})}}};
+    const Timeline late = simulate(graph, early, costs);
+    EXPECT_DOUBLE_EQ(late.stages[1][0].start_ms, 8) << "v2 by v1";
+    EXPECT_DOUBLE_EQ(late.stages[1][1].start_ms, 12) << "v3's tensor is there by then";
+  }
+}
+
 TEST(Simulate, RefusesWhatValidateWould) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
   const Platform platform = test::devices(1, 1);

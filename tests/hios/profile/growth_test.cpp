@@ -63,6 +63,15 @@ TEST_F(Growth, KeepsWhatManyInferencesNeed) {
   EXPECT_EQ(now().io_charge->charge.send, 0.25);
 }
 
+TEST_F(Growth, KeepsTheLastMeasuredLaunch) {
+  now().launch = {0.02, 0.001, 10};
+  bring();
+  EXPECT_EQ(now().launch->ms, 0.02) << "not measured here";
+  mine().launch = {0.01, 0.002, 10};
+  bring();
+  EXPECT_EQ(now().launch->ms, 0.01);
+}
+
 TEST_F(Growth, WhatWasOnlyReadDoesNotUndoWhatOthersMeasuredAgain) {
   now().operators["a"] = {0.5, 0.5, 100};
   mine().operators["b"] = {1.5, 1.5, 100};

@@ -103,6 +103,24 @@ TEST(Profile, OfManyInferencesIsOfVersion2) {
   EXPECT_EQ(merged.configurations[0].io_charge, profile.configurations[0].io_charge);
 }
 
+TEST(Profile, OfDevicesThatAreToldToBeginIsOfVersion2) {
+  Profile profile = sample();
+  profile.configurations[0].launch = MeasuredLaunch{0.011, 0.0015, 30};
+  const Json json = to_json(profile);
+  EXPECT_EQ(json["version"], 2);
+  test::expect_meets_schema(json);
+  EXPECT_EQ(read(json).configurations[0].launch, profile.configurations[0].launch);
+  Json wrong = json;
+  wrong["configurations"][0]["launch"]["ms"] = -1;
+  expect_error<InputError>([&] { read(wrong); }, {"launch", "ms"});
+  Json older = json;
+  older["version"] = 1;
+  expect_error<InputError>([&] { read(older); }, {"launch", "is a key of version 2"});
+  Profile merged = sample();
+  merged.merge(profile);
+  EXPECT_EQ(merged.configurations[0].launch, profile.configurations[0].launch);
+}
+
 TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
   Json json = to_json(sample());
   Json& groups = json["configurations"][0]["stages"][0]["groups"];

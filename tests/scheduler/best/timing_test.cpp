@@ -140,7 +140,8 @@ TEST(Timing, FollowsMovesOnMeasuredStages) {
     Random random(seed, "measured walk");
     Graph graph = test::random_graph(12, 0.15, {}, random);
     const Platform platform = test::devices(2, 3);
-    const Profile profile = test::random_profile(graph, platform, random);
+    Profile profile = test::random_profile(graph, platform, random);
+    if (seed % 2 == 1) profile.configurations.front().launch = {random.uniform(0, 2), 0, 30};
     walk(graph, CostModel::from_profile(graph, platform, profile), random, 150);
     if (HasFailure()) return;
   }
