@@ -121,7 +121,8 @@ class Coarsener {
   /// relu conv · relu depthwise pointwise [relu] · relu
   std::vector<LayerId> pre_activated(LayerId relu) const {
     const auto conv = then<Conv>(relu);
-    if (!conv) return {relu};
+    // Merged siblings keep the activation behind them, as each of them had it.
+    if (!conv || !layer(*conv).merged.empty()) return {relu};
     const auto pointwise = then<Conv>(*conv);
     if (!pointwise || !is_separable(layer(*conv), layer(*pointwise))) return {relu, *conv};
     const auto last = then<Relu>(*pointwise);

@@ -178,8 +178,8 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
   if (head.digest == graph.digest()) return;
   view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
             ", but this one is " + quote(graph.name()) + " with digest " + quote(graph.digest()) +
-            "; give the graph or model, batch, size and fusion that it was made for, or schedule "
-            "anew");
+            "; give the graph or model, batch, size, fusion and merge that it was made for, or "
+            "schedule anew");
 }
 
 Objective read_objective(const JsonView& view, int version) {
