@@ -31,11 +31,17 @@ po::options_description model_flags() {
       "fusion", value("default|none|FILE"),
       "which layers are one operator: as ever; each by itself; or by the rules of a "
       "hios-fusion file. The same for profile, schedule and run");
+  group.add_options()(
+      "merge", value("none|siblings"),
+      "1x1 convolutions that read the same tensor: each by itself (none), or as one wide "
+      "convolution (siblings). The same for profile, schedule and run");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
-  return load_fusion(flags.optional_text("fusion").value_or("default"), limits);
+  FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
+  fusion.merge = merge_of(flags.optional_text("merge").value_or("none"));
+  return fusion;
 }
 
 InputSize read_input_size(const Flags& flags) {
@@ -140,7 +146,9 @@ std::string model_words(const Flags& flags, const Model& model, const Graph& gra
                         std::optional<DividedInputs> divided) {
   std::string dims;  // and what else belongs to the model
   for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
-  if (flags.given("fusion")) dims += " --fusion " + flags.text("fusion");
+  for (const char* flag : {"fusion", "merge"}) {
+    if (flags.given(flag)) dims += std::string(" --") + flag + " " + flags.text(flag);
+  }
   return "--model " + flags.text("model") + dims + inputs_words(divided, model, graph) +
          " --height " + std::to_string(model.height()) + " --width " +
          std::to_string(model.width());

@@ -12,13 +12,13 @@
 
 namespace hios::cli {
 
-/// --model NAME|FILE --batch --height --width --fusion.
+/// --model NAME|FILE --batch --height --width --dim --fusion --merge.
 boost::program_options::options_description model_flags();
 
 /// --batch, --height and --width, as far as they are given.
 InputSize read_input_size(const Flags& flags);
 
-/// --fusion: the same in all three programs, or schedules are for another graph.
+/// --fusion and --merge: the same in all three programs, or schedules are for another graph.
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 
 /// What --model names. `element_bytes`: of tensors on the devices it is for.

@@ -154,6 +154,11 @@ std::string one_backend_a_rank(const Given&) {
   return ": give --backend one name for all, or one a rank";
 }
 
+std::string merge(const Given& given) {
+  return given.detail("merge") == "none" ? ": leave --merge out, or schedule again with it"
+                                         : ": give --merge siblings, or schedule again without";
+}
+
 std::string mpi_or_one_rank(const Given&) {
   return "; start one process, or build with cmake -DHIOS_MPI=ON";
 }
@@ -226,6 +231,7 @@ constexpr std::array kRemedies = {
     Remedy{"left-out-backend", left_out_backend},
     Remedy{"matching-launcher", matching_launcher},
     Remedy{"measurement", measurement},
+    Remedy{"merge", merge},
     Remedy{"mpi-or-one-rank", mpi_or_one_rank},
     Remedy{"named-devices", named_devices},
     Remedy{"one-backend-a-rank", one_backend_a_rank},

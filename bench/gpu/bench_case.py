@@ -9,18 +9,22 @@ from target import Target
 
 @dataclass(frozen=True)
 class Row:
-    """`ranks` on the one GPU; `transport` only with several."""
+    """`ranks` on the one GPU; `transport` only with several. `merge`: what sibling convolutions become."""
 
     name: str
     algorithm: str
     ranks: int = 1
     graphs: bool = True
     transport: str | None = None
+    merge: str = "none"
 
 
 SEQUENTIAL = Row("sequential", "sequential")
 PLAIN = Row("sequential, no graphs", "sequential", graphs=False)
 IOS = Row("ios", "ios")
+# 1x1 convolutions of one tensor as one; the other networks have none.
+MERGED = (Row("sequential, merged", "sequential", merge="siblings"), Row("ios, merged", "ios", merge="siblings"))
+WITH_SIBLINGS = ("squeezenet", "inception_v3")
 TWO_RANKS = tuple(Row(f"hios-lp, 2 ranks, {transport}", "hios-lp", 2, transport=transport)
                   for transport in ("ipc", "cuda-aware", "staged"))
 
@@ -37,29 +41,30 @@ class Case:
     def name(self):
         return f"{self.network} {self.size} {self.math}"
 
-    def flags(self):
-        return self.target.model(self.network, self.size)
+    def flags(self, merge="none"):
+        return self.target.model(self.network, self.size) + ([] if merge == "none" else ["--merge", merge])
 
     def file(self, what):
         return self.folder / f"{self.network}-{self.size}-{self.math}-{what}.json"
 
-    def profile_file(self, ranks):
-        return self.file(f"profile-{ranks}")
+    def profile_file(self, ranks, merge="none"):
+        return self.file(f"profile-{ranks}-{merge}")
 
-    def schedule_file(self, algorithm):
-        return self.file(f"schedule-{algorithm}")
+    def schedule_file(self, row):
+        return self.file(f"schedule-{row.algorithm}-{row.merge}")
 
     def report_file(self, row, number):
-        return self.file(f"report-{row.algorithm}-{row.ranks}-{row.transport or 'none'}-{int(row.graphs)}-{number}")
+        return self.file(f"report-{row.algorithm}-{row.merge}-{row.ranks}-{row.transport or 'none'}-"
+                         f"{int(row.graphs)}-{number}")
 
     def export_command(self, programs):
         return [programs / "hios-schedule", *self.flags(), "--export-model", self.file("model"), "--force", "-q"]
 
-    def profile_command(self, place, ranks, transport="auto", has_smcuda=False, stages=True):
+    def profile_command(self, place, ranks, transport="auto", has_smcuda=False, stages=True, merge="none"):
         """Stages of several groups are measured for ios only, on the rank that runs it; without `stages` not at all."""
         target = self.target
-        command = [place.programs / "hios-profile", *self.flags(), *target.compute(self.math),
-                   "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks),
+        command = [place.programs / "hios-profile", *self.flags(merge), *target.compute(self.math),
+                   "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks, merge),
                    "--force", "-q"]
         if ranks == 1:
             wanted = ["--stages", "ios", "--time-limit", target.stage_seconds] if stages else ["--stages", "none"]
@@ -68,14 +73,15 @@ class Case:
 
     def schedule_command(self, programs, row):
         streams = self.target.streams if row.ranks == 1 and row.algorithm != "sequential" else 1
-        return [programs / "hios-schedule", *self.flags(), "--profile", self.profile_file(row.ranks),
+        return [programs / "hios-schedule", *self.flags(row.merge),
+                "--profile", self.profile_file(row.ranks, row.merge),
                 *self.target.devices(row.ranks, self.math, streams), "--algorithm", row.algorithm,
-                "--output", self.schedule_file(row.algorithm), "--force", "-q"]
+                "--output", self.schedule_file(row), "--force", "-q"]
 
     def run_command(self, place, row, number, has_smcuda=False, more=()):
         target = self.target
-        command = [place.programs / "hios-run", *self.flags(), "--schedule", self.schedule_file(row.algorithm),
-                   "--profile", self.profile_file(row.ranks), "--backend", target.backend, *target.graphs(row.graphs),
+        command = [place.programs / "hios-run", *self.flags(row.merge), "--schedule", self.schedule_file(row),
+                   "--profile", self.profile_file(row.ranks, row.merge), "--backend", target.backend, *target.graphs(row.graphs),
                    "--warmup", target.warmup, "--iterations", target.iterations,
                    "--json", self.report_file(row, number), "--force", "-q", *more]
         if row.ranks == 1:

@@ -4,7 +4,7 @@ First every network at its default size, then what torch.compile makes of them, 
 part's time is up: what the goals ask for comes first. A row that fails is written down as failed.
 """
 
-from bench_case import IOS, PLAIN, SEQUENTIAL, TWO_RANKS, Case
+from bench_case import IOS, MERGED, PLAIN, SEQUENTIAL, TWO_RANKS, WITH_SIBLINGS, Case
 from mps import Mps
 from samples import summarize
 from steps import Deadline
@@ -35,12 +35,12 @@ class Latency:
             self.mps.start()
         try:
             for case in first:
-                self.measure(case, rounds=self.target.rounds, rows=[SEQUENTIAL, PLAIN, IOS, *self.two_ranks()])
+                self.measure(case, rounds=self.target.rounds, rows=[SEQUENTIAL, PLAIN, IOS, *merged(case), *self.two_ranks()])
             if compiles and self.has_torch:
                 self.measure_compiled(first)
             for cases in others:
                 for case in cases:
-                    self.measure(case, rounds=1, rows=[SEQUENTIAL, IOS, PLAIN])
+                    self.measure(case, rounds=1, rows=[SEQUENTIAL, IOS, PLAIN, *merged(case)])
         finally:
             self.worker.stop()
             self.mps.stop()
@@ -71,32 +71,34 @@ class Latency:
     def prepare(self, case, rows):
         """Profiles and schedules; the rows that can run. The others are written down as failed."""
         ready, why = [], {}
-        for ranks in sorted({row.ranks for row in rows}):
-            outcome = self.profile(case, ranks)
+        for ranks, merge in sorted({(row.ranks, row.merge) for row in rows}):
+            outcome = self.profile(case, ranks, merge)
             if not outcome.passed:
-                why[ranks] = f"no profile: {outcome.why}"
+                why[ranks, merge] = f"no profile: {outcome.why}"
         schedules = {}
         for row in rows:
-            if row.ranks in why:
-                self.fail(case, row.name, why[row.ranks])
+            if (row.ranks, row.merge) in why:
+                self.fail(case, row.name, why[row.ranks, row.merge])
                 continue
-            if row.algorithm not in schedules:
-                schedules[row.algorithm] = self.steps.run(f"{case.name}: schedule {row.algorithm}",
-                                                          case.schedule_command(self.place.programs, row),
-                                                          SCHEDULE_LIMIT_S)
-            if schedules[row.algorithm].passed:
+            made = (row.algorithm, row.merge)
+            if made not in schedules:
+                words = f"{case.name}: schedule {row.algorithm}" + ("" if row.merge == "none" else ", merged")
+                schedules[made] = self.steps.run(words, case.schedule_command(self.place.programs, row),
+                                                 SCHEDULE_LIMIT_S)
+            if schedules[made].passed:
                 ready.append(row)
             else:
-                self.fail(case, row.name, f"no schedule: {schedules[row.algorithm].why}")
+                self.fail(case, row.name, f"no schedule: {schedules[made].why}")
         return ready
 
-    def profile(self, case, ranks):
+    def profile(self, case, ranks, merge="none"):
         """Two ranks are profiled over IPC, and over pinned memory where that does not work; one rank without stages
         where they take too long (their times are estimated then)."""
         ways = [("auto", True), ("auto", False)] if ranks == 1 else [("ipc", True), ("staged", True)]
         for transport, stages in ways:
-            command = case.profile_command(self.place, ranks, transport, self.smcuda, stages)
+            command = case.profile_command(self.place, ranks, transport, self.smcuda, stages, merge)
             name = f"{case.name}: profile on {ranks}, {transport}" + ("" if stages else ", without stages")
+            name += "" if merge == "none" else ", merged"
             outcome = self.steps.run(name, command, PROFILE_LIMIT_S, self.environment(ranks))
             if outcome.passed:
                 break
@@ -212,6 +214,10 @@ class Latency:
     def put(self, row):
         self.rows[row["network"], row["size"], row["math"], row["row"]] = row
         self.save(list(self.rows.values()))
+
+
+def merged(case):
+    return MERGED if case.network in WITH_SIBLINGS else ()
 
 
 def make_cases(target, networks, words, maths, folder):

@@ -4,7 +4,8 @@ from goals import goals, shares
 from results import passed_tests
 from target import NETWORKS
 
-ROW_ORDER = ("sequential, no graphs", "sequential", "ios", "torch eager", "torch graphs", "torch.compile",
+ROW_ORDER = ("sequential, no graphs", "sequential", "ios", "sequential, merged", "ios, merged",
+             "torch eager", "torch graphs", "torch.compile",
              "hios-lp, 2 ranks, ipc", "hios-lp, 2 ranks, cuda-aware", "hios-lp, 2 ranks, staged")
 RAW_COPIES = {"d2d": "raw copy on the device", "h2d": "raw host to device", "d2h": "raw device to host"}
 NAMED = 8  # tests by name on the page; the results file has all

@@ -62,6 +62,7 @@ Schedule read_stages_of(const std::string& name, const ProfileCommand& command,
   const Json json = read_json(name, command.common.limits);
   const JsonView root(json, name);
   check_devices(name, schedule_head(root).devices, measured, command.options.streams);
+  check_merge(root, command.networks.back().coarse.graph, command.networks.back().merge);
   const ScheduleFile file = schedule_from_json(root, command.networks.back().coarse.graph);
   const auto findings =
       validate(command.networks.back().coarse.graph, Platform(file.devices), file.schedule);

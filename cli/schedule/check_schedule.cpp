@@ -83,6 +83,9 @@ int check_schedule(const Flags& flags, const Common& common) {
   const Platform own(schedule_head(root).devices);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
   ScheduleInputs inputs(flags, common, work, own);
+  if (const Network* const network = inputs.network()) {
+    check_merge(root, network->coarse.graph, network->merge);
+  }
   const std::shared_ptr<const Graph> divided = inputs.divided_as(root);
   const Graph& graph = divided ? *divided : inputs.graph();
   const ScheduleFile file = schedule_from_json(root, graph);

@@ -98,6 +98,12 @@ void require_one_source(const Flags& flags) {
   if (flags.given("fusion") && !flags.given("model")) {
     throw InputError("--fusion joins layers of a --model; a graph has operators already");
   }
+  if (flags.given("merge") && !flags.given("model")) {
+    throw InputError("--merge joins convolutions of a --model; a graph has operators already");
+  }
+  if (flags.given("export-model") && flags.optional_text("merge") == "siblings") {
+    throw InputError("--export-model writes the model as it is: leave --merge out");
+  }
   for (const char* flag : {"batch", "height", "width", "dim"}) {
     if (!flags.given(flag) || flags.given("model")) continue;
     throw InputError("--" + std::string(flag) +
@@ -262,6 +268,7 @@ ScheduleFile ScheduleInputs::blank_file() const {
     file.batch = network_->model.batch();
     file.height = network_->model.height();
     file.width = network_->model.width();
+    file.merge = network_->merge;
   }
   file.devices.assign(platform_.devices().begin(), platform_.devices().end());
   return file;

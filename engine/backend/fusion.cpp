@@ -27,6 +27,14 @@ std::vector<Source> BoundInputs::operator[](std::span<const InputIndex> inputs) 
 std::vector<std::vector<Source>> BoundInputs::operator[](const CombineForm& form) const {
   std::vector<std::vector<Source>> ranges;
   for (const std::vector<InputIndex>& terms : form.ranges) ranges.push_back((*this)[terms]);
+  for (std::size_t i = 0; i < form.slices.size(); ++i) {
+    const auto [first, count] = form.slices[i];
+    if (count == 0) continue;
+    Source& source = ranges[i].front();
+    source.whole_channels = source.shape.c;
+    source.first_channel = first;
+    source.shape.c = count;
+  }
   return ranges;
 }
 

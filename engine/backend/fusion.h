@@ -14,6 +14,12 @@ namespace hios {
 struct Source {
   const std::byte* data = nullptr;
   Shape shape;
+  /// Where it is a slice of channels: the first of them in the tensor that starts at `data`, and
+  /// how many values that has a pixel. 0: it is all of the tensor.
+  std::int64_t first_channel = 0, whole_channels = 0;
+
+  /// From a pixel to the next, in values.
+  std::int64_t pixel_stride() const { return whole_channels > 0 ? whole_channels : shape.c; }
   /// REQUIRES: elements are fp32.
   const float* floats() const { return reinterpret_cast<const float*>(data); }
 };
@@ -27,7 +33,7 @@ class BoundInputs {
 
   Source operator[](InputIndex input) const;
   std::vector<Source> operator[](std::span<const InputIndex> inputs) const;
-  /// The terms of each of the form's ranges.
+  /// The terms of each of the form's ranges, their slices where it has some.
   std::vector<std::vector<Source>> operator[](const CombineForm& form) const;
 
   /// What a part of the operation reads, to bind it with. `made`: the outputs of the parts before.

@@ -190,21 +190,39 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
 }
 
 /// What the model brings along itself; false: nothing.
-bool brought(const Model& model, const Layer& layer, std::vector<float> ModelWeights::Values::*part,
-             std::span<float> out) {
+bool brought(const Model& model, const std::string& name,
+             std::vector<float> ModelWeights::Values::*part, std::span<float> out) {
   if (model.weights() == nullptr) return false;
-  const ModelWeights::Values* values = model.weights()->find(layer.name);
+  const ModelWeights::Values* values = model.weights()->find(name);
   if (values == nullptr || (values->*part).size() != out.size()) {
-    throw RunError("the model has other weights for " + layer.name + " than the layer needs");
+    throw RunError("the model has other weights for " + name + " than the layer needs");
   }
   std::ranges::copy(values->*part, out.begin());
   return true;
 }
 
+/// draw(name, values) for each convolution that the layer is made of, values in order of output
+/// channels; for any other layer once, with all.
+template <class Draw>
+void each_member(const Layer& layer, std::span<float> out, Draw&& draw) {
+  if (layer.merged.empty()) return draw(layer.name, out);
+  const auto channels = std::get<Conv>(layer.kind).out_channels;
+  const std::size_t of_channel = out.size() / static_cast<std::size_t>(channels);
+  for (const MergedConvolution& member : layer.merged) {
+    const std::size_t count = static_cast<std::size_t>(member.channels) * of_channel;
+    draw(member.name, out.first(count));
+    out = out.subspan(count);
+  }
+}
+
 }  // namespace
 
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
-  if (brought(model, layer, &ModelWeights::Values::weights, out)) return;
+  if (model.weights() != nullptr) {
+    return each_member(layer, out, [&](const std::string& name, std::span<float> values) {
+      brought(model, name, &ModelWeights::Values::weights, values);
+    });
+  }
   const Shape& in = layer.input_shapes.front();
   double fan_in = 0;
   bool bias = false;
@@ -230,12 +248,17 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
   const double incoming = expected_second_moment(model, layer.inputs.front());
   // Strides can step over an image so small that every window lies in its padding.
   const double variance = fan_in > 0 ? wanted / (fan_in * incoming) : 0;
-  fill(stream(seed_, layer.name, "weights"), variance, out);
+  // The same for members of a wide convolution: they differ in their output's channels only.
+  each_member(layer, out, [&](const std::string& name, std::span<float> values) {
+    fill(stream(seed_, name, "weights"), variance, values);
+  });
 }
 
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
-  if (brought(model, layer, &ModelWeights::Values::bias, out)) return;
-  fill(stream(seed_, layer.name, "bias"), kBiasVariance, out);
+  each_member(layer, out, [&](const std::string& name, std::span<float> values) {
+    if (brought(model, name, &ModelWeights::Values::bias, values)) return;
+    fill(stream(seed_, name, "bias"), kBiasVariance, values);
+  });
 }
 
 /// An image: patches of 1, 4, 16 and 64 pixels laid over each other, each size with a quarter of

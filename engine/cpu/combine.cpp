@@ -1,6 +1,7 @@
 // Part of engine/cpu/operators.h.
-// Sums, relus and concats of sums: each term is read once and each output written once, in its
-// channel range of the result, so that a concat of sums needs no sum of its own in memory.
+// Sums, relus, slices of channels and concats of these: each term is read once and each output
+// written once, in its channel range of the result, so that a concat of sums needs no sum of its
+// own in memory.
 #include <limits>
 #include <utility>
 
@@ -28,7 +29,8 @@ class CombineOperator final : public BoundOperator {
     std::size_t first_channel = 0;
     for (const std::vector<Source>& terms : binding.inputs[form]) {
       Range& range = ranges_.emplace_back();
-      for (const Source& term : terms) range.terms.push_back(term.floats());
+      for (const Source& term : terms) range.terms.push_back(term.floats() + term.first_channel);
+      range.stride = static_cast<std::size_t>(terms.front().pixel_stride());
       range.first_channel = first_channel;
       range.channels = static_cast<std::size_t>(terms.front().shape.c);
       first_channel += range.channels;
@@ -42,8 +44,8 @@ class CombineOperator final : public BoundOperator {
         for (const Range& range : ranges_) {
           kernels().combine({.terms = range.terms.data(),
                              .term_count = range.terms.size(),
-                             .term_offset = first * range.channels,
-                             .term_stride = range.channels,
+                             .term_offset = first * range.stride,
+                             .term_stride = range.stride,
                              .output = output_ + first * channels_ + range.first_channel,
                              .output_stride = channels_,
                              .pixels = pixels,
@@ -58,6 +60,7 @@ class CombineOperator final : public BoundOperator {
   struct Range {
     std::vector<const float*> terms;
     std::size_t first_channel = 0, channels = 0;
+    std::size_t stride = 0;  ///< of the terms, from a pixel to the next
   };
 
   int threads_;

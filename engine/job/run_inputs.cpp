@@ -39,6 +39,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
     return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), fusion);
   };
   RunInputs inputs{.network = made({}), .schedule = {}};
+  check_merge(root, inputs.network.coarse.graph, fusion.merge);
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);
       !batches.empty()) {
@@ -67,6 +68,7 @@ RunInputs inputs_in_order(Model model, const Device& device,
   schedule.batch = inputs.network.model.batch();
   schedule.height = inputs.network.model.height();
   schedule.width = inputs.network.model.width();
+  schedule.merge = fusion.merge;
   schedule.algorithm = "sequential";
   schedule.devices = {device};
   std::vector<OpId> order;

@@ -7,7 +7,7 @@
 ///     sum conv [activation]
 ///     [sum] relu conv
 ///     [sum] relu depthwise pointwise [relu]
-///     [sum …] concat
+///     [sum | slice …] concat
 ///     pool · global average pool · relu · sum · any other layer       (on their own)
 ///
 /// Invariant: a layer is taken only if it is the one reader of the layer before it and lies in the
@@ -19,10 +19,11 @@
 /// post-operation costs nothing, unless the first has a relu in front already: pre-activation
 /// networks (NASNet, RandWire) put it with the second. And a concat takes the sums that are written
 /// directly before it; a sum written earlier stays an operator, so that its inputs can be released
-/// and its work done early. A sum of two belongs to the convolution in front of it (a residual
-/// network's last of a block), which adds where it would write; of two convolutions, to the one
-/// that comes last, whose other operand is there by then. Where a relu is in front of a convolution
-/// the sum stays alone, as the paper counts.
+/// and its work done early. It takes slices of merged siblings' tensors in the same way, and reads
+/// the wide tensor itself: nothing is copied twice. A sum of two belongs to the convolution in
+/// front of it (a residual network's last of a block), which adds where it would write; of two
+/// convolutions, to the one that comes last, whose other operand is there by then. Where a relu is
+/// in front of a convolution the sum stays alone, as the paper counts.
 ///
 /// One pass, O(layers + inputs). tests/hios/graph/coarsen_test.cpp holds the patterns,
 /// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
@@ -31,6 +32,8 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+
+#include "hios/model/channel_slice.h"
 
 namespace hios {
 namespace {
@@ -77,6 +80,7 @@ class Coarsener {
     if (as<Conv>(layer(id))) return convolution_and_addend(id);
     if (as<Relu>(layer(id))) return pre_activated(id);
     if (as<Sum>(layer(id))) return summed(id);
+    if (is_slice_of_siblings(id)) return sliced(id);
     return {id};
   }
 
@@ -117,7 +121,8 @@ class Coarsener {
   /// relu conv · relu depthwise pointwise [relu] · relu
   std::vector<LayerId> pre_activated(LayerId relu) const {
     const auto conv = then<Conv>(relu);
-    if (!conv) return {relu};
+    // Merged siblings keep the activation behind them, as each of them had it.
+    if (!conv || !layer(*conv).merged.empty()) return {relu};
     const auto pointwise = then<Conv>(*conv);
     if (!pointwise || !is_separable(layer(*conv), layer(*pointwise))) return {relu, *conv};
     const auto last = then<Relu>(*pointwise);
@@ -135,18 +140,42 @@ class Coarsener {
       behind = pre_activated(*relu);
       if (behind.size() == 1) behind.clear();
     } else if (const auto concat = then<Concat>(sum); concat && on_channels(*concat)) {
-      behind = sums_up_to(LayerId(sum.index() + 1), *concat);
+      behind = terms_up_to(LayerId(sum.index() + 1), *concat);
     }
     layers.insert(layers.end(), behind.begin(), behind.end());
     return layers;
   }
 
-  /// The layers from `first` to the concat, if all before it are sums that it alone reads and that
-  /// no convolution has taken.
-  std::vector<LayerId> sums_up_to(LayerId first, LayerId concat) const {
+  /// Of what a wide convolution made, or its activation.
+  bool is_slice_of_siblings(LayerId id) const {
+    const Move* const move = as<Move>(layer(id));
+    if (move == nullptr || !first_sliced_channel(*move, layer(id).input_shapes.front())) {
+      return false;
+    }
+    auto from = model_.tensor(layer(id).inputs.front()).producer;
+    if (from && is_activation(layer(*from).kind)) {
+      from = model_.tensor(layer(*from).inputs.front()).producer;
+    }
+    return from && !layer(*from).merged.empty();
+  }
+
+  /// A slice, with the concat that alone reads it where that takes it.
+  std::vector<LayerId> sliced(LayerId slice) const {
+    std::vector<LayerId> layers{slice};
+    if (const auto concat = then<Concat>(slice); concat && on_channels(*concat)) {
+      const auto behind = terms_up_to(LayerId(slice.index() + 1), *concat);
+      layers.insert(layers.end(), behind.begin(), behind.end());
+    }
+    return layers;
+  }
+
+  /// The layers from `first` to the concat, if all before it are slices, or sums that no
+  /// convolution has taken, that it alone reads.
+  std::vector<LayerId> terms_up_to(LayerId first, LayerId concat) const {
     std::vector<LayerId> layers;
     for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
-      if (taken_[id.index()] || !as<Sum>(layer(id)) || only_reader(model_, id) != concat) return {};
+      const bool term = as<Sum>(layer(id)) || is_slice_of_siblings(id);
+      if (taken_[id.index()] || !term || only_reader(model_, id) != concat) return {};
       layers.push_back(id);
     }
     layers.push_back(concat);

@@ -55,7 +55,9 @@ struct CoarseGraph {
 /// section III-A):
 ///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of
 ///    its inputs in front where only it reads that sum; conv + addend [+ activation];
-///  - a pool; a relu on its own; a sum, a concat, a concat of sums.
+///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of what siblings
+///    made together (hios/graph/merge_siblings.h).
+/// It does not merge: the Network does, before.
 /// The model's input is no operator, and its edge no dependency. An edge per input value, with
 /// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
 /// topological order, and carry signature, output bytes and parameter bytes: `element_bytes`

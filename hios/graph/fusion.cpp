@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "hios/model/channel_slice.h"
+
 namespace hios {
 namespace {
 
@@ -125,28 +127,44 @@ std::optional<CombineForm> combine_chain(std::span<const ReadLayer> layers) {
   return CombineForm{{layers.front().inputs()}, relu};
 }
 
-/// A concat on channels, last, of inputs and of sums of inputs.
-std::optional<CombineForm> concat_of_sums(std::span<const ReadLayer> layers) {
+/// What a layer reads of its input, where that is some of its channels.
+std::optional<ChannelSlice> slice_of(const ReadLayer& read) {
+  const Move* const move = read.as<Move>();
+  if (move == nullptr) return {};
+  const auto first = first_sliced_channel(*move, read.layer->input_shapes.front());
+  if (!first) return {};
+  return ChannelSlice{*first, move->output.c};
+}
+
+/// A concat on channels, last, of inputs and of sums and slices of inputs.
+std::optional<CombineForm> concat_of_terms(std::span<const ReadLayer> layers) {
   const Concat* concat = layers.back().as<Concat>();
   if (concat == nullptr || concat->axis != Axis::kC) return {};
   for (const ReadLayer& read : layers.first(layers.size() - 1)) {
-    if (read.as<Sum>() == nullptr || !read.reads_only_inputs()) return {};
+    if (!read.as<Sum>() && !slice_of(read)) return {};
+    if (!read.reads_only_inputs()) return {};
   }
   CombineForm form;
+  bool sliced = false;
   for (const Operand& operand : layers.back().operands) {
+    const auto slice = operand.made_inside ? slice_of(layers[operand.index]) : std::nullopt;
+    form.slices.push_back(slice.value_or(ChannelSlice{}));
+    sliced = sliced || slice;
     form.ranges.push_back(operand.made_inside ? layers[operand.index].inputs()
                                               : std::vector{InputIndex(operand.index)});
   }
+  if (!sliced) form.slices.clear();
   return form;
 }
 
 Form form_of(std::span<const ReadLayer> layers) {
   if (auto chain = convolution_chain(layers)) return *std::move(chain);
   if (auto combine = combine_chain(layers)) return *std::move(combine);
-  if (auto concat = concat_of_sums(layers)) return *std::move(concat);
+  if (auto concat = concat_of_terms(layers)) return *std::move(concat);
   if (layers.size() == 1) {
     const ReadLayer& only = layers.front();
     if (only.as<Pool>()) return PoolForm{InputIndex(0), only.id};
+    if (const auto slice = slice_of(only)) return CombineForm{{{InputIndex(0)}}, false, {*slice}};
     if (only.as<GlobalAveragePool>()) return GlobalAverageForm{InputIndex(0)};
     return SingleForm{only.id};
   }

@@ -43,11 +43,20 @@ struct GlobalAverageForm {
   bool operator==(const GlobalAverageForm&) const = default;
 };
 
+/// Some neighbouring channels of a tensor; none counted: all of them.
+struct ChannelSlice {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const ChannelSlice&) const = default;
+};
+
 /// Channel ranges of the output, each a sum of terms (one: a copy), with a relu on all or none.
-/// A sum or a relu on its own is one range; a concat has one for each of its inputs.
+/// A sum, a relu or a slice of channels on its own is one range; a concat has one for each of its
+/// inputs.
 struct CombineForm {
   std::vector<std::vector<InputIndex>> ranges;
   bool relu = false;
+  /// By range, what it reads of its one term; empty: all ranges read whole tensors.
+  std::vector<ChannelSlice> slices = {};
   bool operator==(const CombineForm&) const = default;
 };
 

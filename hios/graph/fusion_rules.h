@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hios/base/json_io.h"
+#include "hios/graph/merge_siblings.h"
 #include "hios/model/model.h"
 
 /// Which layers become one operator, where the user says it.
@@ -21,6 +22,8 @@ struct FusionRules {
   /// two as well. "BatchNormalization" is what a model has of one: nothing where it became part of
   /// the layer beside it, else a scale and shift of each channel.
   std::vector<std::vector<std::string>> rules = {};
+  /// What the model becomes before (Network); no part of a `hios-fusion` file.
+  Merge merge = Merge::kNone;
 
   bool operator==(const FusionRules&) const = default;
 };

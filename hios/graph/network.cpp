@@ -9,6 +9,10 @@ namespace hios {
 
 namespace {
 
+Model merged(Model model, Merge merge) {
+  return merge == Merge::kSiblings ? merge_siblings(model) : std::move(model);
+}
+
 std::string built_in_names() {
   std::string names;
   for (const models::Entry& entry : models::all())
@@ -19,7 +23,9 @@ std::string built_in_names() {
 }  // namespace
 
 Network::Network(Model the_model, Bytes element_bytes, const FusionRules& fusion)
-    : model(std::move(the_model)), coarse(coarsen(model, element_bytes, fusion)) {}
+    : model(merged(std::move(the_model), fusion.merge)),
+      coarse(coarsen(model, element_bytes, fusion)),
+      merge(fusion.merge) {}
 
 std::string Network::digest() const {
   Digest digest;

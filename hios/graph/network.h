@@ -15,15 +15,17 @@ namespace hios {
 /// A model and its operators as one value, kept together because the operators name the model's
 /// layers: what a job runs and measures, and what schedulers plan (`coarse.graph`).
 struct Network {
-  /// Coarsens the model. `element_bytes`: of a tensor's element on the devices that it is for.
+  /// Coarsens the model, its siblings merged where `fusion` says so (hios/graph/merge_siblings.h).
+  /// `element_bytes`: of a tensor's element on the devices that it is for.
   explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
                    const FusionRules& fusion = {});
   /// With operators of one's own. REQUIRES: they are made of the model's layers.
-  Network(Model the_model, CoarseGraph the_coarse)
-      : model(std::move(the_model)), coarse(std::move(the_coarse)) {}
+  Network(Model the_model, CoarseGraph the_coarse, Merge the_merge = Merge::kNone)
+      : model(std::move(the_model)), coarse(std::move(the_coarse)), merge(the_merge) {}
 
   Model model;
   CoarseGraph coarse;
+  Merge merge = Merge::kNone;  ///< what the model's siblings became
   /// Covers layers, shapes and operators, so that ranks can tell whether they have the same.
   std::string digest() const;
   /// "inception_v3 1x3x299x299".

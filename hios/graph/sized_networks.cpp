@@ -65,7 +65,7 @@ Network SizedNetworks::divide(std::vector<Batch> batches) const {
     // The network owns the model.
     divided.batch_models.try_emplace(inputs.size(), network, &network->model);
   }
-  return Network(whole().model, std::move(divided));
+  return Network(whole().model, std::move(divided), whole().merge);
 }
 
 }  // namespace hios

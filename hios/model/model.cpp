@@ -122,6 +122,14 @@ TensorId ModelBuilder::add(std::string name, LayerKind kind, std::vector<TensorI
   return model_.layers_.back().output;
 }
 
+TensorId ModelBuilder::merged_conv(std::string name, const Conv& conv, TensorId x,
+                                   const Shape& input_shape,
+                                   std::vector<MergedConvolution> members) {
+  const TensorId made = add(std::move(name), conv, {x}, {input_shape});
+  model_.layers_.back().merged = std::move(members);
+  return made;
+}
+
 Model ModelBuilder::build(const std::vector<TensorId>& outputs) && {
   std::vector<NamedOutput> named;
   const auto add = [&](TensorId id) {

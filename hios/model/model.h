@@ -16,6 +16,13 @@
 
 namespace hios {
 
+/// A convolution that became part of a wider one (hios/graph/merge_siblings.h).
+struct MergedConvolution {
+  std::string name;           ///< as it was called; seeds its weights
+  std::int64_t channels = 0;  ///< of its output
+  bool operator==(const MergedConvolution&) const = default;
+};
+
 /// One layer: its inputs in order, its one output.
 struct Layer {
   std::string name;  ///< unique in the model; seeds its weights
@@ -28,6 +35,9 @@ struct Layer {
   /// The cell or block that the layer belongs to ("cell_4"); operators never span two of them, and
   /// the exact scheduler may cut a large graph between them.
   std::string block;
+  /// Of a wide convolution: what it is made of, one behind the other along its output's channels,
+  /// each with the weights that it has by itself. Else empty.
+  std::vector<MergedConvolution> merged = {};
 };
 
 /// A value: the model's input, or the output of a layer (of the same name).
@@ -137,12 +147,18 @@ class ModelBuilder {
     return add(std::move(name), Concat{}, std::move(xs));
   }
 
+  /// `conv` of all members' channels together, with their weights (Layer::merged).
+  TensorId merged_conv(std::string name, const Conv& conv, TensorId x, const Shape& input_shape,
+                       std::vector<MergedConvolution> members);
+
   const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
   void keep_layer_names() { model_.keeps_layer_names_ = true; }
   /// Values for all layers with weights.
   void set_weights(ModelWeights weights) {
     model_.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
   }
+  /// Those of another model, by the same names of layers.
+  void share_weights(const Model& other) { model_.weights_ = other.weights_; }
   /// `outputs`: see Model::outputs; empty: what no layer consumes.
   Model build(const std::vector<TensorId>& outputs = {}) &&;
   Model build(std::vector<NamedOutput> outputs, NamedInput input) &&;
@@ -154,7 +170,8 @@ class ModelBuilder {
 };
 
 /// `hios-model`, in the lowest version that can say it: the Model written out. Reading it back
-/// gives an equal Model.
+/// gives an equal Model, but for what a wide convolution is made of (Layer::merged), which is not
+/// written.
 Json to_json(const Model& model);
 /// `batch`, `height`, `width` replace those of the file's input where given.
 Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch = {},

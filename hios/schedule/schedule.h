@@ -8,6 +8,7 @@
 
 #include "hios/base/json_io.h"
 #include "hios/graph/graph.h"
+#include "hios/graph/merge_siblings.h"
 #include "hios/platform/platform.h"
 
 namespace hios {
@@ -91,6 +92,7 @@ struct ScheduleFile {
   std::string graph_name;
   std::string graph_digest;
   std::int64_t batch = 0, height = 0, width = 0;  ///< 0: a research DAG
+  Merge merge = Merge::kNone;                     ///< what the model's siblings had become
   std::string algorithm;
   Json options = Json::object();  ///< what differs from the defaults
   Outcome outcome = Outcome::kFeasible;
@@ -124,5 +126,10 @@ struct ScheduleHead {
   std::vector<Device> devices;
 };
 ScheduleHead schedule_head(const JsonView& root);
+
+/// Throws InputError, with a Need of kind "merge" whose detail "merge" is the file's, where a
+/// schedule file was made for the model's siblings merged and this graph is not, or the other way
+/// round. A file for this very graph is right whatever it says.
+void check_merge(const JsonView& root, const Graph& graph, Merge merge);
 
 }  // namespace hios

@@ -39,6 +39,7 @@ Outcome read_outcome(const JsonView& view) {
 struct GraphHead {
   std::string name, digest;
   std::int64_t batch = 0, height = 0, width = 0;
+  Merge merge = Merge::kNone;
 };
 
 /// "inception_v3 1x299x299"; of a research DAG the name alone.
@@ -63,6 +64,13 @@ GraphHead read_graph(const JsonView& view) {
   head.batch = extent("batch");
   head.height = extent("height");
   head.width = extent("width");
+  if (const auto merge = reader.optional("merge")) {
+    try {
+      head.merge = merge_of(merge->string());
+    } catch (const InputError&) {
+      merge->fail("must be \"none\" or \"siblings\", not " + quote(merge->string()));
+    }
+  }
   reader.finish();
   return head;
 }
@@ -170,8 +178,8 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
   if (head.digest == graph.digest()) return;
   view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
             ", but this one is " + quote(graph.name()) + " with digest " + quote(graph.digest()) +
-            "; give the graph or model, batch, size and fusion that it was made for, or schedule "
-            "anew");
+            "; give the graph or model, batch, size, fusion and merge that it was made for, or "
+            "schedule anew");
 }
 
 Objective read_objective(const JsonView& view, int version) {
@@ -206,6 +214,7 @@ Json graph_json(const ScheduleFile& file) {
     json["height"] = file.height;
     json["width"] = file.width;
   }
+  if (file.merge != Merge::kNone) json["merge"] = to_string(file.merge);
   return json;
 }
 
@@ -258,6 +267,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.batch = head.batch;
   file.height = head.height;
   file.width = head.width;
+  file.merge = head.merge;
   read_making(reader, version, file);
   read_devices(reader.required("devices"), version, [&](Device device, const JsonView& stages) {
     file.devices.push_back(std::move(device));
@@ -347,6 +357,18 @@ ScheduleHead schedule_head(const JsonView& root) {
     devices.fail(error.what());
   }
   return head;
+}
+
+void check_merge(const JsonView& root, const Graph& graph, Merge merge) {
+  auto reader = open_format(root, "hios-schedule", 1, 2).second;
+  const JsonView view = reader.required("graph");
+  const GraphHead head = read_graph(view);
+  if (head.merge == merge || head.digest == graph.digest()) return;
+  const bool merged = head.merge == Merge::kSiblings;
+  throw InputError(
+      view.where() + ": the schedule was made with sibling convolutions " +
+          (merged ? "merged, and this model's are not" : "apart, and this model's are merged"),
+      Need{"merge", {{"merge", std::string(to_string(head.merge))}}});
 }
 
 }  // namespace hios

@@ -38,7 +38,8 @@ class LatencyTest(FolderTest):
         latency.worker = FakeWorker(refused)
         self.worker = latency.worker
         case = Case("squeezenet", 224, "fp32", self.folder, Target(**more))
-        latency.measure(case, rounds, [latency_part.SEQUENTIAL, latency_part.PLAIN, latency_part.IOS, *latency.two_ranks()])
+        latency.measure(case, rounds, [latency_part.SEQUENTIAL, latency_part.PLAIN, latency_part.IOS,
+                                       *latency_part.merged(case), *latency.two_ranks()])
         return {row["row"]: row for row in latency.rows.values()}
 
     def program(self, words):
@@ -53,7 +54,8 @@ class LatencyTest(FolderTest):
 
     def test_every_row_has_the_samples_of_its_rounds(self):
         rows = self.measure()
-        self.assertEqual(set(rows), {"sequential", "sequential, no graphs", "ios", "torch eager", "torch graphs",
+        self.assertEqual(set(rows), {"sequential", "sequential, no graphs", "ios", "sequential, merged", "ios, merged",
+                                     "torch eager", "torch graphs",
                                      *(row.name for row in latency_part.TWO_RANKS)})
         self.assertEqual(rows["sequential"]["latency_ms"]["samples"], 4)
         self.assertEqual(rows["hios-lp, 2 ranks, ipc"]["latency_ms"]["samples"], 2)
@@ -68,8 +70,27 @@ class LatencyTest(FolderTest):
         self.assertEqual(aware[:3], ["/mpirun", "-np", "2"])
         self.assertEqual(flag(aware, "--devices-per-node"), "1")
         profiles = [words for words in self.steps.commands if any(word.endswith("hios-profile") for word in words)]
-        self.assertEqual([flag(words, "--stages") for words in profiles], ["ios", None])
+        self.assertEqual([flag(words, "--stages") for words in profiles], ["ios", "ios", None])
         self.assertEqual({flag(words, "--math") for words in profiles}, {"fp32"})
+
+    def test_merged_rows_have_files_of_their_own_beside_those_without(self):
+        self.measure(rounds=1)
+        files = {}
+        for words in self.steps.commands:
+            merge = flag(words, "--merge")
+            self.assertIn(merge, (None, "siblings"))
+            for each in ("--profile", "--schedule", "--output", "--json"):
+                if flag(words, each):
+                    files.setdefault(merge, set()).add(flag(words, each))
+        self.assertEqual(files[None] & files["siblings"], set())
+        merged = [words for words in self.runs() if flag(words, "--merge") == "siblings"]
+        self.assertEqual(len(merged), 2)
+        self.assertEqual({words[0] for words in merged}, {"/programs/hios-run"}, "of one rank")
+
+    def test_only_networks_with_siblings_are_measured_merged(self):
+        names = [name for name in ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
+                 if latency_part.merged(Case(name, 224, "fp32", self.folder, Target()))]
+        self.assertEqual(names, ["squeezenet", "inception_v3"])
 
     def test_a_row_that_fails_does_not_stop_the_others(self):
         rows = self.measure(lambda words: "broken" if flag(words, "--cuda-graphs") == "off" else "")
@@ -91,7 +112,7 @@ class LatencyTest(FolderTest):
 
     def test_a_later_failure_keeps_earlier_numbers(self):
         def second_round(words):
-            return "broken" if (flag(words, "--json") or "").endswith("ios-1-none-1-2.json") else ""
+            return "broken" if (flag(words, "--json") or "").endswith("ios-none-1-none-1-2.json") else ""
         self.assertEqual(self.measure(second_round)["ios"]["latency_ms"]["samples"], 2)
 
     def test_pytorch_may_be_missing_or_refuse(self):

@@ -119,6 +119,11 @@ TEST(Remedies, OfTheEngineNameItsFlags) {
   EXPECT_EQ(error_line(InputError("too few", Need{"cores"})),
             "too few: use fewer ranks or --threads, give mpirun --bind-to none, or accept shared "
             "cores with --oversubscribe");
+  const auto made = [](const char* merge) {
+    return error_line(InputError("made otherwise", Need{"merge", {{"merge", merge}}}));
+  };
+  EXPECT_EQ(made("siblings"), "made otherwise: give --merge siblings, or schedule again without");
+  EXPECT_EQ(made("none"), "made otherwise: leave --merge out, or schedule again with it");
   EXPECT_EQ(error_line(RunError("one of these", Need{"failed-operator"})),
             "one of these: --blocking says which of these failed");
 }

@@ -1,6 +1,7 @@
 #include "support/operations.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "engine/backend/host_copies.h"
 #include "hios/base/random.h"
+#include "hios/model/channel_slice.h"
 
 namespace hios::test {
 namespace {
@@ -222,6 +224,24 @@ void add_elementwise(CaseList& list) {
            });
 }
 
+/// What is left of a wide tensor, by itself and in front of a concat.
+void add_slices(CaseList& list) {
+  for (const auto& [channels, first, count] :
+       {std::array<std::int64_t, 3>{16, 4, 8}, {16, 3, 8}, {17, 0, 5}, {9, 8, 1}}) {
+    list.add("slice_" + std::to_string(first) + "_of_" + std::to_string(channels), {2, 3, 5, 6},
+             {channels}, [&](ModelBuilder& b, Inputs x) {
+               b.add("slice", channel_slice(b.shape(x[0]), first, count), {x[0]});
+             });
+  }
+  list.add("concat_of_slices_and_sums", {2, 3, 4, 5}, {24, 8, 8}, [](ModelBuilder& b, Inputs x) {
+    const auto slice = [&](const char* name, std::int64_t first, std::int64_t count) {
+      return b.add(name, channel_slice(b.shape(x[0]), first, count), {x[0]});
+    };
+    const TensorId last = slice("last", 20, 4), sum = b.sum("sum", {x[1], x[2]});
+    b.concat("concat", {slice("odd", 3, 7), x[2], sum, last});
+  });
+}
+
 std::vector<OperationCase> all_cases() {
   CaseList list;
   add_convs(list);
@@ -229,6 +249,7 @@ std::vector<OperationCase> all_cases() {
   add_separables(list);
   add_pools(list);
   add_elementwise(list);
+  add_slices(list);
   return list.take();
 }
 

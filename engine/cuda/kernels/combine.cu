@@ -1,6 +1,9 @@
 // Part of engine/cuda/kernels/kernels.h.
-// Sums, relus and concats of sums in one pass: each term is read once, and each range written where
-// it belongs in the output. A thread has one pixel's channel, or four; a row of blocks has a range.
+// Sums, relus, slices and concats of these in one pass: each term is read once, and each range
+// written where it belongs in the output. A thread has one pixel's channel, or four; a row of
+// blocks has a range.
+#include <cstdint>
+
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
@@ -13,7 +16,7 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask tas
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   if (index >= task.pixels * columns) return;
   const int pixel = index / columns, channel = (index - pixel * columns) * vector;
-  const int from = pixel * channels + channel;
+  const int from = pixel * task.term_channels[range] + channel;
 
   const int first = task.first_term[range], last = task.first_term[range + 1];
   const auto values = [&](int term) {
@@ -61,13 +64,22 @@ cudaError_t launch_finish(const FinishTask& task, cudaStream_t stream) {
 
 bool fours(int channels) { return channels % 4 == 0; }
 
+bool fours_begin(const void* values, Element element) {
+  return reinterpret_cast<std::uintptr_t>(values) % (4 * size_of(element)) == 0;
+}
+
 }  // namespace
 
 cudaError_t combine(const CombineTask& task, cudaStream_t stream) {
   bool vectors = fours(task.out_channels);
   int widest = 0;
   for (int range = 0; range < task.ranges; ++range) {
-    vectors = vectors && fours(task.channels[range]) && fours(task.first_channel[range]);
+    vectors = vectors && fours(task.channels[range]) && fours(task.first_channel[range]) &&
+              fours(task.term_channels[range]);
+    for (int term = task.first_term[range]; term < task.first_term[range + 1]; ++term) {
+      // A slice may begin between fours.
+      vectors = vectors && fours_begin(task.terms[term], task.element);
+    }
     widest = task.channels[range] > widest ? task.channels[range] : widest;
   }
   const long long values = static_cast<long long>(task.pixels) * widest;

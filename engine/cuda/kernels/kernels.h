@@ -25,13 +25,15 @@ struct TaskWindow {
   int dilation_h = 1, dilation_w = 1;  ///< between taps
 };
 
-/// Sums, relus and concats: channel ranges of the output, each the sum of terms (one: a copy).
+/// Sums, relus, slices and concats: channel ranges of the output, each the sum of terms (one: a
+/// copy).
 struct CombineTask {
   static constexpr int kMaxTerms = 96, kMaxRanges = 16;
   Element element = Element::kFloat;
   const void* terms[kMaxTerms];    ///< of all ranges, one after the other
   int first_term[kMaxRanges + 1];  ///< of a range; the last: how many there are
-  int channels[kMaxRanges];        ///< of a range and of its terms
+  int channels[kMaxRanges];        ///< of a range
+  int term_channels[kMaxRanges];   ///< of the tensors that its terms lie in: more where it slices
   int first_channel[kMaxRanges];   ///< of a range in the output
   int ranges = 0;
   int pixels = 0, out_channels = 0;

@@ -1,10 +1,11 @@
-// Pools, means, sums and concats, and the door to all operators.
+// Pools, means, sums, slices and concats, and the door to all operators.
 #include "engine/cuda/operators/operators.h"
 
 #include <limits>
 #include <utility>
 
 #include "engine/cuda/device/handles.h"
+#include "hios/model/channel_slice.h"
 
 namespace hios::cuda {
 namespace {
@@ -102,6 +103,11 @@ std::optional<std::string> lacks(const Layer& layer) {
     if (concat->axis == Axis::kC) return {};
     return layer.name + " concatenates along another axis than channels";
   }
+  const auto* move = std::get_if<Move>(&layer.kind);
+  if (move != nullptr) {
+    if (first_sliced_channel(*move, layer.input_shapes.front())) return {};
+    return layer.name + " moves values otherwise than to slice channels";
+  }
   if (std::holds_alternative<Conv>(layer.kind) ||
       std::holds_alternative<GlobalAveragePool>(layer.kind) ||
       std::holds_alternative<Relu>(layer.kind) || std::holds_alternative<Sum>(layer.kind)) {
@@ -150,9 +156,13 @@ std::vector<CombineTask> combine_tasks(const std::vector<std::vector<Source>>& r
     CombineTask& task = tasks.back();
     const int range = task.ranges++;
     int term = task.first_term[range];
-    for (const Source& source : terms) task.terms[term++] = source.data;
+    for (const Source& source : terms) {
+      task.terms[term++] =
+          source.data + static_cast<std::size_t>(source.first_channel) * size_of(element);
+    }
     task.first_term[range + 1] = term;
     task.channels[range] = to_int(terms.front().shape.c);
+    task.term_channels[range] = to_int(terms.front().pixel_stride());
     task.first_channel[range] = first_channel;
     first_channel += task.channels[range];
   }

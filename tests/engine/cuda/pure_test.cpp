@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "engine/cuda/device/device.h"
@@ -150,6 +151,29 @@ TEST(CombineTasks, CoverEveryRangeOnceHoweverMany) {
     }
     EXPECT_EQ(seen, ranges);
   }
+}
+
+TEST(CombineTasks, ReadSlicesWhereTheyBegin) {
+  std::array<std::byte, 64> values{};
+  const Source slice{values.data(), {1, 3, 2, 2}, 5, 12}, whole{values.data(), {1, 4, 2, 2}};
+  const auto tasks =
+      cuda::combine_tasks({{slice}, {whole}}, false, {1, 7, 2, 2}, cuda::Element::kHalf, nullptr);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].terms[0], values.data() + 10);
+  EXPECT_EQ(tasks[0].term_channels[0], 12);
+  EXPECT_EQ(tasks[0].channels[0], 3);
+  EXPECT_EQ(tasks[0].terms[1], values.data());
+  EXPECT_EQ(tasks[0].term_channels[1], 4);
+  EXPECT_EQ(tasks[0].first_channel[1], 3);
+}
+
+TEST(Refusal, NamesAMoveThatIsNoSliceOfChannels) {
+  const auto rows = test::make_operation(
+      "rows", {1, 4, 2, 2}, {}, [](ModelBuilder& b, std::span<const TensorId> x) {
+        b.add("turned", Move{{1, 4, 2, 2}, {{2, 4}, {2, 8}, {4, 1}}, 0}, {x[0]});
+      });
+  EXPECT_EQ(cuda::refusal(rows.operation()).value_or(""),
+            "turned moves values otherwise than to slice channels");
 }
 
 TEST(Refusal, KnowsWhatTheKernelsCannotCount) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/base/error.h"
 #include "support/expect_error.h"
 #include "support/schema.h"
 
@@ -195,6 +196,36 @@ TEST_F(ScheduleJson, AnOrderOfTransfersIsOfVersion2) {
   refused("/transfers/0/operator", "z", "$.transfers[0].operator: the graph \"diamond\" has no");
   refused("/transfers/1/to", "tpu", "$.transfers[1].to: no device is named \"tpu\"");
   refused("/transfers/1/at", 4, "$.transfers[1]: unknown key \"at\"");
+}
+
+TEST_F(ScheduleJson, SaysWhatSiblingsBecame) {
+  EXPECT_FALSE(json()["graph"].contains("merge"));
+  ScheduleFile file = sample(graph_);
+  file.merge = Merge::kSiblings;
+  Json written = to_json(file, graph_);
+  test::expect_meets_schema(written);
+  EXPECT_EQ(written["graph"]["merge"], "siblings");
+  EXPECT_EQ(read(written).merge, Merge::kSiblings);
+
+  const auto check = [&](Merge merge) { check_merge(JsonView(written, "s.json"), graph_, merge); };
+  EXPECT_NO_THROW(check(Merge::kNone)) << "it is this very graph";
+  written["graph"]["digest"] = "of another graph";
+  EXPECT_NO_THROW(check(Merge::kSiblings));
+  try {
+    check(Merge::kNone);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.need(), (Need{"merge", {{"merge", "siblings"}}}));
+  }
+  expect_error([&] { check(Merge::kNone); },
+               {"s.json: $.graph: the schedule was made with sibling convolutions merged, and this "
+                "model's are not"});
+  written["graph"].erase("merge");
+  expect_error([&] { check(Merge::kSiblings); },
+               {"with sibling convolutions apart, and this model's are merged"});
+  written["graph"]["merge"] = "all";
+  expect_error([&] { read(written); },
+               {"$.graph.merge: must be \"none\" or \"siblings\", not \"all\""});
 }
 
 TEST_F(ScheduleJson, LeavesTheRulesToValidate) {
