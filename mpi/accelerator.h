@@ -19,6 +19,11 @@ class DeviceError : public RunError {
   using RunError::RunError;
 };
 
+/// A device has no memory left for what it was asked for. It works on.
+class DeviceMemoryError : public DeviceError {
+  using DeviceError::DeviceError;
+};
+
 /// In-order queues of a device. What is queued on one starts when what was queued before on the
 /// same one has ended; between queues only events order. kWork is the one that stages fork from
 /// and join to, kOut takes what leaves the device. What comes from other ranks has a queue for each

@@ -52,13 +52,15 @@ class Mps:
         return outcome.why
 
     def tell(self, words, text, limit_s):
-        """Empty, or what went wrong."""
+        """Empty, or what went wrong. What it says goes to a file: a daemon may keep a pipe open for ever."""
+        said = self.scratch / "mps" / "said.txt"
         try:
-            done = subprocess.run([self.control, *words], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, timeout=limit_s, env={**self.place.environment(), **self.folders()})
+            with said.open("w") as output:
+                done = subprocess.run([self.control, *words], input=text, stdout=output, stderr=subprocess.STDOUT,
+                                      text=True, timeout=limit_s, env={**self.place.environment(), **self.folders()})
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"{CONTROL} could not be asked: {error}"
-        return "" if done.returncode == 0 else f"{CONTROL}: {done.stdout.strip() or f'status {done.returncode}'}"
+        return "" if done.returncode == 0 else f"{CONTROL}: {said.read_text().strip() or f'status {done.returncode}'}"
 
     def stop(self, why="stopped"):
         if self.control and (self.scratch / "mps").is_dir():

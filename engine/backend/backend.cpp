@@ -60,6 +60,8 @@ std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue) {
   synchronize();
   try {
     return make_recording(queue);
+  } catch (const mpi::DeviceMemoryError&) {
+    throw;  // with less beside it, it would be recorded
   } catch (const RunError& error) {
     recording_refused_ = printable(error.what(), 300);
     log::warning("the device refused to record what it is given (" + recording_refused_ +

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-// On the device's clock the second run is a lead, in which the device was told to begin, and the
-// operators; the lead is that of the first run. What the first run's operators took longer is the
-// marks'. Nothing is left of a rank's time but the launch. So an inference of one segment is
-// predicted as long as the plain run was, whatever marks cost. Tests: launch_test.cpp.
+// Between the two readings around all n operators lie the operators and one reading's time; in the
+// n pairs around each lie the operators and n times that: n - 1 more. What then remains of the
+// plain run beside the operators is the launch. So an inference of one segment is predicted as long
+// as the plain run was, whatever readings take. All readings are parts of recordings, so that no
+// time in which the device waited for its host lies between two of them. Tests: launch_test.cpp.
 
 namespace hios {
 
@@ -19,22 +20,18 @@ DeviceSweep sweep_device(Executor& executor) {
   sweep.plain_ms = executor.run_once();
   executor.record_stages(true);
   sweep.marked_ms = executor.run_once();
-  const auto& stages = executor.clocks().stages;
-  if (!stages.empty()) sweep.lead_ms = stages.front().start_ms;
   return sweep;
 }
 
 void add_device_things(const DeviceSweep& sweep, std::size_t operators, SweepTimes& into) {
-  into.add(operators, sweep.lead_ms);
-  into.add(operators + 1, sweep.whole_ms);
-  into.add(operators + 2, sweep.plain_ms);
+  into.add(operators, sweep.whole_ms);
+  into.add(operators + 1, sweep.plain_ms);
 }
 
 std::optional<MeasuredLaunch> launch_of(std::span<const Measurement> merged) {
   const auto operators = merged.first(merged.size() - kDeviceThings);
-  const Measurement& lead = merged[operators.size()];
-  const Measurement& whole = merged[operators.size() + 1];
-  const Measurement& plain = merged[operators.size() + 2];
+  const Measurement& whole = merged[operators.size()];
+  const Measurement& plain = merged[operators.size() + 1];
   if (operators.empty() || plain.ms == 0) return std::nullopt;
   double marked_ms = 0, shortest_ms = operators.front().ms;
   for (const Measurement& one : operators) {
@@ -42,9 +39,8 @@ std::optional<MeasuredLaunch> launch_of(std::span<const Measurement> merged) {
     shortest_ms = std::min(shortest_ms, one.ms);
   }
   const auto count = static_cast<double>(operators.size());
-  const double device_ms = whole.ms - lead.ms;
   MeasuredLaunch launch{.samples = plain.samples};
-  launch.marks_ms = std::min((marked_ms - device_ms) / count, shortest_ms);
+  if (count > 1) launch.marks_ms = std::min((marked_ms - whole.ms) / (count - 1), shortest_ms);
   launch.ms = std::max(0.0, plain.ms - (marked_ms - count * launch.marks_ms));
   return launch;
 }

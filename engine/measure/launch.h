@@ -9,24 +9,23 @@
 /// Sweeps on a device that is given its work in advance. Reading its clock around an operator takes
 /// time by itself, which counts where operators take some microseconds, and what a rank takes to
 /// tell the device and to see that it is done is in no operator. So a sweep is three runs in turns:
-/// with the clock read around each operator, around all of them, and not at all.
+/// with the clock read around all operators, not at all, and around each.
 namespace hios {
 
-/// What three runs took.
+/// What the three runs took.
 struct DeviceSweep {
-  double marked_ms = 0;  ///< the first run, on the rank's clock
-  double lead_ms = 0;    ///< its first operator began behind its first mark, on the device's
-  double whole_ms = 0;   ///< the second run, on the device's clock, from a mark to the next
-  double plain_ms = 0;   ///< the third run, on the rank's clock
+  double whole_ms = 0;   ///< all operators, on the device's clock
+  double plain_ms = 0;   ///< the run without the clock, on the rank's
+  double marked_ms = 0;  ///< the run with it around each operator, on the rank's
   double ms() const { return marked_ms + plain_ms; }
 };
 
-/// The three runs; the executor's clocks are then those of the first. REQUIRES: an asynchronous
-/// device.
+/// The three runs; the executor's clocks are then those around each operator. REQUIRES: an
+/// asynchronous device, a stage.
 DeviceSweep sweep_device(Executor& executor);
 
 /// As things of SweepTimes, behind the operators: what of a sweep is compared.
-inline constexpr std::size_t kDeviceThings = 3;
+inline constexpr std::size_t kDeviceThings = 2;
 /// Zeros where there is no such device.
 void add_device_things(const DeviceSweep& sweep, std::size_t operators, SweepTimes& into);
 

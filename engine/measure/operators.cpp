@@ -18,12 +18,15 @@
 namespace hios {
 namespace {
 
+/// Of a team whose devices are asynchronous or not. Where they are and no launch is known, all are:
+/// those that are known were measured with what marks added, and the others would be without.
 std::vector<std::string> missing_signatures(const ProfilerContext& context,
-                                            const Configuration& into) {
+                                            const Configuration& into, bool asynchronous) {
+  const bool all = asynchronous && !into.launch;
   std::set<std::string> missing;
   const std::set<std::string> unfinished = unfinished_operators(into);
   for (const Operator& op : context.coarse.graph.operators()) {
-    if (!into.operators.contains(op.signature) || unfinished.contains(op.signature))
+    if (all || !into.operators.contains(op.signature) || unfinished.contains(op.signature))
       missing.insert(op.signature);
   }
   return mpi::broadcast(context.transport,
@@ -113,8 +116,10 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
   const Stopwatch stopwatch;
   std::vector<std::vector<std::string>> missing;
   Measured measured;
-  for (const Configuration* const known : into) {
-    missing.push_back(missing_signatures(context, *known));
+  const auto asynchronous = mpi::gather(context.transport, context.backend.accelerator() ? 1 : 0);
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const Rank first = context.teams[team].front();
+    missing.push_back(missing_signatures(context, *into[team], asynchronous[first.index()] == 1));
     measured.missing += missing.back().size();
   }
   if (measured.missing == 0) return {};

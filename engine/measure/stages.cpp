@@ -2,6 +2,7 @@
 // (engine/measure/stage_batch.h), so that primitives of thousands need not be there at once and a
 // time limit can end the work between two batches. Weights stay from batch to batch.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "engine/measure/profiler.h"
 #include "engine/measure/profiler_context.h"
 #include "engine/measure/stage_batch.h"
+#include "engine/measure/stage_time.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/profile/settling.h"
@@ -24,7 +26,7 @@ namespace {
 // quarter that means something; few enough to hold their weights at once.
 constexpr std::size_t kStagesInBatch = 64;
 
-constexpr int kFewestStageSamples = 10;
+constexpr double kFirst = std::numeric_limits<double>::infinity();  // before it devices are idle
 
 std::vector<Stage> missing_stages(const ProfilerContext& context, const std::vector<Stage>& asked,
                                   const Configuration& into) {
@@ -73,7 +75,7 @@ class StageMeasuring {
  private:
   enum class Batch { kDone, kNoTime, kStopped };
   Batch measure_batch(std::span<const Stage> batch, std::size_t batches_left);
-  Protocol sweeps_for(double sweep_s, double made_s, std::size_t batches_left) const;
+  BatchTime time_of(double sweep_s, double made_s, std::size_t batches_left) const;
   void show(log::Progress& progress, std::size_t done, std::size_t all) const;
 
   const ProfilerContext& context_;
@@ -81,27 +83,25 @@ class StageMeasuring {
   double time_limit_s_;
   double settle_left_s_;  // for sweeps of all batches until they settle
   std::size_t team_;
+  std::size_t batches_ = 0;  // that were measured
+  double later_made_s_ = 0;  // making those of them behind the first
   KeptWeights kept_;
   Stopwatch stopwatch_;
 };
 
-// What this batch is swept if each batch to come takes as long: no iterations where there is no
-// time for enough of them. More sweeps, to settle, out of what all batches have for that together.
-Protocol StageMeasuring::sweeps_for(double sweep_s, double made_s, std::size_t batches_left) const {
-  const auto batches = static_cast<double>(batches_left);
-  const double warmup_s = context_.protocol.warmup_s;  // devices were idle while it was made
-  const double left_s =
-      time_limit_s_ - stopwatch_.seconds() - (batches - 1) * made_s - batches * warmup_s;
-  const int iterations = context_.protocol.iterations;
-  const int fewest = std::min(kFewestStageSamples, iterations);
-  Protocol protocol{
-      .warmup = 0, .warmup_s = warmup_s, .iterations = 0, .stop = context_.protocol.stop};
-  if (left_s < sweep_s * fewest) return protocol;
-  protocol.iterations =
-      static_cast<int>(std::clamp<double>(left_s / (sweep_s * batches), fewest, iterations));
-  const double spare_s = left_s / batches - sweep_s * protocol.iterations;
-  protocol.settle_s = std::max(0.0, std::min(settle_left_s_ / batches, spare_s));
-  return protocol;
+/// Of a batch that took `made_s` to make.
+BatchTime StageMeasuring::time_of(double sweep_s, double made_s, std::size_t batches_left) const {
+  BatchTime time{.left_s = time_limit_s_ - stopwatch_.seconds(),
+                 .sweep_s = sweep_s,
+                 .warmup_s = warmup_after(batches_ == 0 ? kFirst : made_s, context_.protocol),
+                 .batches = batches_left,
+                 .settle_s = settle_left_s_};
+  // The first draws weights that those behind it find.
+  if (batches_ > 0) {
+    const double each_s = (later_made_s_ + made_s) / static_cast<double>(batches_);
+    time.coming_s = each_s + warmup_after(each_s, context_.protocol);
+  }
+  return time;
 }
 
 // Where it is not done, nothing of it was kept.
@@ -120,9 +120,11 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   transport.barrier();
   const Stopwatch sweep_stopwatch;
   if (stages) stages->sweep(ms);  // warm-up, and how long a sweep takes
-  Protocol protocol = sweeps_for(sweep_stopwatch.seconds(), made_s, batches_left);
-  std::tie(protocol.iterations, protocol.settle_s) =
-      mpi::broadcast(transport, std::pair(protocol.iterations, protocol.settle_s), team.front());
+  Protocol protocol = protocol_of_batch(context_.protocol,
+                                        time_of(sweep_stopwatch.seconds(), made_s, batches_left));
+  std::tie(protocol.iterations, protocol.settle_s, protocol.warmup_s) = mpi::broadcast(
+      transport, std::tuple(protocol.iterations, protocol.settle_s, protocol.warmup_s),
+      team.front());
   if (protocol.iterations == 0) return Batch::kNoTime;
 
   SweepTimes sweeps(batch.size());
@@ -148,6 +150,7 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   }
   add_settling(into_, "stages", settling_of(samples));
   if (stages) kept_.keep(stages->take_operators());
+  if (batches_++ > 0) later_made_s_ += made_s;
   return Batch::kDone;
 }
 

@@ -15,7 +15,7 @@ namespace hios {
 namespace {
 
 // Mark 0 is the start of the iteration; each stage has two, then each send has one and each receive
-// two, and the last is the end of all.
+// two; the last two are those around all stages.
 constexpr std::size_t kOrigin = 0;
 constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
 constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
@@ -32,20 +32,20 @@ DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& ba
       segments_(cut_segments(plan.steps)),
       host_(host),
       blocking_(blocking) {
-  plain_ = record_all(false);
+  read_from_now_on(Clock::kNowhere);
 }
 
-DeviceStages::Recordings DeviceStages::record_all(bool timed) {
+DeviceStages::Recordings DeviceStages::record_all(Clock clock) {
   Recordings recordings;
   for (const Segment& segment : segments_) {
-    recordings.push_back(blocking_ ? nullptr : record(segment, timed));
+    recordings.push_back(blocking_ ? nullptr : record(segment, clock));
   }
   return recordings;
 }
 
-std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, bool timed) {
+std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Clock clock) {
   try {
-    return backend_.record([&] { queue(segment, timed); });
+    return backend_.record([&] { queue(segment, clock); });
   } catch (const mpi::DeviceError& error) {
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
@@ -54,7 +54,9 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, bool tim
   }
 }
 
-void DeviceStages::queue(const Segment& segment, bool timed) {
+void DeviceStages::queue(const Segment& segment, Clock clock) {
+  const bool timed = clock == Clock::kAroundStages, all = clock == Clock::kAroundAll;
+  if (all && segment.first == segments_.front().first) marks_->mark(whole_mark());
   for (std::size_t step = segment.first; step < segment.end; ++step) {
     const std::size_t stage = stage_of(plan_.steps[step]);
     if (timed) marks_->mark(start_mark(stage));
@@ -65,6 +67,7 @@ void DeviceStages::queue(const Segment& segment, bool timed) {
     }
     if (timed) marks_->mark(end_mark(stage));
   }
+  if (all && segment.end == segments_.back().end) marks_->mark(whole_mark() + 1);
 }
 
 // An operator is a stage of its own. The device is waited for before it as well, so that a transfer
@@ -91,36 +94,34 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
   }
 }
 
-void DeviceStages::make_marks() {
-  if (!marks_) marks_ = backend_.make_marks(end_of_all() + 1);
+void DeviceStages::read_from_now_on(Clock clock) {
+  if (clock != Clock::kNowhere && !marks_) marks_ = backend_.make_marks(whole_mark() + 2);
+  Recordings& recordings = recordings_[static_cast<std::size_t>(clock)];
+  if (recordings.empty()) recordings = record_all(clock);
+  clock_ = clock;
 }
 
 void DeviceStages::record_stages(bool on) {
-  if (on && with_marks_.empty()) {
-    make_marks();
-    with_marks_ = record_all(true);
-  }
-  timed_ = on;
+  read_from_now_on(on ? Clock::kAroundStages : Clock::kNowhere);
 }
 
 void DeviceStages::time_whole(bool on) {
-  if (on) make_marks();
-  whole_ = on;
+  read_from_now_on(on ? Clock::kAroundAll : Clock::kNowhere);
 }
 
 void DeviceStages::begin() {
   next_ = 0;
-  if (timed_ || whole_) marks_->mark(kOrigin);
+  if (clock_ == Clock::kAroundStages) marks_->mark(kOrigin);
 }
 
 std::size_t DeviceStages::run_next() {
   const Segment& segment = segments_[next_];
-  Recording* const recording = (timed_ ? with_marks_ : plain_)[next_].get();
+  Recording* const recording = recordings_[static_cast<std::size_t>(clock_)][next_].get();
   ++next_;
   if (recording) {
     recording->replay();
   } else {
-    queue(segment, timed_);
+    queue(segment, clock_);
   }
   return segment.end;
 }
@@ -138,9 +139,8 @@ void DeviceStages::mark_wait(std::size_t receive) { marks_->mark(wait_mark(recei
 void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(receive) + 1); }
 
 void DeviceStages::end(RunClocks& clocks) {
-  if (whole_) marks_->mark(end_of_all());
   backend_.synchronize();
-  if (timed_) read_clocks(clocks);
+  if (clock_ == Clock::kAroundStages) read_clocks(clocks);
 }
 
 // The device waited for a stage's inputs from the end of the stage before, if it waited: what the

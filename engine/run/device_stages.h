@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,11 +30,11 @@ class DeviceStages {
   /// makes recordings of its own for that, as the constructor does, so that plain iterations carry
   /// no reading.
   void record_stages(bool on);
-  /// Whether plain iterations to come read it before the first and behind the last of what the
-  /// device is given, and nowhere else.
+  /// Whether iterations to come read it before the first stage and behind the last, and nowhere
+  /// else; with recordings of their own, too. REQUIRES: a stage.
   void time_whole(bool on);
   /// What lay between the two in the last such iteration.
-  double whole_ms() const { return marks_->ms(0, end_of_all()); }
+  double whole_ms() const { return marks_->ms(whole_mark(), whole_mark() + 1); }
 
   void begin();
   /// Queues the next segment and returns the step behind it. Blocking, it throws a RunError that
@@ -55,16 +56,18 @@ class DeviceStages {
 
  private:
   using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
+  /// Where an iteration reads the device's clock.
+  enum class Clock { kNowhere, kAroundAll, kAroundStages };
 
-  Recordings record_all(bool timed);
-  std::unique_ptr<Recording> record(const Segment& segment, bool timed);
-  void queue(const Segment& segment, bool timed);
+  Recordings record_all(Clock clock);
+  std::unique_ptr<Recording> record(const Segment& segment, Clock clock);
+  void queue(const Segment& segment, Clock clock);
+  void read_from_now_on(Clock clock);
   void run_one_by_one(std::size_t stage);
   void read_clocks(RunClocks& clocks) const;
   std::size_t send_mark(std::size_t send) const;
   std::size_t wait_mark(std::size_t receive) const;
-  std::size_t end_of_all() const { return wait_mark(plan_.receives.size()); }
-  void make_marks();
+  std::size_t whole_mark() const { return wait_mark(plan_.receives.size()); }
 
   const RankPlan& plan_;
   const Graph& graph_;
@@ -74,9 +77,9 @@ class DeviceStages {
   const std::string host_;
   const bool blocking_;
   std::size_t next_ = 0;  // segment of this iteration
-  bool timed_ = false, whole_ = false;
-  std::unique_ptr<ClockMarks> marks_;  // made when first wanted; recordings use them
-  Recordings plain_, with_marks_;
+  Clock clock_ = Clock::kNowhere;
+  std::unique_ptr<ClockMarks> marks_;     // made when first wanted; recordings use them
+  std::array<Recordings, 3> recordings_;  // by Clock; empty until they are wanted
 };
 
 }  // namespace hios

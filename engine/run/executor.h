@@ -50,7 +50,7 @@ class Executor {
   void record_stages(bool on);
   const RunClocks& clocks() const;
   /// On an asynchronous device, while stages are not recorded: its clock is read before the first
-  /// and behind the last of what it is given, and nowhere else. Switching it on may allocate.
+  /// stage and behind the last, and nowhere else. Switching it on may allocate. REQUIRES: a stage.
   void time_device(bool on);
   /// What passed between the two, in ms.
   double device_ms() const;

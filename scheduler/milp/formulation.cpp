@@ -219,6 +219,7 @@ bool Formulation::alike(const CostModel& costs, std::size_t d, std::size_t e) co
     return costs.platform().device(DeviceId(x)).memory_bytes;
   };
   if (memory(d) != memory(e)) return false;
+  if (costs.launch_ms(DeviceId(d)) != costs.launch_ms(DeviceId(e))) return false;
   for (std::size_t v = 0; v < horizon_.operators(); ++v) {
     if (on(v, d).has_value() != on(v, e).has_value()) return false;
     if (on(v, d) && horizon_.time_ms(v, d) != horizon_.time_ms(v, e)) return false;

@@ -57,6 +57,10 @@ class Horizon {
   const std::vector<Arc>& arcs() const { return arcs_; }
   /// Of the dearest of its edges.
   double transfer_ms(const Arc& arc, std::size_t from, std::size_t to) const;
+  /// Of that, how long the tensor travels. REQUIRES: two devices.
+  double link_ms(const Arc& arc, std::size_t from, std::size_t to) const {
+    return transfer_ms(arc, from, to) - costs_->launch_ms(DeviceId(to));
+  }
 
   /// Whether any operator has no device left: then no schedule is that short.
   bool impossible() const;

@@ -26,14 +26,17 @@ using Row = Program::Row;
 // kFar is more than any start and price together.
 constexpr double kLongest = 1.5 * Formulation::kScale, kFar = 3 * Formulation::kScale;
 
+/// Until a reader can start, or while the tensor is on its way.
+using Price = double (Horizon::*)(const Horizon::Arc&, std::size_t from, std::size_t to) const;
+
 /// Σ over the producer's devices of what the arc costs from there.
 void add_price(Row& row, const Formulation& formulation, const Horizon::Arc& arc, std::size_t to,
-               double sign) {
+               double sign, Price price_ms) {
   const Horizon& horizon = formulation.horizon();
   for (std::size_t from = 0; from < horizon.devices(); ++from) {
     const auto x = formulation.on(arc.from, from);
     if (!x || from == to) continue;
-    const double price = std::min(kLongest, formulation.scaled(horizon.transfer_ms(arc, from, to)));
+    const double price = std::min(kLongest, formulation.scaled((horizon.*price_ms)(arc, from, to)));
     if (price > 0) row.terms.push_back({*x, sign * price});
   }
 }
@@ -85,7 +88,7 @@ void SharedLinks::add_arrivals(Formulation& formulation, const Task& task) const
       sent.terms.push_back({*producer, 1});
       arrival.terms.push_back({*producer, kFar});
     }
-    add_price(arrival, formulation, arc, task.to, -1);
+    add_price(arrival, formulation, arc, task.to, -1, &Horizon::transfer_ms);
     formulation.add(std::move(sent));
     formulation.add(std::move(arrival));
   }
@@ -126,7 +129,7 @@ std::uint32_t SharedLinks::add_order(Formulation& formulation, std::size_t first
         -2 * kFar,
         kInfinity,
         {{tasks_[second].start, 1}, {tasks_[first].start, -1}, {column, -kFar}, {reader, -kFar}}};
-    add_price(row, formulation, arc, tasks_[first].to, -1);
+    add_price(row, formulation, arc, tasks_[first].to, -1, &Horizon::link_ms);
     formulation.add(std::move(row));
   }
   return column;
@@ -192,7 +195,7 @@ std::vector<PlannedTransfer> SharedLinks::order(const Formulation& formulation,
     for (std::size_t a : task.arcs) {
       const Horizon::Arc& arc = horizon.arcs()[a];
       if (device[arc.to] != task.to) continue;
-      longest = std::max(longest, horizon.transfer_ms(arc, device[task.from], task.to));
+      longest = std::max(longest, horizon.link_ms(arc, device[task.from], task.to));
     }
     all.push_back({values[task.start] + formulation.scaled(longest) / 2, t});
   }

@@ -15,6 +15,7 @@
 #include "scheduler/best/moves.h"
 #include "scheduler/best/starts.h"
 #include "scheduler/best/timing.h"
+#include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
 #include "support/contended_brute_force.h"
 #include "support/dag_generator.h"
@@ -43,8 +44,9 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.
-void judge(const Graph& graph, const Platform& platform) {
-  const CostModel costs = CostModel::from_graph(graph, platform);
+void judge(const CostModel& costs) {
+  const Graph& graph = costs.graph();
+  const Platform& platform = costs.platform();
   const test::Prices prices = test::prices_of(costs);
   const test::ContendedOptimum optimum =
       test::contended_brute_force(graph, platform, prices, platform.contention());
@@ -66,10 +68,18 @@ void judge(const Graph& graph, const Platform& platform) {
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));
     EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kRounding));
+    if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1 &&
+        !milp::solvers().empty()) {
+      EXPECT_EQ(result.outcome, Outcome::kOptimal);
+    }
     if (algorithm.name == "best") {
       EXPECT_LE(result.latency_ms, optimum.first_ready_ms * (1 + kRounding));
     }
   }
+}
+
+void judge(const Graph& graph, const Platform& platform) {
+  judge(CostModel::from_graph(graph, platform));
 }
 
 test::CostStyle style_by_number(std::uint64_t number) {
@@ -140,6 +150,20 @@ TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
     Random random(seed, "five, contended");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
     judge(graph, devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// A tensor holds its link while it travels, not while a device is told to go on by it.
+TEST(Contended, DevicesThatAreToldToBegin) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "launched, contended");
+    Graph graph = test::dag(4, random.below(1 << 6), {}, random);
+    const Platform platform = devices(2, 1 + static_cast<int>(seed % 2), kContended[seed / 2 % 2]);
+    Profile profile = test::random_profile(graph, platform, random);
+    profile.configurations.front().launch = {random.uniform(0.1, 2), 0, 30};
+    judge(CostModel::from_profile(graph, platform, profile));
     if (::testing::Test::HasFailure()) return;
   }
 }

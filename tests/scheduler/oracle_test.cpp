@@ -188,14 +188,30 @@ TEST(Oracle, MeasuredStagesOfAnyCost) {
   }
 }
 
+/// One device of the kind that the profile knows, and one like it that is told in another time.
+Platform with_an_unlike(Profile& profile, int streams, Random& random) {
+  Configuration& known = profile.configurations.front();
+  known.devices = {known.kind, "other"};
+  Configuration other = known;
+  other.kind = "other";
+  other.launch = {random.uniform(0, 2), 0.1, 30};
+  const Platform platform(
+      {{"a", known.kind, 0, streams, 0, ""}, {"b", "other", 0, streams, 0, ""}});
+  profile.configurations.push_back(std::move(other));
+  return platform;
+}
+
 TEST(Oracle, DevicesThatAreToldToBegin) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched");
-    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
-    const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 3));
+    const std::uint64_t edges = seed % 5 == 4 ? 0 : random.below(1 << 10);
+    Graph graph = test::dag(5, edges, {}, random);
+    const int streams = 1 + static_cast<int>(seed % 3);
+    Platform platform = test::devices(2, streams);
     Profile profile = test::random_profile(graph, platform, random);
     profile.configurations.front().launch = {random.uniform(0.01, 2), 0.1, 30};
+    if (seed % 2 == 0) platform = with_an_unlike(profile, streams, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
     judge(graph, platform, costs, test::prices_of(costs));
     if (::testing::Test::HasFailure()) return;

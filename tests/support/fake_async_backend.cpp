@@ -210,6 +210,7 @@ std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
     }
   }
   if (recordings_before_refusal_ == recordings) {
+    if (refuses_for_memory) throw mpi::DeviceMemoryError("no memory for a recording");
     throw mpi::DeviceError("it was told not to record");
   }
   ++recordings;

@@ -24,6 +24,8 @@ class FakeAsyncBackend final : public FakeBackend {
                             std::optional<std::size_t> recordings_before_refusal = {});
   ~FakeAsyncBackend() override;
 
+  /// It refuses because there is no memory for the recording.
+  bool refuses_for_memory = false;
   /// What reading the clock takes of the device.
   double mark_ms = 0;
   /// What free_memory says; nothing: what the device has left, where it has a limit.

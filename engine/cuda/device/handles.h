@@ -21,8 +21,10 @@ inline void forget_last_error() noexcept { (void)cudaGetLastError(); }
 inline void check(cudaError_t status, std::string_view call, std::string_view doing) {
   if (status == cudaSuccess) return;
   forget_last_error();
-  throw mpi::DeviceError("CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) + " (" +
-                         cudaGetErrorName(status) + " of " + std::string(call) + ")");
+  const std::string text = "CUDA, " + std::string(doing) + ": " + cudaGetErrorString(status) +
+                           " (" + cudaGetErrorName(status) + " of " + std::string(call) + ")";
+  if (status == cudaErrorMemoryAllocation) throw mpi::DeviceMemoryError(text);
+  throw mpi::DeviceError(text);
 }
 inline void check(cudnnStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;

@@ -47,6 +47,20 @@ const std::string& Algorithms::of(const ConvolutionProblem& problem,
 
 std::string Algorithms::choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) {
   AutotuneTimer timer(problem, tools);
+  std::string best = choose_by(timer, problem, tools);
+  if (best.empty()) {  // as on a GPU that records nothing: then neither will runs
+    timer.record_nothing();
+    best = choose_by(timer, problem, tools);
+  }
+  if (best.empty()) {
+    throw RunError("no algorithm computes " + quote(problem.key(), 120) + " on this GPU");
+  }
+  return best;
+}
+
+/// Empty where none can be timed.
+std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
+                                  const ConvolutionTools& tools) {
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();
   for (const std::string& name : convolution_candidates(problem, tools, deterministic_)) {
@@ -63,9 +77,6 @@ std::string Algorithms::choose(const ConvolutionProblem& problem, const Convolut
       best = name;
       best_ms = *ms;
     }
-  }
-  if (best.empty()) {
-    throw RunError("no algorithm computes " + quote(problem.key(), 120) + " on this GPU");
   }
   return best;
 }

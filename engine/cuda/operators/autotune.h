@@ -9,6 +9,8 @@
 
 namespace hios::cuda {
 
+class AutotuneTimer;
+
 /// Which algorithm computes which problem. What was not given is chosen by trying all candidates
 /// once, so that equal problems are computed alike wherever they occur.
 class Algorithms {
@@ -27,6 +29,8 @@ class Algorithms {
     bool tried = false;
   };
   std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools);
+  std::string choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
+                        const ConvolutionTools& tools);
 
   std::map<std::string, Named> known_;  // by the problem's key
   bool deterministic_;

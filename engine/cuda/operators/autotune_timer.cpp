@@ -47,12 +47,18 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
       weights_bytes_(bytes_of(problem.weight_values(), problem)),
       bias_bytes_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem)),
       output_bytes_(bytes_of(problem.output_values(), problem)),
+      cache_bytes_(tools.gpu.cache_bytes),
       before_(make_timed_event()),
-      after_(make_timed_event()) {
+      after_(make_timed_event()) {}
+
+/// So many at least.
+void AutotuneTimer::make_sets(std::size_t sets) {
+  if (sets_ >= sets) return;
   const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
-  sets_ = trial_sets(set_bytes, tools.gpu.cache_bytes, free_memory());
-  operands_ = std::make_unique<DeviceBlock>(sets_ * set_bytes, "trying algorithms: operands");
-  HIOS_CUDA(cudaMemsetAsync(operands_->data(), filling(problem), operands_->size_bytes(), stream_),
+  operands_.reset();
+  operands_ = std::make_unique<DeviceBlock>(sets * set_bytes, "trying algorithms: operands");
+  sets_ = sets;
+  HIOS_CUDA(cudaMemsetAsync(operands_->data(), filling(problem_), operands_->size_bytes(), stream_),
             kDoing);
 }
 
@@ -72,6 +78,7 @@ void AutotuneTimer::run_once(ConvolutionAlgorithm& algorithm) {
     workspace_ =
         std::make_unique<DeviceBlock>(std::max(wanted, Bytes{256}), "trying algorithms: workspace");
   }
+  make_sets(1);
   queue(algorithm, 0);
   HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
 }
@@ -87,32 +94,35 @@ double AutotuneTimer::timed(Work&& work) {
   return milliseconds;
 }
 
-GraphExec AutotuneTimer::row_of(ConvolutionAlgorithm& algorithm, std::size_t runs) {
+std::function<double()> AutotuneTimer::row_of(ConvolutionAlgorithm& algorithm, std::size_t runs) {
   run_once(algorithm);
-  return capture(stream_, [&] {
+  const auto queue_all = [this, &algorithm, runs] {
     for (std::size_t run = 0; run < runs; ++run) queue(algorithm, run);
-  });
-}
-
-double AutotuneTimer::replay_ms(const GraphExec& row) {
-  return timed([&] { HIOS_CUDA(cudaGraphLaunch(row.get(), stream_), kDoing); });
+  };
+  if (!records_) return [this, queue_all] { return timed(queue_all); };
+  const auto row = std::make_shared<GraphExec>(capture(stream_, queue_all));
+  return [this, row] {
+    return timed([&] { HIOS_CUDA(cudaGraphLaunch(row->get(), stream_), kDoing); });
+  };
 }
 
 void AutotuneTimer::warm_up(ConvolutionAlgorithm& algorithm) {
-  const GraphExec row = row_of(algorithm, kRunsInARow);
-  for (double busy_ms = 0; busy_ms < kWarmUpMs;) busy_ms += replay_ms(row);
+  const auto row_ms = row_of(algorithm, kRunsInARow);
+  for (double busy_ms = 0; busy_ms < kWarmUpMs;) busy_ms += row_ms();
 }
 
 std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double best_ms) {
   try {
+    const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
+    if (sets_ < 2) make_sets(trial_sets(set_bytes, cache_bytes_, free_memory()));
     run_once(algorithm);
     const double first_ms = timed([&] { queue(algorithm, 1); });
     if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) return {};
     const std::size_t runs = std::max(kRunsInARow, sets_);
-    const GraphExec row = row_of(algorithm, runs);
+    const auto row_of_runs_ms = row_of(algorithm, runs);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kRows; ++i) {
-      const double row_ms = replay_ms(row);
+      const double row_ms = row_of_runs_ms();
       if (i > 0) least = std::min(least, row_ms);
     }
     return least / static_cast<double>(runs);

@@ -57,7 +57,8 @@ class ConvolutionAlgorithm {
   virtual ~ConvolutionAlgorithm() = default;
   /// What queue() wants of a workspace.
   virtual Bytes workspace_bytes() const = 0;
-  /// Only queues; allocates nothing. Throws RunError that begins with `doing`.
+  /// Only queues; allocates no device memory, and nothing for tensors that it had before. Throws
+  /// RunError that begins with `doing`.
   virtual void queue(const ConvolutionOperands& operands, std::byte* workspace,
                      std::string_view doing) = 0;
 };

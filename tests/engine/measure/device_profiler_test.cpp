@@ -53,6 +53,12 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
             EXPECT_EQ(measurement.ms, 1) << signature;
             EXPECT_EQ(measurement.min_ms, 1);
           }
+          EXPECT_EQ(profiler.measure_operators(configuration).missing, 0u);
+          configuration.launch.reset();
+          EXPECT_EQ(profiler.measure_operators(configuration).missing,
+                    configuration.operators.size())
+              << "their times may hold what marks add";
+          EXPECT_TRUE(configuration.launch);
           const auto stages = pairs(network.coarse.graph, 6);
           EXPECT_GT(profiler.measure_stages(stages, configuration, 60).done, 0u);
           for (const auto& [key, measurement] : configuration.stages) {

@@ -9,21 +9,19 @@ namespace {
 
 Measurement took(double ms) { return {ms, ms, 8}; }
 
-/// Of operators as they were marked, and a device whose own part of a run is `device_ms`.
-std::vector<Measurement> swept(const std::vector<double>& marked_ms, double device_ms,
+/// Of operators as they were marked, the device's clock around all of them, and a plain run.
+std::vector<Measurement> swept(const std::vector<double>& marked_ms, double whole_ms,
                                double plain_ms) {
-  constexpr double kLead = 0.004;
   std::vector<Measurement> merged;
   for (const double ms : marked_ms) merged.push_back(took(ms));
-  merged.push_back(took(kLead));
-  merged.push_back(took(kLead + device_ms));
+  merged.push_back(took(whole_ms));
   merged.push_back(took(plain_ms));
   return merged;
 }
 
 TEST(Launch, IsWhatARunTakesBesideItsOperatorsWithoutMarks) {
-  // Three operators of 5, 7 and 3 us; marks add 2 us to each; a run takes 11 us more than they do.
-  const auto merged = swept({0.007, 0.009, 0.005}, 0.015, 0.026);
+  // Three operators of 5, 7 and 3 us; a reading takes 2 us; a run takes 11 us more than they do.
+  const auto merged = swept({0.007, 0.009, 0.005}, 0.017, 0.026);
   const auto launch = launch_of(merged);
   ASSERT_TRUE(launch);
   EXPECT_NEAR(launch->marks_ms, 0.002, 1e-12);
@@ -34,8 +32,8 @@ TEST(Launch, IsWhatARunTakesBesideItsOperatorsWithoutMarks) {
   EXPECT_NEAR(predicted, 0.026, 1e-12) << "as long as the plain run";
 }
 
-// Marks cannot have added more to an operator than all it took: what they added between operators
-// counts for the launch then.
+// Readings cannot have added more to an operator than all it took: what they added between
+// operators counts for the launch then.
 TEST(Launch, LeavesNoOperatorLessThanNothing) {
   const auto merged = swept({0.001, 0.009, 0.008}, 0.006, 0.02);
   const auto launch = launch_of(merged);
@@ -45,12 +43,19 @@ TEST(Launch, LeavesNoOperatorLessThanNothing) {
   EXPECT_NEAR(launch->ms, 0.02 - 0.015, 1e-12);
 }
 
-// Between operators a device may take longer without marks than within them: that is theirs.
+// Between operators a device may take longer than within them: that is theirs.
 TEST(Launch, AddsGapsBetweenOperatorsToThem) {
-  const auto launch = launch_of(swept({1, 1}, 2.5, 2.6));
+  const auto launch = launch_of(swept({1, 1, 1}, 3.5, 3.9));
   ASSERT_TRUE(launch);
   EXPECT_NEAR(launch->marks_ms, -0.25, 1e-12);
-  EXPECT_NEAR(launch->ms, 0.1, 1e-12);
+  EXPECT_NEAR(launch->ms, 0.15, 1e-12);
+}
+
+TEST(Launch, OfOneOperatorCannotTellReadingsFromIt) {
+  const auto launch = launch_of(swept({1}, 1, 1.5));
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->marks_ms, 0);
+  EXPECT_EQ(launch->ms, 0.5);
 }
 
 TEST(Launch, IsNeverNegative) { EXPECT_EQ(launch_of(swept({4, 4}, 8, 0.01))->ms, 0); }

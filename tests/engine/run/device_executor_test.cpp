@@ -113,6 +113,17 @@ TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
   EXPECT_EQ(alone.backend.queued_stages, 2 * alone.plan.stages.size()) << "before each recording";
 }
 
+// Where the device has no memory for a recording, one with less beside it could be made: whoever
+// holds what it can do without decides.
+TEST(DeviceExecutorAlone, TellsThatThereIsNoMemoryForARecording) {
+  const RandomNetwork network = random_network(20, 3);
+  OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, false, 1);
+  alone.backend.refuses_for_memory = true;
+  test::expect_error<RunError>([&] { alone.executor.record_stages(true); },
+                               {"no memory for a recording"});
+  EXPECT_EQ(alone.backend.recording_refused(), "");
+}
+
 /// The first segment of the second set, with the clock, is refused: what there is stays in use.
 TEST(DeviceExecutorAlone, ComputesTheSameWhereTheDeviceRefusesToRecord) {
   const RandomNetwork network = random_network(20, 3);

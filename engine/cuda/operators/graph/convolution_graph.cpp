@@ -1,7 +1,7 @@
 // Part of engine/cuda/operators/convolution.h.
 // cuDNN's graphs of operations as a family of algorithms: "graph ENGINE KNOB=VALUE,…", all numbers
 // (engine_choice.h). Convolution, bias and relu are one graph; an engine computes it in one go.
-// Where none does, the convolution is a graph by itself, and the rest costs one pass of ours ("…
+// Others compute the convolution as a graph by itself, and the rest costs one pass of ours ("…
 // plain").
 //
 // What it adds to the older calls (convolution_cudnn.cpp): engines that these never name, among
@@ -65,7 +65,7 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
   for (const bool fused : {true, false}) {
-    if (!names.empty()) break;
+    if (!fused && !problem.bias && !problem.relu_after) break;  // there is nothing to leave out
     try {
       const graph::OperationGraph described(part_of(problem, fused),
                                             {.handle = tools.stream.cudnn()});

@@ -84,15 +84,19 @@ struct Proposal {
   EngineChoice choice;
 };
 
-/// Nothing, where there is no engine of this arithmetic.
+/// Nothing, where there is no engine of this arithmetic, or none that says so.
 std::optional<Proposal> usable(const Descriptor& configuration, Precision precision,
                                bool deterministic) {
   const auto engines = configuration.get_descriptors(CUDNN_ATTR_ENGINECFG_ENGINE,
                                                      CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
   if (engines.empty()) return {};
-  const EngineNotes notes = notes_of(engines.front());
-  if (!fits(notes, precision) || (deterministic && notes.nondeterministic)) return {};
-  return Proposal{notes, choice_of(configuration, engines.front())};
+  try {
+    const EngineNotes notes = notes_of(engines.front());
+    if (!fits(notes, precision) || (deterministic && notes.nondeterministic)) return {};
+    return Proposal{notes, choice_of(configuration, engines.front())};
+  } catch (const RunError&) {
+    return {};  // an engine that does not describe itself
+  }
 }
 
 Descriptor make_engine(const OperationGraph& graph, std::int64_t index) {
