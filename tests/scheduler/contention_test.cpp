@@ -44,7 +44,7 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.
-void judge(const CostModel& costs) {
+void judge(const CostModel& costs, const char* iterations = "1000") {
   const Graph& graph = costs.graph();
   const Platform& platform = costs.platform();
   const test::Prices prices = test::prices_of(costs);
@@ -57,7 +57,7 @@ void judge(const CostModel& costs) {
     SCOPED_TRACE(algorithm.name);
     ScheduleResult result;
     try {
-      result = run(algorithm, costs, "1000");
+      result = run(algorithm, costs, iterations);
     } catch (const InputError&) {
       if (!algorithm.many_devices) continue;
       throw;
@@ -163,7 +163,7 @@ TEST(Contended, DevicesThatAreToldToBegin) {
     const Platform platform = devices(2, 1 + static_cast<int>(seed % 2), kContended[seed / 2 % 2]);
     Profile profile = test::random_profile(graph, platform, random);
     profile.configurations.front().launch = {random.uniform(0.1, 2), 0, 30};
-    judge(CostModel::from_profile(graph, platform, profile));
+    judge(CostModel::from_profile(graph, platform, profile), "20000");
     if (::testing::Test::HasFailure()) return;
   }
 }
