@@ -114,12 +114,12 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
       expect_meets_schema(report);
       EXPECT_GT(report["iterations_ms"].size(), 0u);
       EXPECT_TRUE(report["verified"].is_null());
-      // Open MPI's mpirun passes Ctrl-C on as SIGTERM; that of Open MPI 5 drops what its ranks say
-      // after that.
+      // Open MPI's mpirun passes Ctrl-C on as SIGTERM, and kills a second later.
       const std::string mpi = ranks > 1 ? report["transfer_path"].get<std::string>() : "";
       const std::string by = mpi.starts_with("Open MPI") ? "TERM" : name;
       EXPECT_EQ(report["incomplete"], "ended by SIG" + by + " before it was verified");
-      if (mpi.starts_with("Open MPI 5.")) continue;
+      // Launchers that are ending themselves may drop the last that their ranks say.
+      if (ranks > 1) continue;
       EXPECT_NE(done.err.find("what was measured was kept"), std::string::npos) << done.err;
     }
     EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
