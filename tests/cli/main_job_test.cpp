@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/programs.h"
+#include "support/sanitized.h"
 #include "support/schema.h"
 
 namespace hios::test {
@@ -22,11 +23,9 @@ const Network kNetworks[] = {{"inception_v3", "107"},
                              {"randwire_large", "64"}};
 
 // Each schedule is verified by the reference, which takes minutes under a sanitizer.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-const char* const kAlgorithms[] = {"hios-lp", "hios-mr"};
-#else
-const char* const kAlgorithms[] = {"sequential", "inter-lp", "hios-lp", "inter-mr", "hios-mr"};
-#endif
+const std::vector<const char*> kAlgorithms =
+    kSanitized ? std::vector{"hios-lp"}
+               : std::vector{"hios-lp", "sequential", "inter-lp", "inter-mr", "hios-mr"};
 
 class MainJob : public testing::TestWithParam<Network> {
  protected:

@@ -11,16 +11,11 @@
 #include "hios/model/networks/networks.h"
 #include "support/programs.h"
 #include "support/random_network.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 namespace hios::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t kShare = 5;  // of the tries: each takes several times as long
-#else
-constexpr std::size_t kShare = 1;
-#endif
 
 /// How a try ended.
 struct Endings {
@@ -125,7 +120,7 @@ class OutOfMemory : public testing::Test {
   /// last allocations: ranks that wait for each other make a few more or less from run to run.
   static std::set<std::size_t> numbers(std::size_t whole, std::size_t tries) {
     std::set<std::size_t> chosen;
-    const std::size_t half = std::max<std::size_t>(tries / kShare / 2, 3);
+    const std::size_t half = std::max<std::size_t>(test::tries(tries) / 2, 3);
     for (std::size_t i = 0; i < half; ++i) {
       const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(half);
       chosen.insert(1 + static_cast<std::size_t>(share * static_cast<double>(whole - 1)));

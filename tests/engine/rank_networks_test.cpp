@@ -13,6 +13,7 @@
 #include "hios/base/error.h"
 #include "support/device_ranks.h"
 #include "support/fake_async_backend.h"
+#include "support/sanitized.h"
 
 namespace hios::test {
 namespace {
@@ -77,7 +78,7 @@ class RankMemory : public testing::TestWithParam<const Route*> {};
 
 TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   on_fake_devices(GetParam(), [](const RankJob& job) {
-    expect_no_growth(job, {"squeezenet", 32}, 1000);
+    expect_no_growth(job, {"squeezenet", 32}, tries(1000));
   });
 }
 

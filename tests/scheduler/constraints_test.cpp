@@ -7,6 +7,7 @@
 #include "scheduler/registry.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
+#include "support/sanitized.h"
 
 // What all algorithms keep: times by device, `allowed`, `colocate`, memory. A schedule satisfies
 // validate(), is never better than brute force under the same rules, and is the free one where the
@@ -56,7 +57,7 @@ std::string first_finding(const ConstrainedProblem& problem, const Schedule& sch
 
 TEST(Constraints, SchedulesKeepThemOrAreRefused) {
   std::size_t made = 0, refused = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(600u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained");
     test::CostStyle style;
@@ -87,13 +88,13 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
     }
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(made, 600u);
-  EXPECT_GT(refused, 100u);
+  EXPECT_GT(made, test::tries(600u));
+  EXPECT_GT(refused, test::tries(100u));
 }
 
 TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
   std::size_t made = 0, impossible = 0;
-  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(250u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained five");
     const Graph free = test::dag(5, random.below(1 << 10), {}, random);
@@ -119,8 +120,8 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     }
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(made, 500u);
-  EXPECT_GT(impossible, 10u);
+  EXPECT_GT(made, test::tries(500u));
+  EXPECT_GT(impossible, test::tries(10u));
 }
 
 /// Labels of one operator, memory for all on each device: nothing that binds.

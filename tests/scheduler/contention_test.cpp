@@ -19,6 +19,7 @@
 #include "scheduler/registry.h"
 #include "support/contended_brute_force.h"
 #include "support/dag_generator.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -145,7 +146,7 @@ TEST(Contended, DagsOfFourOperatorsOnThreeDevices) {
 }
 
 TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "five, contended");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);

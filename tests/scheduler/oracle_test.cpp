@@ -14,6 +14,7 @@
 #include "scheduler/registry.h"
 #include "support/brute_force.h"
 #include "support/dag_generator.h"
+#include "support/sanitized.h"
 #include "support/slow_simulator.h"
 
 // One oracle judges every algorithm of the table: brute force over all schedules of small graphs.
@@ -103,7 +104,7 @@ CostStyle style_by_number(std::uint64_t number) {
 }
 
 TEST(Oracle, EveryDagOfUpToFiveOperatorsOnTwoDevices) {
-  for (std::size_t n = 1; n <= 5; ++n) {
+  for (std::size_t n = 1; n <= (test::kSanitized ? 4 : 5); ++n) {
     const std::uint64_t edge_sets = std::uint64_t{1} << (n * (n - 1) / 2);
     for (std::uint64_t edge_set = 0; edge_set < edge_sets; ++edge_set) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
@@ -116,7 +117,7 @@ TEST(Oracle, EveryDagOfUpToFiveOperatorsOnTwoDevices) {
 }
 
 TEST(Oracle, DagsOfSixOperatorsOnTwoDevices) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "six");
     const Graph graph = test::dag(6, random.below(1 << 15), style_by_number(seed), random);
@@ -136,7 +137,7 @@ TEST(Oracle, DagsOfSevenOperatorsOnThreeDevices) {
 }
 
 TEST(Oracle, DevicesOfDifferentAbilitiesAndStreams) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "different");
     CostStyle style = style_by_number(seed);
@@ -163,7 +164,8 @@ TEST(Oracle, RandomNetworksOfEveryFamilyOnUnlikeDevices) {
   std::size_t number = 0;
   for (const std::string family : families) {
     for (const std::string unlike : devices) {
-      for (std::size_t n = 5; n <= 7; ++n) {  // the oracle takes a minute for those of eight
+      // The oracle takes a minute for those of eight.
+      for (std::size_t n = 5; n <= (test::kSanitized ? 5 : 7); ++n) {
         const std::string words = "n=" + std::to_string(n) + ",seed=" + std::to_string(number++) +
                                   ",family=" + family + unlike;
         SCOPED_TRACE(words);
@@ -176,7 +178,7 @@ TEST(Oracle, RandomNetworksOfEveryFamilyOnUnlikeDevices) {
 }
 
 TEST(Oracle, MeasuredStagesOfAnyCost) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "measured");
     Graph graph = test::dag(5, random.below(1 << 10), {}, random);

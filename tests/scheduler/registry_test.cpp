@@ -17,6 +17,7 @@
 #include "scheduler/list/timeline.h"
 #include "support/dag_generator.h"
 #include "support/expect_error.h"
+#include "support/sanitized.h"
 #include "support/slow_simulator.h"
 #include "support/small_graph.h"
 
@@ -45,11 +46,10 @@ Graph changed(const Graph& graph, std::size_t index, Change change) {
 TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "ios", "inter-lp", "hios-lp",
-                                                  "inter-mr", "hios-mr", "heft", "peft", "cluster",
-                                                  "met", "greedy", "getf", "m-sct", "annealing",
-                                                  "ea", "best", "milp", "milp-split",
-                                                  "slice-graph"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{
+                       "sequential", "ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft",
+                       "peft", "cluster", "met", "greedy", "getf", "m-sct", "annealing", "ea",
+                       "best", "milp", "milp-split", "slice-graph"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
@@ -159,7 +159,7 @@ TEST(Registry, DefaultsAreThePapers) {
 }
 
 TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     Random random(seed, "larger");
     test::CostStyle style;
     style.small_integers = seed % 4 == 0;

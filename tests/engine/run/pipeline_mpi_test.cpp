@@ -5,15 +5,12 @@
 #include "support/hang_guard.h"
 #include "support/instances_as_alone.h"
 #include "support/mpi_main.h"
+#include "support/sanitized.h"
 
 namespace hios {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSchedules = 20;
-#else
-constexpr std::uint64_t kSchedules = 150;
-#endif
+constexpr std::uint64_t kSchedules = test::tries(150);
 
 TEST(PipelineOverMpi, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
   test::HangGuard guard;

@@ -11,17 +11,14 @@
 #include "support/hang_guard.h"
 #include "support/mpi_main.h"
 #include "support/mutated_runs.h"
+#include "support/sanitized.h"
 
 namespace hios::test {
 namespace {
 
 int synchronous_sends = 0;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSchedules = 100;
-#else
-constexpr std::uint64_t kSchedules = 1000;
-#endif
+constexpr std::uint64_t kSchedules = tries(1000);
 
 TEST(StrangersSchedules, AreRefusedOrRunRightWithoutABuffer) {
   HangGuard guard;

@@ -8,16 +8,13 @@
 
 #include "support/hang_guard.h"
 #include "support/mutated_runs.h"
+#include "support/sanitized.h"
 #include "support/thread_transport.h"
 
 namespace hios::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSchedules = 1500;  // each takes ten times as long
-#else
-constexpr std::uint64_t kSchedules = 10'000;
-#endif
+constexpr std::uint64_t kSchedules = tries(10'000);
 
 TEST(StrangersSchedules, AreRefusedOrRunRight) {
   HangGuard guard;

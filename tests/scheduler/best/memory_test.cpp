@@ -12,6 +12,7 @@
 #include "support/brute_force.h"
 #include "support/exact_placement.h"
 #include "support/expect_error.h"
+#include "support/sanitized.h"
 #include "support/tight_memory.h"
 
 // The search where memory is hardly enough, judged by an exact search over all placements.
@@ -53,7 +54,7 @@ TEST(TightMemory, ExactPlacementSaysWhatBruteForceSays) {
 
 TEST(TightMemory, TheSearchFindsTheOptimumAndNeverFarFromIt) {
   int all = 0, optimal = 0;
-  for (std::uint64_t seed = 0; seed < 18; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(18u); ++seed) {
     for (double spare : kSpare) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", spare " + std::to_string(spare));
       const test::TightProblem problem = test::tight_problem(8 + seed % 7, spare, seed);

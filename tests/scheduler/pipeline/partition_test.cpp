@@ -15,16 +15,10 @@
 #include "scheduler/pipeline/slice_graph.h"
 #include "support/dag_generator.h"
 #include "support/pipeline_cases.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-// Sanitizers take several times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kShare = 5;
-#else
-constexpr int kShare = 1;
-#endif
 
 using test::PipelineCase;
 
@@ -182,7 +176,7 @@ TEST(PartitionSearch, FindsTheOptimumOfSmallProblems) {
 
 TEST(PartitionSearch, IsNeverWorseThanItsStartAlsoWithOverflow) {
   Random random(12);
-  for (int round = 0; round < 5 / kShare; ++round) {
+  for (int round = 0; round < test::tries(5); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made = test::random_case(25, 3, {.overflow = true}, random);
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
@@ -206,7 +200,7 @@ TEST(PartitionSearch, IsNeverWorseThanSliceGraphWithOverflow) {
   constexpr std::uint64_t kSeed = 91;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  for (int round = 0; round < 8 / kShare + 1; ++round) {
+  for (int round = 0; round < test::tries(8); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made = test::random_case(14, 3, {.overflow = true}, random);
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);

@@ -11,16 +11,10 @@
 #include "scheduler/pipeline/slice_graph.h"
 #include "support/dag_generator.h"
 #include "support/pipeline_cases.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-// Sanitizers take several times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kShare = 5;
-#else
-constexpr int kShare = 1;
-#endif
 
 using test::PipelineCase;
 using test::plain_optimum_ms;
@@ -74,7 +68,7 @@ TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
   int possible = 0;
-  for (int round = 0; round < 60 / kShare; ++round) {
+  for (int round = 0; round < test::tries(60); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made = without_tensors(
         random_case(1 + random.below(6), 1 + random.below(3),
@@ -98,7 +92,7 @@ TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
     EXPECT_NEAR(below.exact, optimum, kTolerance * (1 + optimum));
     EXPECT_NEAR(below.down_sets, optimum, kRounding);
   }
-  EXPECT_GT(possible, 25 / kShare);
+  EXPECT_GT(possible, test::tries(25));
 }
 
 TEST(PeriodBounds, StayBelowBlocksWhoseTensorsFillFastMemory) {
@@ -106,7 +100,7 @@ TEST(PeriodBounds, StayBelowBlocksWhoseTensorsFillFastMemory) {
   constexpr std::uint64_t kSeed = 32;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  for (int round = 0; round < 40 / kShare; ++round) {
+  for (int round = 0; round < test::tries(40); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PipelineCase made =
         random_case(1 + random.below(6), 1 + random.below(3),
@@ -123,7 +117,7 @@ TEST(PeriodBounds, StayBelowStagesOfSeveralGroups) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
   int compared = 0;
-  for (int round = 0; round < 15 / kShare; ++round) {
+  for (int round = 0; round < test::tries(15); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     PipelineCase made{test::random_graph(3 + random.below(4), 0.4, {.overlap = true}, random),
                       test::devices(1 + random.below(3), 3)};
@@ -139,14 +133,14 @@ TEST(PeriodBounds, StayBelowStagesOfSeveralGroups) {
       expect_in_order(bounds, period_of(made.graph, schedule, costs).ms());
     }
   }
-  EXPECT_GT(compared, 250 / kShare);
+  EXPECT_GT(compared, test::tries(250));
 }
 
 TEST(PeriodBounds, EndedEarlyAreStillBounds) {
   constexpr std::uint64_t kSeed = 34;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  for (int round = 0; round < 8 / kShare + 1; ++round) {
+  for (int round = 0; round < test::tries(8); ++round) {
     const PipelineCase made = random_case(40, 3, {}, random);
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const Schedule known =
