@@ -10,17 +10,17 @@
 namespace hios::test {
 namespace {
 
-// Small, so that the reference backend verifies every operator in seconds.
+// Small, so that the reference backend verifies every operator in seconds, under a sanitizer too.
 struct Network {
   const char* name;
   const char* size;
 };
 std::ostream& operator<<(std::ostream& out, const Network& network) { return out << network.name; }
 
-const Network kNetworks[] = {{"inception_v3", "107"},
-                             {"nasnet_large", "67"},
-                             {"squeezenet", "64"},
-                             {"randwire_large", "64"}};
+const Network kNetworks[] = {{"inception_v3", kSanitized ? "75" : "107"},
+                             {"nasnet_large", kSanitized ? "33" : "67"},
+                             {"squeezenet", kSanitized ? "48" : "64"},
+                             {"randwire_large", kSanitized ? "32" : "64"}};
 
 // Each schedule is verified by the reference, which takes minutes under a sanitizer.
 const std::vector<const char*> kAlgorithms =
@@ -71,7 +71,8 @@ class MainJob : public testing::TestWithParam<Network> {
 };
 
 TEST_P(MainJob, OneRankWithTwoStreams) {
-  profile_on(1, {"--threads", "2", "--streams", "2", "--stages", "ios", "--time-limit", "10"});
+  profile_on(1, {"--threads", "2", "--streams", "2", "--stages", "ios", "--time-limit",
+                 kSanitized ? "3" : "10"});
   const std::string schedule =
       schedule_for("ios", {"--devices", "1", "--threads", "2", "--streams", "2"});
   const Json report = run_verified(1, schedule);
