@@ -10,10 +10,10 @@
 #include <boost/program_options.hpp>
 
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph_json.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/registry.h"
 

@@ -13,7 +13,7 @@
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 
 namespace hios {
 namespace {

@@ -23,8 +23,8 @@
 #include "engine/cpu/convolutions/post_operations.h"
 #include "engine/cpu/dnnl_handles.h"
 #include "hios/base/error.h"
-#include "hios/base/precision.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/precision.h"
+#include "hios/base/numbers/statistics.h"
 #include "hios/model/networks/networks.h"
 
 namespace {
@@ -109,8 +109,8 @@ void Network::place_tensors() {
   for (std::size_t i = 0; i < model_.tensors().size(); ++i) {
     const hios::Tensor& tensor = model_.tensors()[i];
     std::size_t last = 0;
-    for (const LayerId reader : model_.consumers(TensorId(i))) {
-      last = std::max(last, reader.index());
+    for (const LayerId consumer : model_.consumers(TensorId(i))) {
+      last = std::max(last, consumer.index());
     }
     const bool kept = !tensor.producer || model_.consumers(TensorId(i)).empty();
     lifetimes.push_back({tensor.shape.size_bytes(hios::element_bytes(hios::Precision::kFp32)),
@@ -134,10 +134,10 @@ void Network::add(const Layer& layer) {
 }
 
 const Layer* Network::fused_relu(const Layer& layer) const {
-  const auto readers = model_.consumers(layer.output);
-  if (readers.size() != 1) return nullptr;
-  const Layer& reader = model_.layer(readers[0]);
-  return std::holds_alternative<hios::Relu>(reader.kind) ? &reader : nullptr;
+  const auto consumers = model_.consumers(layer.output);
+  if (consumers.size() != 1) return nullptr;
+  const Layer& consumer = model_.layer(consumers[0]);
+  return std::holds_alternative<hios::Relu>(consumer.kind) ? &consumer : nullptr;
 }
 
 memory Network::filled(const memory::desc& layout, const float* plain,

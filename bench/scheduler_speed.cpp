@@ -24,15 +24,15 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/coarsen.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/fusion/coarsen.h"
+#include "hios/graph/random/random_dag.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/intra_gpu.h"
-#include "scheduler/algorithms/longest_path.h"
-#include "scheduler/algorithms/mapping_recording.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/mapping_recording.h"
 #include "scheduler/bounds/bounds.h"
 
 namespace {

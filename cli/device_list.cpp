@@ -4,8 +4,8 @@
 #include "cli/remedies.h"
 #include "cli/table.h"
 #include "engine/job/profile_job.h"
-#include "engine/job/surroundings.h"
-#include "engine/job/tensor_transport.h"
+#include "engine/job/ranks/surroundings.h"
+#include "engine/job/ranks/tensor_transport.h"
 #include "hios/platform/platform.h"
 #include "mpi/session/agreement.h"
 

@@ -11,9 +11,9 @@
 #include <boost/program_options.hpp>
 
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
-/// The command line that the three programs share. Every complaint is an InputError that names the
+/// The command line that the three programs share. Every message is an InputError that names the
 /// flag and what it takes.
 namespace hios::cli {
 

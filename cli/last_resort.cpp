@@ -12,7 +12,7 @@
 #include "mpi/messages/launcher.h"
 
 // Nothing here may ask for memory, of which there is perhaps none; and no stream is used, since the
-// thread that failed may hold its lock. tests/cli/out_of_memory_test.cpp.
+// thread that failed may hold its lock. tests/cli/programs/out_of_memory_test.cpp.
 namespace hios::cli {
 namespace {
 

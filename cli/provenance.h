@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "mpi/transport.h"
 
 namespace hios::cli {

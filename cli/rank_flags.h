@@ -8,7 +8,7 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags.h"
-#include "engine/job/ranks.h"
+#include "engine/job/ranks/ranks.h"
 #include "engine/measure/protocol.h"
 #include "mpi/routes/route.h"
 

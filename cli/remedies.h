@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/job/surroundings.h"
+#include "engine/job/ranks/surroundings.h"
 #include "hios/base/error.h"
 
 /// Libraries say what is wrong and what is needed, as facts (hios/base/error.h); the programs alone

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::cli {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::cli {
 

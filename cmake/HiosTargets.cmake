@@ -37,8 +37,8 @@ function(hios_precompile name)
 endfunction()
 
 # hios_floor(NAME HEADERS … SOURCES … LINK … [PRECOMPILE …]): one static library, one floor. HEADERS are those that
-# users of the installed library may include; all others stay inside the house. hios_words is
-# hios::words to its users, whether they install the project or add it to theirs.
+# users of the installed library may include; all others stay inside the house. hios_core is
+# hios::core to its users, whether they install the project or add it to theirs.
 # HIOS_UNITY compiles several sources as one, which halves the time of a build: two of them that give
 # different things the same name (in unnamed namespaces, too) must not meet; ALONE names such a source.
 # ONE_BY_ONE: none are joined. GCC inlines less where sources are joined, which costs the schedulers a

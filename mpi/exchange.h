@@ -13,7 +13,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "mpi/transport.h"
 
 /// What ranks tell each other, as values: every rank's value on all ranks, or one rank's. A value

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hios/base/options.h"
+#include "hios/base/json/options.h"
 
 namespace hios::scheduler {
 

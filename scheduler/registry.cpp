@@ -6,20 +6,20 @@
 #include <utility>
 
 #include "hios/base/error.h"
-#include "scheduler/algorithms/annealing.h"
-#include "scheduler/algorithms/clustering.h"
-#include "scheduler/algorithms/evolution.h"
-#include "scheduler/algorithms/getf.h"
-#include "scheduler/algorithms/greedy.h"
-#include "scheduler/algorithms/heft.h"
-#include "scheduler/algorithms/intra_gpu.h"
-#include "scheduler/algorithms/ios.h"
-#include "scheduler/algorithms/longest_path.h"
-#include "scheduler/algorithms/m_sct.h"
-#include "scheduler/algorithms/mapping_recording.h"
-#include "scheduler/algorithms/met.h"
-#include "scheduler/algorithms/peft.h"
-#include "scheduler/algorithms/sequential.h"
+#include "scheduler/algorithms/baselines/annealing.h"
+#include "scheduler/algorithms/baselines/evolution.h"
+#include "scheduler/algorithms/baselines/greedy.h"
+#include "scheduler/algorithms/baselines/ios.h"
+#include "scheduler/algorithms/baselines/met.h"
+#include "scheduler/algorithms/baselines/sequential.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/mapping_recording.h"
+#include "scheduler/algorithms/list/clustering.h"
+#include "scheduler/algorithms/list/getf.h"
+#include "scheduler/algorithms/list/heft.h"
+#include "scheduler/algorithms/list/m_sct.h"
+#include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
 #include "scheduler/list/requirements.h"
@@ -276,7 +276,7 @@ std::array<Algorithm, 19> table() {
        .run = run_peft,
        .streams = true},
       {.name = "cluster",
-       .description = "clusters by dear transfers (DSC) to devices, then stages on each",
+       .description = "clusters by expensive transfers (DSC) to devices, then stages on each",
        .options = {specs.subsets, specs.window},
        .run = run_cluster,
        .streams = true},

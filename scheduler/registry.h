@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler {
 

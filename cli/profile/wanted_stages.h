@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/job/profile_job.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"

@@ -2,7 +2,7 @@
 
 #include "cli/model_flags.h"
 #include "engine/backend/tensor_source.h"
-#include "hios/onnx/export.h"
+#include "hios/onnx/write/export.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::cli {

@@ -9,13 +9,13 @@
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/export_onnx.h"
-#include "cli/run/instances_flags.h"
+#include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/stop_request.h"
 #include "engine/job/run_job.h"
+#include "hios/base/files/npy.h"
 #include "hios/base/log.h"
-#include "hios/base/npy.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::cli {
@@ -73,9 +73,9 @@ void tell_setup(const RunCommand& command, const job::RunSetup& setup) {
   print_setup(command, setup);
   warn_of_troubles(setup.troubles);
   warn_of_unsettled(setup.unsettled);
-  if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.instances) {
+  if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences) {
     log::info(
-        "the schedule is for throughput, and runs one inference at a time here: --instances "
+        "the schedule is for throughput, and runs one inference at a time here: --inferences "
         "keeps many in flight");
   }
 }
@@ -93,7 +93,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
       .add(rank_flags())
       .add(device_flags())
       .add(run_flags())
-      .add(instances_flags())
+      .add(inferences_flags())
       .add(flight_flags())
       .add(explain_flags())
       .add(common_flags());

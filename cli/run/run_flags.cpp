@@ -2,7 +2,7 @@
 
 #include "cli/model_flags.h"
 #include "cli/rank_flags.h"
-#include "cli/run/instances_flags.h"
+#include "cli/run/inferences_flags.h"
 #include "hios/base/error.h"
 
 namespace hios::cli {
@@ -91,8 +91,8 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   options.ranks = read_rank_options(flags, ranks);
   options.route = read_route(flags);
   options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
-  options.instances = read_instances(flags);
-  if (options.instances) count_instances(flags, options.protocol);
+  options.inferences = read_inferences(flags);
+  if (options.inferences) count_inferences(flags, options.protocol);
   options.seed = seed;
   options.verify = read_verify(flags);
   if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);

@@ -5,14 +5,14 @@
 #include <cstdio>
 
 #include "cli/device_list.h"
-#include "cli/run/instances_results.h"
+#include "cli/run/inferences_results.h"
 #include "cli/run/layers_table.h"
 #include "cli/table.h"
 #include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/profile/extrapolate.h"
-#include "hios/report/draw_instances.h"
+#include "hios/report/draw_inferences.h"
 #include "hios/report/draw_timeline.h"
 
 namespace hios::cli {
@@ -96,7 +96,7 @@ Table results_csv(const Report& report, const Statistics& latency) {
       report.measured || report.throughput ? exact(report.overhead_ms) : "",
       checked(&ReportVerification::passed),
       report.verified && report.verified->bitwise ? std::to_string(*report.verified->bitwise) : ""};
-  for (const auto& [column, cell] : instances_columns(report)) {
+  for (const auto& [column, cell] : inferences_columns(report)) {
     columns.push_back(column);
     cells.push_back(cell);
   }
@@ -136,7 +136,7 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   const Statistics latency = summarize(report.iterations_ms, report.disturbed);
   if (command.common.csv)
     write_text(*command.common.csv, results_csv(report, latency).csv(), command.common.existing);
-  show(report.throughput ? instances_text(report) : results_table(report, latency).text());
+  show(report.throughput ? inferences_text(report) : results_table(report, latency).text());
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
          std::to_string(latency.samples) + (report.throughput ? " inferences" : " runs") +
@@ -179,11 +179,12 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
 
 namespace {
 
-std::vector<InstanceStage> instance_stages(const job::MeasuredInstances& measured) {
-  std::vector<InstanceStage> stages;
+std::vector<InferenceStage> inference_stages(const job::MeasuredInferences& measured) {
+  std::vector<InferenceStage> stages;
   for (std::size_t r = 0; r < measured.ranks.size(); ++r) {
-    for (const StageOfInstance& each : measured.ranks[r].trace)
-      stages.push_back({r, each.instance, each.stage, each.awaited_ms, each.start_ms, each.end_ms});
+    for (const StageOfInference& each : measured.ranks[r].trace)
+      stages.push_back(
+          {r, each.inference, each.stage, each.awaited_ms, each.start_ms, each.end_ms});
   }
   return stages;
 }
@@ -199,8 +200,8 @@ Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
     draw_timeline("planned", graph, schedule, *results.predicted, costs, trace);
   if (results.measured)
     draw_timeline("measured", graph, schedule, *results.measured, nullptr, trace);
-  if (results.instances)
-    draw_instances(graph, schedule, instance_stages(*results.instances), trace);
+  if (results.inferences)
+    draw_inferences(graph, schedule, inference_stages(*results.inferences), trace);
   return trace;
 }
 

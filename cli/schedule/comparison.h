@@ -5,7 +5,7 @@
 
 #include "cli/schedule/schedule_runs.h"
 #include "cli/table.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 /// Schedules of one problem side by side; docs/comparison.md explains the columns.
 namespace hios::cli {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 

@@ -26,7 +26,7 @@ bool is_bounded(const ScheduleRun& run) {
   return run.refusal.empty() && run.graph && run.many && run.many->bound != "none";
 }
 
-double dearest_block_ms(const ScheduleRun& run) {
+double longest_block_ms(const ScheduleRun& run) {
   return period_of(*run.graph, run.file.schedule, *run.costs).ms();
 }
 
@@ -40,7 +40,7 @@ struct Known {
     for (const ScheduleRun& run : runs) {
       if (!is_bounded(run)) continue;
       if (run.many->lower_bound_ms > bound.ms) bound = {run.many->lower_bound_ms, run.many->bound};
-      const double ms = dearest_block_ms(run);
+      const double ms = longest_block_ms(run);
       if (ms >= period_ms) continue;
       period_ms = ms;
       shortest = &run;

@@ -6,7 +6,7 @@
 #include "cli/flags.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "scheduler/pipeline/period_bounds.h"
 
 /// The lower bounds of periods under --objective throughput.

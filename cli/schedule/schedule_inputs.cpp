@@ -5,7 +5,7 @@
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/profile/extrapolate.h"

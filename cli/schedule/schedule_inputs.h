@@ -13,7 +13,7 @@
 #include "hios/evaluate/measured_devices.h"
 #include "hios/graph/batches.h"
 #include "hios/graph/graph.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"

@@ -7,9 +7,9 @@
 
 #include "cli/schedule/schedule_inputs.h"
 #include "engine/host/clock.h"
-#include "hios/base/options.h"
+#include "hios/base/json/options.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::cli {
 

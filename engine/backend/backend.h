@@ -12,9 +12,9 @@
 #include "engine/backend/core_shares.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
-#include "hios/base/precision.h"
-#include "hios/graph/coarsen.h"
+#include "hios/base/json/json_io.h"
+#include "hios/base/numbers/precision.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "mpi/accelerator.h"
 
 /// What a device can do for the engine. One folder and one row of engine/backends.cpp each.

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
-#include "hios/graph/fusion.h"
+#include "hios/graph/fusion/fusion.h"
 
-/// Buffers bound to the form that an operator has (hios/graph/fusion.h).
+/// Buffers bound to the form that an operator has (hios/graph/fusion/fusion.h).
 namespace hios {
 
 /// A tensor outside the operation, as the caller has bound it.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios {
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios {
 namespace {

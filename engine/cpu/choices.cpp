@@ -7,7 +7,7 @@
 #include "engine/cpu/operators.h"
 #include "engine/host/clock.h"
 #include "hios/base/error.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 
 namespace hios::cpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 #include "mpi/exchange.h"
 
 namespace hios::job {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/job/ranks.h"
-#include "engine/job/surroundings.h"
-#include "engine/job/watch.h"
+#include "engine/job/ranks/ranks.h"
+#include "engine/job/ranks/surroundings.h"
+#include "engine/job/ranks/watch.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/protocol.h"
 #include "hios/graph/network.h"

@@ -55,8 +55,8 @@ Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const Ran
 }
 
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results) {
-  if (results.instances) {
-    return results.predicted_instances ? results.predicted_instances->latency_ms : std::nullopt;
+  if (results.inferences) {
+    return results.predicted_inferences ? results.predicted_inferences->latency_ms : std::nullopt;
   }
   if (results.predicted) return results.predicted->latency_ms;
   if (inputs.schedule.has_prediction) return inputs.schedule.predicted.latency_ms;
@@ -84,8 +84,8 @@ ReportVerification report_verification(const RunSetup& setup, const Verified& ve
 
 /// The rank that is busy longest; where devices compute behind their ranks' backs, that which waits
 /// least.
-std::size_t bottleneck_of(const std::vector<RankOfInstances>& ranks) {
-  const bool known = std::ranges::all_of(ranks, &RankOfInstances::knows_computing);
+std::size_t bottleneck_of(const std::vector<RankOfInferences>& ranks) {
+  const bool known = std::ranges::all_of(ranks, &RankOfInferences::knows_computing);
   std::size_t found = 0;
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -100,9 +100,9 @@ std::size_t bottleneck_of(const std::vector<RankOfInstances>& ranks) {
 }
 
 ReportThroughput report_throughput(const RunResults& results) {
-  const MeasuredInstances& measured = *results.instances;
+  const MeasuredInferences& measured = *results.inferences;
   ReportThroughput report;
-  report.instances = measured.instances;
+  report.inferences = measured.inferences;
   report.runs = measured.runs;
   report.in_flight = measured.options.in_flight;
   report.copies = measured.options.copies;
@@ -112,11 +112,11 @@ ReportThroughput report_throughput(const RunResults& results) {
   report.disturbed = measured.disturbed_periods;
   report.unlike = measured.unlike;
   report.bottleneck = bottleneck_of(measured.ranks);
-  if (results.predicted_instances) {
-    report.predicted_ms = results.predicted_instances->period_ms;
-    report.predicted_bottleneck = results.predicted_instances->bottleneck;
+  if (results.predicted_inferences) {
+    report.predicted_ms = results.predicted_inferences->period_ms;
+    report.predicted_bottleneck = results.predicted_inferences->bottleneck;
   }
-  for (const RankOfInstances& rank : measured.ranks) {
+  for (const RankOfInferences& rank : measured.ranks) {
     report.ranks.push_back(
         {rank.knows_computing ? std::optional(rank.each.computing_ms) : std::nullopt,
          rank.each.transferring_ms, rank.each.waiting_ms, rank.each.own_ms});
@@ -157,7 +157,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.predicted = results.predicted;
   report.measured = results.measured;
   report.operators = results.operators;
-  if (results.instances && !results.instances->periods_ms.empty())
+  if (results.inferences && !results.inferences->periods_ms.empty())
     report.throughput = report_throughput(results);
   return report;
 }

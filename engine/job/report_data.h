@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/job/ranks.h"
+#include "engine/job/ranks/ranks.h"
 #include "engine/job/run_inputs.h"
 #include "engine/run/memory_estimate.h"
 #include "engine/run/plan.h"

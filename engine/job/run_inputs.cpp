@@ -4,7 +4,7 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
-#include "hios/base/npy.h"
+#include "hios/base/files/npy.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/profile/extrapolate.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/job/ranks.h"
+#include "engine/job/ranks/ranks.h"
 #include "hios/graph/network.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"

@@ -4,11 +4,11 @@
 
 #include "engine/backend/operation.h"
 #include "engine/host/machine.h"
-#include "engine/job/algorithm_agreement.h"
-#include "engine/job/device_agreement.h"
 #include "engine/job/input_source.h"
+#include "engine/job/rank_context.h"
+#include "engine/job/ranks/algorithm_agreement.h"
+#include "engine/job/ranks/device_agreement.h"
 #include "engine/job/report_data.h"
-#include "engine/job/run_job_state.h"
 #include "engine/run/step_text.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -78,7 +78,7 @@ void RunJob::State::make_backend() {
 void RunJob::State::plan_rank_of_copy() {
   const auto [copy, device] = place();
   PlanOptions how;
-  if (instances) how = {.in_flight = instances->in_flight, .inputs = instances->inputs};
+  if (inferences) how = {.in_flight = inferences->in_flight, .inputs = inferences->inputs};
   plan =
       of_copy(plan_rank(inputs.network.coarse, inputs.schedule.schedule, Rank(device.index()), how),
               copy * inputs.schedule.devices.size());
@@ -99,7 +99,7 @@ void RunJob::State::prepare() {
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
-  if (instances) agree_on_host_memory(transport(), *mine.backend, need, available_memory());
+  if (inferences) agree_on_host_memory(transport(), *mine.backend, need, available_memory());
   planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
@@ -157,7 +157,7 @@ RunResults RunJob::run() {
   State& job = *state_;
   InputSource source(job.options.seed, job.inputs.input);
   RunResults results;
-  if (job.instances) {
+  if (job.inferences) {
     job.run_many(source, results);
   } else {
     job.run_one_at_a_time(source, results);

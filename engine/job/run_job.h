@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/job/instances.h"
-#include "engine/job/ranks.h"
+#include "engine/job/inferences.h"
+#include "engine/job/ranks/ranks.h"
+#include "engine/job/ranks/surroundings.h"
+#include "engine/job/ranks/watch.h"
 #include "engine/job/run_inputs.h"
-#include "engine/job/surroundings.h"
 #include "engine/job/verification.h"
-#include "engine/job/watch.h"
 #include "engine/measure/protocol.h"
 #include "engine/run/memory_estimate.h"
 #include "hios/evaluate/cost_model.h"
@@ -33,7 +33,7 @@
 ///     │       memory · algorithms · routes of tensors                                   ┘
 ///     │         └─ setup(), steps(): what will run, and where
 ///   run       warm-up, measured iterations, a few more with every stage's clock; or,    ┐
-///             with RunOptions::instances, many inferences in flight                     │
+///             with RunOptions::inferences, many inferences in flight                     │
 ///     │                                                                                 │ run()
 ///   verify    against the reference backend, and bit by bit against one rank            ┘
 ///     │
@@ -49,7 +49,7 @@ struct RunOptions {
   const mpi::Route* route = nullptr;  ///< between devices; null: the best that works
   Protocol protocol = {};             ///< warm-up runs and measured ones
   /// Many inferences in flight, which `protocol` counts then; none: one at a time.
-  std::optional<InstancesOptions> instances = {};
+  std::optional<InferencesOptions> inferences = {};
   std::uint64_t seed = 0;  ///< of weights and input
   Verify verify = Verify::kNo;
   std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
@@ -76,10 +76,10 @@ struct RunSetup {
 };
 
 /// What the profile, or else the schedule's own prediction, says of many inferences in flight.
-struct PredictedInstances {
+struct PredictedInferences {
   double period_ms = 0;              ///< of all copies together
   std::optional<double> latency_ms;  ///< of one of them in flight
-  std::size_t bottleneck = 0;        ///< the rank whose block is the dearest, in the first copy
+  std::size_t bottleneck = 0;  ///< the rank whose block is the most expensive, in the first copy
 };
 
 struct RunResults {
@@ -96,9 +96,9 @@ struct RunResults {
   std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
-  /// With RunOptions::instances; then there are no timelines.
-  std::optional<MeasuredInstances> instances;
-  std::optional<PredictedInstances> predicted_instances;
+  /// With RunOptions::inferences; then there are no timelines.
+  std::optional<MeasuredInferences> inferences;
+  std::optional<PredictedInferences> predicted_inferences;
   /// In the order in which they started, each with its median over the recorded runs; only where it
   /// was asked for, and not where stopped before.
   std::vector<ReportOperator> operators;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/job/input_source.h"
-#include "engine/job/run_job_state.h"
+#include "engine/job/rank_context.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/many_inferences.h"
 
@@ -12,7 +12,7 @@ namespace hios::job {
 std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
                                                      const Pipeline& pipeline) const {
   std::optional<Verified> all;
-  for (std::size_t input = 0; input < instances->inputs; ++input) {
+  for (std::size_t input = 0; input < inferences->inputs; ++input) {
     OneInput one(source, input);
     OutputOf output;
     if (pipeline.ran(input)) output = [&](OpId op) { return pipeline.output(op, input); };
@@ -27,22 +27,22 @@ std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
   return all;
 }
 
-std::optional<PredictedInstances> RunJob::State::predict_instances() const {
+std::optional<PredictedInferences> RunJob::State::predict_inferences() const {
   const Graph& graph = inputs.network.coarse.graph;
   Schedule schedule = inputs.schedule.schedule;
-  schedule.devices.resize(schedule.devices.size() * instances->copies);  // of the first
-  const auto copies = static_cast<double>(instances->copies);
+  schedule.devices.resize(schedule.devices.size() * inferences->copies);  // of the first
+  const auto copies = static_cast<double>(inferences->copies);
   if (costs) {
-    const std::size_t enough = 4 * (instances->in_flight + schedule.devices.size()) + 32;
+    const std::size_t enough = 4 * (inferences->in_flight + schedule.devices.size()) + 32;
     const ManyInferences many =
-        simulate_many(graph, schedule, *costs, enough, instances->in_flight);
-    return PredictedInstances{many.period_ms / copies, many.latency_ms,
-                              period_of(graph, schedule, *costs).bottleneck.index()};
+        simulate_many(graph, schedule, *costs, enough, inferences->in_flight);
+    return PredictedInferences{many.period_ms / copies, many.latency_ms,
+                               period_of(graph, schedule, *costs).bottleneck.index()};
   }
   const ScheduleFile& file = inputs.schedule;
   if (!file.has_prediction || !file.predicted.throughput) return {};
-  if (file.predicted.throughput->in_flight != instances->in_flight) return {};
-  PredictedInstances said{file.predicted.throughput->period_ms / copies, {}};
+  if (file.predicted.throughput->in_flight != inferences->in_flight) return {};
+  PredictedInferences said{file.predicted.throughput->period_ms / copies, {}};
   for (std::size_t d = 0; d < file.devices.size(); ++d) {
     if (file.devices[d].name == file.predicted.throughput->bottleneck) said.bottleneck = d;
   }
@@ -55,24 +55,24 @@ void RunJob::State::run_many(TensorSource& source, RunResults& results) {
   Pipeline pipeline(network.coarse, network.model, plan, *mine.backend, tensors->get(), source,
                     {.blocking = options.blocking,
                      .first = place().copy,
-                     .step = instances->copies,
+                     .step = inferences->copies,
                      .traced = kTraced});
   check_held(results);
   {
     const auto watching = watch.runs(watched(pipeline));
-    results.instances = measure_instances({.transport = transport(),
-                                           .protocol = options.protocol,
-                                           .options = *instances,
-                                           .devices = inputs.schedule.devices.size(),
-                                           .reader = disturbance},
-                                          pipeline);
+    results.inferences = measure_inferences({.transport = transport(),
+                                             .protocol = options.protocol,
+                                             .options = *inferences,
+                                             .devices = inputs.schedule.devices.size(),
+                                             .reader = disturbance},
+                                            pipeline);
   }
-  const MeasuredInstances& measured = *results.instances;
+  const MeasuredInferences& measured = *results.inferences;
   results.iterations_ms = measured.latencies_ms;
   results.disturbed = measured.disturbed_latencies;
   results.stopped = measured.stopped;
-  results.predicted_instances = predict_instances();
-  for (const RankOfInstances& each : measured.ranks)
+  results.predicted_inferences = predict_inferences();
+  for (const RankOfInferences& each : measured.ranks)
     results.overhead_ms = std::max(results.overhead_ms, each.each.own_ms);
   watch.phase("writing the results");
   if (pipeline.ran(0)) {

@@ -4,11 +4,11 @@
 #include <tuple>
 
 #include "engine/backend/operation.h"
-#include "engine/job/device_agreement.h"
 #include "engine/job/operator_times.h"
+#include "engine/job/rank_context.h"
+#include "engine/job/ranks/device_agreement.h"
 #include "engine/job/report_data.h"
-#include "engine/job/run_job_state.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/simulate.h"
 #include "mpi/exchange.h"
 

@@ -10,8 +10,8 @@
 #include "engine/host/disturbance.h"
 #include "engine/measure/protocol.h"
 #include "engine/measure/sweep_times.h"
-#include "engine/measure/transfer_times.h"
-#include "hios/graph/coarsen.h"
+#include "engine/measure/transfers/transfer_times.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
 #include "mpi/transport.h"
@@ -53,11 +53,11 @@ class Profiler {
   Measured measure_operators(std::span<Configuration* const> into);
   Measured measure_operators(Configuration& into) { return measure_operators(std::array{&into}); }
 
-  /// Stages with their groups really concurrent (engine/measure/stage_batch.h), first asked, first
-  /// measured; skips those that `into` has, and stages of one group, which cost the sum of their
-  /// operators. Stops before the batch of stages that would not end within `time_limit_s`.
-  /// A stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten,
-  /// and more until they settle. They are measured on one team's ranks, while those of other teams
+  /// Stages with their groups really concurrent (engine/measure/stages/stage_batch.h), first asked,
+  /// first measured; skips those that `into` has, and stages of one group, which cost the sum of
+  /// their operators. Stops before the batch of stages that would not end within `time_limit_s`. A
+  /// stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten, and
+  /// more until they settle. They are measured on one team's ranks, while those of other teams
   /// wait.
   Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
                           double time_limit_s, std::size_t team = 0);

@@ -10,7 +10,7 @@
 #include "engine/host/disturbance.h"
 #include "engine/measure/protocol.h"
 #include "engine/measure/sweep_times.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"
 

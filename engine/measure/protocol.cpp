@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "hios/base/log.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 
 namespace hios {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/host/disturbance.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/profile/settling.h"
 #include "mpi/transport.h"
 

@@ -12,7 +12,7 @@
 #include "engine/backend/fusion.h"
 #include "engine/reference/kernels.h"
 #include "hios/base/error.h"
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios::reference {
 namespace {

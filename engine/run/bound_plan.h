@@ -10,7 +10,7 @@
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/step_progress.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "mpi/transport.h"
 
 namespace hios {

@@ -22,7 +22,7 @@
 #include "engine/run/bound_plan.h"
 #include "engine/run/device_stages.h"
 #include "engine/run/message_watch.h"
-#include "engine/run/standing_text.h"
+#include "engine/run/position_text.h"
 #include "engine/run/step_progress.h"
 #include "hios/base/error.h"
 

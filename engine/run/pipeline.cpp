@@ -1,19 +1,19 @@
-// The steps of an instance are the plan's, as the executor runs them (executor.cpp); what is new is
-// what happens between instances.
+// The steps of an inference are the plan's, as the executor runs them (executor.cpp); what is new
+// is what happens between inferences.
 //
-// A place's channel does an iteration for each of its instances. It is started, that is, its
-// receives are posted, once the instance that had the place before has ended here and all that it
+// A place's channel does an iteration for each of its inferences. It is started, that is, its
+// receives are posted, once the inference that had the place before has ended here and all that it
 // sent has been taken: looked at whenever messages progress (post_ready), so that receives are
 // posted ahead, as far as there are places. Sends are synchronous, also small ones, which MPI would
 // otherwise pile up at the receiver.
 //
-// No deadlock: a rank that begins instance i has posted its receives. What it awaits then, it
-// awaits of the same instance, in the order of the schedule; and before the instance, of its
-// receivers that they begin instance i − in_flight. So every wait is for an earlier instance, or
+// No deadlock: a rank that begins inference i has posted its receives. What it awaits then, it
+// awaits of the same inference, in the order of the schedule; and before the inference, of its
+// receivers that they begin inference i − in_flight. So every wait is for an earlier inference, or
 // for a step of the same one that the schedule puts first.
 //
 // Time is charged where it changes hands, with one reading of the clock (Meter).
-// Tests: pipeline_test.cpp (random schedules, places and instances against one rank, bit for bit;
+// Tests: pipeline_test.cpp (random schedules, places and inferences against one rank, bit for bit;
 // late messages; allocations), pipeline_mpi_test.cpp.
 #include "engine/run/pipeline.h"
 
@@ -25,8 +25,8 @@
 #include "engine/host/clock.h"
 #include "engine/run/bound_plan.h"
 #include "engine/run/device_stages.h"
-#include "engine/run/instance_data.h"
-#include "engine/run/standing_text.h"
+#include "engine/run/inference_data.h"
+#include "engine/run/position_text.h"
 #include "engine/run/step_progress.h"
 #include "hios/base/error.h"
 
@@ -60,10 +60,10 @@ class Meter {
   TimeShares shares_;
 };
 
-/// What belongs to one of the places that instances take in turn.
+/// What belongs to one of the places that inferences take in turn.
 struct Turn {
   std::optional<DeviceStages> device;       // where the backend is asynchronous
-  std::unique_ptr<mpi::DeviceEvent> ended;  // the same: an instance's work
+  std::unique_ptr<mpi::DeviceEvent> ended;  // the same: an inference's work
   std::unique_ptr<mpi::Channel> channel;    // none where no message is planned
 };
 
@@ -76,7 +76,7 @@ struct Pipeline::State {
 
   void open_channels();
   void run_all();
-  void run_instance();
+  void run_inference();
   std::size_t run_step(Turn& turn, std::size_t step);
   void compute(std::size_t stage);
   void await_places();
@@ -88,8 +88,10 @@ struct Pipeline::State {
   void poll();
   void post_ready();
   void note_ends();
-  Turn& turn_of(std::size_t instance) { return turns[instance % turns.size()]; }
-  std::size_t number(std::size_t instance) const { return options.first + instance * options.step; }
+  Turn& turn_of(std::size_t inference) { return turns[inference % turns.size()]; }
+  std::size_t number(std::size_t inference) const {
+    return options.first + inference * options.step;
+  }
 
   const CoarseGraph& coarse;
   const RankPlan& plan;
@@ -99,18 +101,18 @@ struct Pipeline::State {
 
   StepProgress progress;
   BoundPlan bound;
-  InstanceData data;
+  InferenceData data;
   std::vector<Turn> turns;  // last: requests go before the memory that they use
 
   Meter meter;
-  std::span<InstanceTimes> times;
-  // Of this run: instances whose receives have been posted; whose steps are done here; which have
+  std::span<InferenceTimes> times;
+  // Of this run: inferences whose receives have been posted; whose steps are done here; which have
   // ended, on a device as seen.
   std::size_t posted = 0, done = 0, ended = 0;
-  std::size_t before = 0;               // instances of all runs before this one
-  bool begun = false;                   // a stage of the instance under way
-  double awaited_ms = -1;               // when the coming stage began to wait; -1: it did not
-  std::vector<StageOfInstance> traced;  // a ring
+  std::size_t before = 0;                // inferences of all runs before this one
+  bool begun = false;                    // a stage of the inference under way
+  double awaited_ms = -1;                // when the coming stage began to wait; -1: it did not
+  std::vector<StageOfInference> traced;  // a ring
   std::size_t traced_next = 0;
 };
 
@@ -253,7 +255,7 @@ std::size_t Pipeline::State::run_step(Turn& turn, std::size_t index) {
   return index + 1;
 }
 
-void Pipeline::State::run_instance() {
+void Pipeline::State::run_inference() {
   await_places();
   Turn& turn = turn_of(done);
   begun = false;
@@ -298,12 +300,12 @@ void Pipeline::State::run_all() {
   data.begin();
   posted = done = ended = 0;
   traced_next = 0;
-  std::ranges::fill(traced, StageOfInstance{});
+  std::ranges::fill(traced, StageOfInference{});
   awaited_ms = -1;
   progress.number_iterations(options.first + before * options.step, options.step);
   before += times.size();
   post_ready();
-  while (done < times.size()) run_instance();
+  while (done < times.size()) run_inference();
   drain();
   progress.leave();
   meter.charge(&TimeShares::own_ms);
@@ -324,7 +326,7 @@ void Pipeline::close() {
   for (Turn& turn : state_->turns) turn.channel.reset();
 }
 
-void Pipeline::run(std::span<InstanceTimes> times) {
+void Pipeline::run(std::span<InferenceTimes> times) {
   State& state = *state_;
   state.times = times;
   const auto fail = [&](const std::string& text, const Need& need = {}) {
@@ -353,12 +355,12 @@ bool Pipeline::idle() const { return state_->plan.stages.empty(); }
 
 bool Pipeline::knows_computing() const { return !state_->backend.accelerator(); }
 
-std::vector<StageOfInstance> Pipeline::trace() const {
-  std::vector<StageOfInstance> stages;
-  for (const StageOfInstance& stage : state_->traced) {
+std::vector<StageOfInference> Pipeline::trace() const {
+  std::vector<StageOfInference> stages;
+  for (const StageOfInference& stage : state_->traced) {
     if (stage.end_ms > 0) stages.push_back(stage);
   }
-  std::ranges::sort(stages, {}, &StageOfInstance::start_ms);
+  std::ranges::sort(stages, {}, &StageOfInference::start_ms);
   return stages;
 }
 
@@ -376,7 +378,7 @@ std::string Pipeline::current_step() const {
   const std::string text = standing_text(place, state.progress, state.turns.front().device,
                                          state.plan, state.coarse.graph);
   if (place == StepProgress::kBetween) return text;
-  return "instance " + std::to_string(state.progress.iteration()) + ", " + text;
+  return "inference " + std::to_string(state.progress.iteration()) + ", " + text;
 }
 
 std::uint64_t Pipeline::progress() const { return state_->progress.count(); }

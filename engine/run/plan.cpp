@@ -177,7 +177,7 @@ class Planner {
     return needs;
   }
 
-  // Of an operator's output, what its readers on a device read.
+  // Of an operator's output, what its consumers on a device read.
   InputRange read_on(std::size_t device, OpId op) const {
     InputRange read = {std::numeric_limits<std::int64_t>::max(), 0};
     for (const EdgeId edge : graph_.out_edges(op)) {
@@ -196,9 +196,9 @@ class Planner {
            static_cast<Bytes>(inputs.size());
   }
 
-  // From or to the peer; `reader` is the device that receives it.
-  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t reader) const {
-    const InputRange read = read_on(reader, op);
+  // From or to the peer; `consumer` is the device that receives it.
+  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t consumer) const {
+    const InputRange read = read_on(consumer, op);
     return {op, Rank(peer), static_cast<int>(op.index()), size_of(op, read), stage, read};
   }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/schedule/schedule.h"
 
 /// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. What
@@ -68,7 +68,7 @@ struct PlanOptions {
   /// two on these places are nobody else's, also between two inferences.
   std::size_t in_flight = 1;
   /// How many different inputs lie in memory, with the outputs that each gives, beside what the
-  /// plan places: for runs of many inferences (engine/run/instance_data.h).
+  /// plan places: for runs of many inferences (engine/run/inference_data.h).
   std::size_t inputs = 0;
 };
 

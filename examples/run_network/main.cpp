@@ -8,7 +8,7 @@
 
 #include "engine/job/profile_job.h"
 #include "engine/job/run_job.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 #include "mpi/session/session.h"
 #include "scheduler/registry.h"
 

@@ -30,9 +30,9 @@ void emit(std::string_view prefix, std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-/// A complaint quotes what it complains of: nothing in that may move the reader's cursor, and no
+/// A message quotes what it complains of: nothing in that may move the reader's cursor, and no
 /// end of it fill the screen.
-std::string complaint(std::string_view line) {
+std::string message(std::string_view line) {
   constexpr std::size_t kMaxCharacters = 4000;
   return printable(line, kMaxCharacters);
 }
@@ -62,10 +62,10 @@ void verbose(std::string_view line) {
 }
 
 void warning(std::string_view line) {
-  if (at_least(Level::kNormal)) emit("warning: ", complaint(line));
+  if (at_least(Level::kNormal)) emit("warning: ", message(line));
 }
 
-void error(std::string_view line) { emit("error: ", complaint(line)); }
+void error(std::string_view line) { emit("error: ", message(line)); }
 
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
                           double seconds_left) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hios/base/arcs.h"
+#include "hios/graph/arcs.h"
 #include "hios/schedule/assignment.h"
 
 namespace hios {
@@ -18,16 +18,16 @@ std::vector<OpId> block_of(const std::vector<Stage>& stages) {
 }
 
 /// The devices other than its own that read a tensor, each once, increasing.
-std::vector<DeviceId> other_readers(const Graph& graph, const Assignment& assignment,
-                                    OpId producer) {
-  std::vector<DeviceId> readers;
+std::vector<DeviceId> other_consumers(const Graph& graph, const Assignment& assignment,
+                                      OpId producer) {
+  std::vector<DeviceId> consumers;
   for (const EdgeId edge : graph.out_edges(producer)) {
-    const DeviceId reader = assignment[graph.edge(edge).to].device;
-    if (reader != assignment[producer].device) readers.push_back(reader);
+    const DeviceId consumer = assignment[graph.edge(edge).to].device;
+    if (consumer != assignment[producer].device) consumers.push_back(consumer);
   }
-  std::sort(readers.begin(), readers.end());
-  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
-  return readers;
+  std::sort(consumers.begin(), consumers.end());
+  consumers.erase(std::unique(consumers.begin(), consumers.end()), consumers.end());
+  return consumers;
 }
 
 }  // namespace
@@ -70,9 +70,9 @@ Bytes peak_bytes(const Graph& graph, std::span<const OpId> block) {
     std::size_t last = i;
     bool kept = graph.out_edges(block[i]).empty();
     for (const EdgeId edge : graph.out_edges(block[i])) {
-      const std::size_t reader = place[graph.edge(edge).to.index()];
-      kept = kept || reader == kElsewhere;
-      if (reader != kElsewhere) last = std::max(last, reader);
+      const std::size_t consumer = place[graph.edge(edge).to.index()];
+      kept = kept || consumer == kElsewhere;
+      if (consumer != kElsewhere) last = std::max(last, consumer);
     }
     if (!kept) ends[last] += tensor_bytes(graph, block[i]);
   }
@@ -90,13 +90,14 @@ Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& 
   const Assignment assignment(graph.size(), schedule);
   Period period{.blocks = std::vector<BlockCost>(schedule.devices.size()), .bottleneck = {}};
   for (const OpId op : graph.topological()) {
-    const std::vector<DeviceId> readers = other_readers(graph, assignment, op);
-    if (readers.empty()) continue;
+    const std::vector<DeviceId> consumers = other_consumers(graph, assignment, op);
+    if (consumers.empty()) continue;
     const double ms = tensor_ms(graph, costs, op);
     const DeviceId own = assignment[op].device;
     period.blocks[own.index()].send_ms += ms * platform.device(own).io_charge.send;
-    for (const DeviceId reader : readers) {
-      period.blocks[reader.index()].receive_ms += ms * platform.device(reader).io_charge.receive;
+    for (const DeviceId consumer : consumers) {
+      period.blocks[consumer.index()].receive_ms +=
+          ms * platform.device(consumer).io_charge.receive;
     }
   }
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {

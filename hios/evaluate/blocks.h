@@ -9,7 +9,7 @@
 
 /// What each device has to do for one inference, where many are in flight: its block (Archer,
 /// Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference",
-/// section 2.2). The dearest block decides how often an inference ends.
+/// section 2.2). The most expensive block decides how often an inference ends.
 namespace hios {
 
 /// The cost of a block (the same, Eq. 3).
@@ -27,13 +27,13 @@ struct BlockCost {
 /// All blocks of a schedule.
 struct Period {
   std::vector<BlockCost> blocks;  ///< by device
-  DeviceId bottleneck;            ///< the dearest; the first of several
+  DeviceId bottleneck;            ///< the most expensive; the first of several
 
   double ms() const { return blocks[bottleneck.index()].ms(); }
 };
 
-/// What a tensor costs whoever sends or receives it: its dearest edge, in the mean over all pairs
-/// of different devices. 0 where nothing reads it.
+/// What a tensor costs whoever sends or receives it: its most expensive edge, in the mean over all
+/// pairs of different devices. 0 where nothing reads it.
 double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer);
 
 /// The bytes of a tensor: those of its operator's output or, where the graph does not say, of its
@@ -44,7 +44,7 @@ Bytes tensor_bytes(const Graph& graph, OpId producer);
 double overflow_ms(const FastMemory& memory, Bytes parameters, Bytes peak);
 
 /// The most bytes of tensors that a block holds at a time, run in this order: all that it receives,
-/// from the start to the end, and its own, each from its operator to its last reader in the block
+/// from the start to the end, and its own, each from its operator to its last consumer in the block
 /// or, where others read it or nobody does, to the end.
 Bytes peak_bytes(const Graph& graph, std::span<const OpId> block);
 

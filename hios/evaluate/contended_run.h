@@ -27,7 +27,7 @@ Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const 
 ///
 /// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
 /// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
-/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId reader)); costs().
+/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId consumer)); costs().
 class ContendedRun {
  public:
   /// A tensor on its way to one device.
@@ -121,8 +121,8 @@ class ContendedRun {
     const std::size_t first = tensors_.size(), stage = plan.stage_of(op);
     const DeviceId from = plan.device(stage);
     first_tensor_.push_back(first);
-    plan.for_each_output(op, [&](EdgeId edge, OpId reader) {
-      const std::size_t to_stage = plan.stage_of(reader);
+    plan.for_each_output(op, [&](EdgeId edge, OpId consumer) {
+      const std::size_t to_stage = plan.stage_of(consumer);
       if (to_stage == stage) return;
       ++waits_[to_stage];
       const DeviceId to = plan.device(to_stage);
@@ -176,8 +176,8 @@ class ContendedRun {
     const DeviceId device = plan.device(stage);
     bool stopped = false;
     plan.for_each_operator(stage, [&](OpId op) {
-      plan.for_each_output(op, [&](EdgeId, OpId reader) {
-        const std::size_t to = plan.stage_of(reader);
+      plan.for_each_output(op, [&](EdgeId, OpId consumer) {
+        const std::size_t to = plan.stage_of(consumer);
         if (stopped || to == stage || plan.device(to) != device) return;
         stopped = arrive(plan, to, ms, stop);
       });
@@ -206,8 +206,8 @@ class ContendedRun {
       }
     }
     bool stopped = false;
-    plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId reader) {
-      const std::size_t to = plan.stage_of(reader);
+    plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId consumer) {
+      const std::size_t to = plan.stage_of(consumer);
       if (stopped || plan.device(to) != tensor.to) return;
       stopped = arrive(
           plan, to, tensor.start_ms + plan.costs().transfer_ms(edge, tensor.from, tensor.to), stop);

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "hios/base/arcs.h"
+#include "hios/graph/arcs.h"
 
 // Idea: a schedule runs to its end if and only if its stage graph has no cycle: a node a stage, an
 // arc for every edge between operators of different stages, an arc from each stage to the next on
 // its device. Strongly connected components find all knots in O(V + E),
 // which is all that a valid schedule costs.
 //
-// Only the telling of a knot searches further, from the most useful complaint to the least:
+// Only the telling of a knot searches further, from the most useful message to the least:
 //  1. groups of one stage that depend on each other through operators outside it,
 //  2. an operator that its device runs before its own input,
 //  3. a shortest cycle through one stage of the knot.

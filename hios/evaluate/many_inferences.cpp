@@ -4,8 +4,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "hios/base/arcs.h"
 #include "hios/evaluate/blocks.h"
+#include "hios/graph/arcs.h"
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
 
@@ -70,7 +70,7 @@ class Flow {
     const double seen_ms =
         steps == 0 ? done.end_ms.back()
                    : (done.end_ms.back() - done.end_ms[settled]) / static_cast<double>(steps);
-    done.period_ms = std::max(seen_ms, dearest_ms_);
+    done.period_ms = std::max(seen_ms, longest_ms_);
     return done;
   }
 
@@ -82,7 +82,7 @@ class Flow {
   void list_nodes(const Schedule& schedule) {
     const Platform& platform = costs_.platform();
     const Period period = period_of(graph_, schedule, costs_);
-    dearest_ms_ = period.ms();
+    longest_ms_ = period.ms();
     for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
       for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
         Node& node = nodes_.emplace_back();
@@ -112,20 +112,20 @@ class Flow {
       const double receive = platform.device(transfer.to).io_charge.receive;
       const std::size_t journey = journeys_.size();
       const double alone = std::max(0.0, 1 - send - receive);
-      std::map<std::size_t, double> readers;  // stages, in order: the slowest of their edges
+      std::map<std::size_t, double> consumers;  // stages, in order: the slowest of their edges
       double slowest_ms = 0;
       for (const EdgeId edge : graph_.out_edges(transfer.producer)) {
-        const OpId reader = graph_.edge(edge).to;
-        if (assignment_[reader].device != transfer.to) continue;
-        double& ms = readers[assignment_.stage_number(reader)];
+        const OpId consumer = graph_.edge(edge).to;
+        if (assignment_[consumer].device != transfer.to) continue;
+        double& ms = consumers[assignment_.stage_number(consumer)];
         ms = std::max(ms, alone * costs_.link_ms(edge, from, transfer.to));
         slowest_ms = std::max(slowest_ms, ms);
       }
       const double launch_ms = costs_.launch_ms(transfer.to);
-      for (const auto& [stage, ms] : readers) {
+      for (const auto& [stage, ms] : consumers) {
         nodes_[stage].received.push_back({journey, ms + launch_ms});
       }
-      nodes_[readers.begin()->first].taken_in.push_back(journey);
+      nodes_[consumers.begin()->first].taken_in.push_back(journey);
       nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(journey);
       journeys_.push_back({transfer.producer, from, transfer.to, slowest_ms,
                            tensor_ms(graph_, costs_, transfer.producer) * receive});
@@ -184,7 +184,7 @@ class Flow {
   const CostModel& costs_;
   Assignment assignment_;
   std::size_t in_flight_;
-  double dearest_ms_ = 0;    // block
+  double longest_ms_ = 0;    // block
   std::vector<Node> nodes_;  // by number of the stage
   std::vector<Journey> journeys_;
   std::vector<std::size_t> order_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 /// What a rank did last, as a flight recorder keeps it: `hios-flight` version 1, a file a rank,
 /// written where a job ends in a failure.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/graph/graph.h"
 
 namespace hios {

@@ -1,6 +1,6 @@
 #include "hios/graph/model_summary.h"
 
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 
 namespace hios {
 

@@ -3,7 +3,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
-#include "hios/onnx/import.h"
+#include "hios/onnx/read/import.h"
 
 namespace hios {
 

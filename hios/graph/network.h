@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "hios/base/json_io.h"
-#include "hios/graph/coarsen.h"
+#include "hios/base/json/json_io.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/model/model.h"
 
 namespace hios {
@@ -15,8 +15,9 @@ namespace hios {
 /// A model and its operators as one value, kept together because the operators name the model's
 /// layers: what a job runs and measures, and what schedulers plan (`coarse.graph`).
 struct Network {
-  /// Coarsens the model, its siblings merged where `fusion` says so (hios/graph/merge_siblings.h).
-  /// `element_bytes`: of a tensor's element on the devices that it is for.
+  /// Coarsens the model, its siblings merged where `fusion` says so
+  /// (hios/graph/fusion/merge_siblings.h). `element_bytes`: of a tensor's element on the devices
+  /// that it is for.
   explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
                    const FusionRules& fusion = {});
   /// With operators of one's own. REQUIRES: they are made of the model's layers.
@@ -41,7 +42,7 @@ struct InputSize {
 };
 
 /// A built-in network (hios/model/networks/networks.h) by its name, else a file: ONNX where its
-/// name ends in ".onnx" (hios/onnx/import.h), else `hios-model`. Throws InputError: no such
+/// name ends in ".onnx" (hios/onnx/read/import.h), else `hios-model`. Throws InputError: no such
 /// network, a bad file, or a size that is too small for it.
 Model load_model(const std::string& name_or_file, const InputSize& size = {},
                  const ReadLimits& limits = {});

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/model/layer.h"
 
 /// Kinds of layers in `hios-model` files, with ONNX operator types and attribute names; what ONNX

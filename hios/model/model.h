@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/model/layer.h"
 #include "hios/model/weights.h"
 
 namespace hios {
 
-/// A convolution that became part of a wider one (hios/graph/merge_siblings.h).
+/// A convolution that became part of a wider one (hios/graph/fusion/merge_siblings.h).
 struct MergedConvolution {
   std::string name;           ///< as it was called; seeds its weights
   std::int64_t channels = 0;  ///< of its output

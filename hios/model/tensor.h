@@ -14,9 +14,9 @@ inline constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::ma
 
 /// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
 /// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic
-/// says (hios/base/precision.h). Tensors of other ranks lie in row-major order, and their Shape is
-/// any four extents whose NHWC order is that: a matrix of r rows and c columns is (r, c, 1, 1), and
-/// may be read as (1, c, 1, r) (Layer::input_shapes).
+/// says (hios/base/numbers/precision.h). Tensors of other ranks lie in row-major order, and their
+/// Shape is any four extents whose NHWC order is that: a matrix of r rows and c columns is (r, c,
+/// 1, 1), and may be read as (1, c, 1, r) (Layer::input_shapes).
 struct Shape {
   std::int64_t n = 0;
   std::int64_t c = 0;

@@ -1,7 +1,8 @@
-// Part of hios/onnx/import.h and hios/onnx/export.h: a build that reads and writes no ONNX files.
+// Part of hios/onnx/read/import.h and hios/onnx/write/export.h: a build that reads and writes no
+// ONNX files.
 #include "hios/base/error.h"
-#include "hios/onnx/export.h"
-#include "hios/onnx/import.h"
+#include "hios/onnx/read/import.h"
+#include "hios/onnx/write/export.h"
 
 namespace hios::onnx {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/platform/platform.h"
 
 /// A device in JSON, alike in the files of platforms and of schedules.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
-#include "hios/base/precision.h"
+#include "hios/base/json/json_io.h"
+#include "hios/base/numbers/precision.h"
 #include "hios/platform/device_identity.h"
 
 namespace hios {

@@ -62,9 +62,9 @@ Word read_word(const JsonView& view, std::initializer_list<Word> known) {
     if (text == to_string(word)) return word;
     names += (names.empty() ? "" : ", ") + quote(to_string(word));
   }
-  const char* complaint =
+  const char* message =
       text == "buses" ? " is not known to this program; use one of " : " is unknown; use one of ";
-  view.fail(quote(text) + complaint + names);
+  view.fail(quote(text) + message + names);
 }
 
 Traffic read_traffic(ObjectReader& reader, int version) {

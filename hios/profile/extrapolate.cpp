@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 
 namespace hios {
 namespace {

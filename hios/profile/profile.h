@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "hios/platform/platform.h"
 
 namespace hios {

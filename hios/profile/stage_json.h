@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 /// A stage in JSON, alike in all files: a list of groups, each a list of its operators, by their
 /// signatures in profiles, by their names in schedules and reports. nlohmann writes such lists by

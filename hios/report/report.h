@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
-#include "hios/base/precision.h"
-#include "hios/base/statistics.h"
+#include "hios/base/json/json_io.h"
+#include "hios/base/numbers/precision.h"
+#include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/throughput.h"
 #include "hios/schedule/schedule.h"

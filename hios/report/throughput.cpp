@@ -34,7 +34,7 @@ std::optional<double> ReportThroughput::error() const {
 }
 
 Json to_json(const ReportThroughput& throughput, std::int64_t batch) {
-  return {{"instances", throughput.instances},
+  return {{"inferences", throughput.inferences},
           {"runs", throughput.runs},
           {"in_flight", throughput.in_flight},
           {"copies", throughput.copies},

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json_io.h"
-#include "hios/base/statistics.h"
+#include "hios/base/json/json_io.h"
+#include "hios/base/numbers/statistics.h"
 
 /// What a report says of many inferences in flight ("throughput" of a report: docs/formats.md).
 namespace hios {
@@ -20,8 +20,8 @@ struct ReportShares {
 };
 
 struct ReportThroughput {
-  std::size_t instances = 0;  ///< inferences, of a batch each, in all measured runs
-  std::size_t runs = 0;       ///< each from an empty pipeline to an empty one
+  std::size_t inferences = 0;  ///< inferences, of a batch each, in all measured runs
+  std::size_t runs = 0;        ///< each from an empty pipeline to an empty one
   std::size_t in_flight = 1, copies = 1;
   std::size_t inputs = 1;          ///< different ones, in turn
   std::size_t window = 1;          ///< of how many inferences, at least, each period is the mean

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
+#include "hios/graph/fusion/merge_siblings.h"
 #include "hios/graph/graph.h"
-#include "hios/graph/merge_siblings.h"
 #include "hios/platform/platform.h"
 
 namespace hios {
@@ -64,7 +64,7 @@ std::string_view to_string(Objective objective);
 struct PredictedThroughput {
   double period_ms = 0;       ///< from the end of one to the end of the next
   double per_second = 0;      ///< inputs, each of a batch counted
-  std::string bottleneck;     ///< the device whose block is the dearest
+  std::string bottleneck;     ///< the device whose block is the most expensive
   std::size_t in_flight = 1;  ///< the fewest places of each tensor that the period needs
 };
 
@@ -107,7 +107,7 @@ struct ScheduleFile {
 
 /// `hios-schedule` versions 1 and 2; written is the lowest that can say it. The text names
 /// operators; `graph` gives them ids and must have the digest that the file names (an InputError
-/// tells both otherwise). Structural complaints (unknown operator) carry the JSON path; the rules
+/// tells both otherwise). Structural messages (unknown operator) carry the JSON path; the rules
 /// of a schedule are `validate`'s. Only "graph" (name, digest) and "devices" are needed; the rest
 /// has the defaults of ScheduleFile.
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);

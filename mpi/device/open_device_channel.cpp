@@ -159,7 +159,7 @@ void Opening::disconnect() {
 
 /// What a step that may fail on one rank has to say; empty: nothing.
 template <class Step>
-std::string complaint_of(Step&& step) {
+std::string message_of(Step&& step) {
   try {
     step();
   } catch (const Error& error) {
@@ -169,8 +169,8 @@ std::string complaint_of(Step&& step) {
 }
 
 /// The same of all ranks, on all ranks.
-std::string joint(Transport& transport, const std::string& complaint) {
-  return joint_complaint(gather(transport, complaint));
+std::string joint(Transport& transport, const std::string& message) {
+  return joint_message(gather(transport, message));
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
     return opening.open(std::move(siblings));
   }
   Offers mine, of_all;
-  std::string failure = joint(inner, complaint_of([&] {
+  std::string failure = joint(inner, message_of([&] {
                                 opening.make_endpoints();
                                 mine = opening.offers();
                               }));
@@ -199,7 +199,7 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
     of_all.receives.merge(of_one.receives);
   }
   std::unique_ptr<DeviceChannel> channel;
-  failure = joint(inner, complaint_of([&] {
+  failure = joint(inner, message_of([&] {
                     opening.accept(of_all);
                     channel = opening.open(std::move(siblings));
                   }));

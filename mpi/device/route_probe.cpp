@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "mpi/device/open_device_channel.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
@@ -142,7 +142,7 @@ std::string joint_failure(Transport& transport, Step&& step) {
   } catch (const Error& error) {
     failure = printable(error.what(), 200);
   }
-  return joint_complaint(gather(transport, failure));
+  return joint_message(gather(transport, failure));
 }
 
 }  // namespace

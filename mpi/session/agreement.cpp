@@ -66,26 +66,25 @@ std::string camps_text(const std::vector<std::optional<std::string>>& by_rank) {
   return text;
 }
 
-std::string joint_complaint(const std::vector<std::string>& complaints) {
-  const auto first = std::find_if(complaints.begin(), complaints.end(),
+std::string joint_message(const std::vector<std::string>& messages) {
+  const auto first = std::find_if(messages.begin(), messages.end(),
                                   [](const std::string& text) { return !text.empty(); });
-  if (first == complaints.end()) return {};
-  const bool alike = std::all_of(complaints.begin(), complaints.end(),
+  if (first == messages.end()) return {};
+  const bool alike = std::all_of(messages.begin(), messages.end(),
                                  [&](const std::string& text) { return text == *first; });
-  return alike ? *first : "rank " + std::to_string(first - complaints.begin()) + ": " + *first;
+  return alike ? *first : "rank " + std::to_string(first - messages.begin()) + ": " + *first;
 }
 
-void agree_on_input(Transport& transport, const std::string& complaint, const Need& need) {
-  using Complaint = std::tuple<std::string, std::string, std::map<std::string, std::string>>;
+void agree_on_input(Transport& transport, const std::string& message, const Need& need) {
+  using Answer = std::tuple<std::string, std::string, std::map<std::string, std::string>>;
   std::vector<std::string> texts;
   Need first_need;
-  for (auto& [text, kind, details] :
-       gather(transport, Complaint(complaint, need.kind, need.details))) {
-    const bool is_first = !text.empty() && joint_complaint(texts).empty();
+  for (auto& [text, kind, details] : gather(transport, Answer(message, need.kind, need.details))) {
+    const bool is_first = !text.empty() && joint_message(texts).empty();
     if (is_first) first_need = {std::move(kind), std::move(details)};
     texts.push_back(std::move(text));
   }
-  const std::string joint = joint_complaint(texts);
+  const std::string joint = joint_message(texts);
   if (!joint.empty()) throw InputError(joint, first_need);
 }
 

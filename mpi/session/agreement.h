@@ -16,7 +16,7 @@ namespace hios::mpi {
 /// or empty). If any rank failed, all throw the same InputError: the first failing rank's text and
 /// need, with its rank where not all ranks failed alike. So bad input never leaves a rank waiting
 /// for another.
-void agree_on_input(Transport& transport, const std::string& complaint, const Need& need = {});
+void agree_on_input(Transport& transport, const std::string& message, const Need& need = {});
 
 /// Runs a step that may find bad input on some ranks only; where any does, all throw alike. Returns
 /// what the step returns. The step calls nothing of the transport that is collective.
@@ -24,7 +24,7 @@ template <class Step>
 auto agreed(Transport& transport, Step step) {
   using Result = decltype(step());
   std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> result{};
-  std::string complaint;
+  std::string message;
   Need need;
   try {
     if constexpr (std::is_void_v<Result>) {
@@ -33,10 +33,10 @@ auto agreed(Transport& transport, Step step) {
       result.emplace(step());
     }
   } catch (const InputError& error) {
-    complaint = error.what();
+    message = error.what();
     need = error.need();
   }
-  agree_on_input(transport, complaint, need);
+  agree_on_input(transport, message, need);
   if constexpr (!std::is_void_v<Result>) return std::move(*result);
 }
 
@@ -49,8 +49,8 @@ void agree_on_facts(Transport& transport,
 /// B".
 std::string camps_text(const std::vector<std::optional<std::string>>& by_rank);
 
-/// What a job says about the complaints of its ranks (by rank; empty: none): empty if no rank
-/// complained, the text alone if all said the same, else the first complaint with its rank.
-std::string joint_complaint(const std::vector<std::string>& complaints);
+/// What a job says about the messages of its ranks (by rank; empty: none): empty if no rank
+/// complained, the text alone if all said the same, else the first message with its rank.
+std::string joint_message(const std::vector<std::string>& messages);
 
 }  // namespace hios::mpi

@@ -19,7 +19,7 @@ void print_error(const std::string& text) {
   std::fflush(nullptr);
   std::string line = text;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // What a complaint quotes may hold anything, terminal sequences too.
+  // What a message quotes may hold anything, terminal sequences too.
   constexpr std::size_t kMaxCharacters = 4000;
   line = "error: " + printable(line, kMaxCharacters) + '\n';
   // A single write keeps the lines of several ranks apart.

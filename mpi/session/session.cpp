@@ -18,7 +18,7 @@
 // How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
 // two ways out: all ranks finalise together, or one aborts the job.
 //
-// So every rank ends with a farewell, its complaint or none, on a communicator of its own where no
+// So every rank ends with a farewell, its message or none, on a communicator of its own where no
 // message of the body can be in the way. It cannot know whether the others come
 // too or still compute: a barrier that it tests instead of waiting in it tells. If all come, they
 // finalise, and bad input is said once and is everybody's status. A rank that complains waits for
@@ -31,7 +31,7 @@
 namespace hios::mpi {
 namespace {
 
-// How long a rank with a complaint waits for the others.
+// How long a rank with a message waits for the others.
 constexpr double kOthersSeconds = 3;
 
 /// The job between MPI_Init and MPI_Finalize.
@@ -44,9 +44,9 @@ class Job {
   double timeout_s() const { return timeout_s_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
-  /// Tells the others this rank's complaint, empty where it ended well. Returns that of the job,
+  /// Tells the others this rank's message, empty where it ended well. Returns that of the job,
   /// empty for none; or no value where not all ranks came within `limit_s`.
-  std::optional<std::string> farewell(const std::string& complaint, double limit_s) {
+  std::optional<std::string> farewell(const std::string& message, double limit_s) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
     int all_came = 0;
@@ -57,7 +57,7 @@ class Job {
       if (MPI_Wtime() - start > limit_s) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return joint_complaint(all_gather_text(farewell_.get(), complaint));
+    return joint_message(all_gather_text(farewell_.get(), message));
   }
 
   void close() {
@@ -106,8 +106,8 @@ void check_launch(const Transport& transport, int thread_level) {
 }
 
 /// See Job::farewell. A rank that ended well waits for the others as long as MPI_Finalize would.
-std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& complaint) {
-  if (complaint) return job.farewell(*complaint, kOthersSeconds);
+std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& message) {
+  if (message) return job.farewell(*message, kOthersSeconds);
   const StartupTimeout timeout(job.timeout_s(), "all ranks end together");
   return job.farewell({}, std::numeric_limits<double>::infinity());
 }
@@ -116,16 +116,16 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body, const 
             double timeout_s) {
   Job job(timeout_s);
   int status = 0;
-  std::optional<InputError> complaint;
+  std::optional<InputError> message;
   try {
     check_launch(job.transport(), thread_level);
     status = body(job.transport());
   } catch (const InputError& error) {
-    complaint = error;
+    message = error;
   }
   const std::optional<std::string> agreed =
-      farewell_of(job, complaint ? std::optional(text_of(*complaint)) : std::nullopt);
-  if (!agreed) throw *complaint;
+      farewell_of(job, message ? std::optional(text_of(*message)) : std::nullopt);
+  if (!agreed) throw *message;
   if (!agreed->empty()) {
     if (job.is_first()) print_error(*agreed);
     status = static_cast<int>(ExitCode::kBadInput);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hios/base/options.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "hios/base/json/options.h"
 #include "scheduler/batches/divisible.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/batches/divisible.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scheduler/best/windows.h"
+#include "scheduler/best/moves/windows.h"
 #include "scheduler/structures/exponential.h"
 
 // Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'

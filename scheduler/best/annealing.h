@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "hios/base/random.h"
-#include "scheduler/best/arrangement.h"
-#include "scheduler/best/moves.h"
-#include "scheduler/best/timing.h"
+#include "hios/base/numbers/random.h"
+#include "scheduler/best/moves/moves.h"
+#include "scheduler/best/state/arrangement.h"
+#include "scheduler/best/state/timing.h"
 
 namespace hios::scheduler::best {
 

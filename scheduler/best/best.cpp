@@ -9,8 +9,8 @@
 
 #include "hios/evaluate/simulate.h"
 #include "scheduler/best/islands.h"
-#include "scheduler/best/nests.h"
-#include "scheduler/best/starts.h"
+#include "scheduler/best/starts/device_subsets.h"
+#include "scheduler/best/starts/starts.h"
 #include "scheduler/structures/run_all.h"
 
 // Islands anneal apart from each other (annealing.h), in cycles that are as many moves long for

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler::best {
 

@@ -1,6 +1,6 @@
 #include "scheduler/best/islands.h"
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::scheduler::best {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scheduler/best/annealing.h"
-#include "scheduler/best/search_problem.h"
+#include "scheduler/best/state/search_problem.h"
 
 namespace hios::scheduler::best {
 

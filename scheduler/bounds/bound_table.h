@@ -5,11 +5,11 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
-#include "scheduler/bounds/bound_graph.h"
 #include "scheduler/bounds/bounds.h"
-#include "scheduler/bounds/heads.h"
-#include "scheduler/bounds/places.h"
-#include "scheduler/bounds/shares.h"
+#include "scheduler/bounds/graph/allowed_devices.h"
+#include "scheduler/bounds/graph/bound_graph.h"
+#include "scheduler/bounds/graph/heads.h"
+#include "scheduler/bounds/graph/shares.h"
 
 /// The bounds that all_bounds() lists, in ms, each with its proof in a file of its name (work and
 /// memory in lagrangian.cpp). Those that take long return what they have, or 0, once the context

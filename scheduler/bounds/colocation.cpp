@@ -6,8 +6,8 @@
 #include <span>
 
 #include "scheduler/bounds/bound_table.h"
-#include "scheduler/bounds/one_device.h"
-#include "scheduler/bounds/threshold.h"
+#include "scheduler/bounds/relaxations/one_device.h"
+#include "scheduler/bounds/relaxations/threshold.h"
 
 // Suppose that the latency is below T. An edge (u, v) with head(u) + f(u) + transfer + f(v) +
 // tail(v) >= T is then not paid for, so u and v share a device; so do all that such edges connect,

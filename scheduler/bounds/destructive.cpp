@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "scheduler/bounds/bound_table.h"
-#include "scheduler/bounds/candidates.h"
-#include "scheduler/bounds/one_device.h"
+#include "scheduler/bounds/relaxations/candidates.h"
+#include "scheduler/bounds/relaxations/one_device.h"
 
 // A destructive bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
 // improvement"): suppose that some schedule has a latency of at most T,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/bounds/bound_table.h"
-#include "scheduler/bounds/confined.h"
+#include "scheduler/bounds/relaxations/confined.h"
 
 // All operators and all devices, and those that can only come to some of the devices, and these:
 // what they take is in confined.cpp.

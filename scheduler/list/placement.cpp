@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "scheduler/list/exact_packing.h"
 #include "scheduler/structures/saturating_sum.h"
 

@@ -53,7 +53,7 @@ void require_placeable(const Graph& graph, const CostModel& costs, std::string_v
 }
 
 DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_view algorithm) {
-  std::string complaint;
+  std::string message;
   std::optional<DeviceId> fastest;
   double least_ms = 0;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {
@@ -69,14 +69,14 @@ DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_v
       }
       continue;
     }
-    if (!complaint.empty()) continue;
+    if (!message.empty()) continue;
     const std::string& name = costs.platform().device(device).name;
-    complaint = unable ? name + " cannot run operator " + graph.op(*unable).name
-                       : name + " has no memory left for operator " + graph.op(*full).name;
+    message = unable ? name + " cannot run operator " + graph.op(*unable).name
+                     : name + " has no memory left for operator " + graph.op(*full).name;
   }
   if (fastest) return *fastest;
   throw InputError(std::string(algorithm) +
-                   " needs one device that can run and hold all operators: " + complaint);
+                   " needs one device that can run and hold all operators: " + message);
 }
 
 }  // namespace hios::scheduler

@@ -36,11 +36,11 @@ double Horizon::time_ms(std::size_t v, std::size_t d) const {
 }
 
 double Horizon::transfer_ms(const Arc& arc, std::size_t from, std::size_t to) const {
-  double dearest = 0;
+  double largest = 0;
   for (EdgeId edge : arc.edges) {
-    dearest = std::max(dearest, costs_->transfer_ms(edge, DeviceId(from), DeviceId(to)));
+    largest = std::max(largest, costs_->transfer_ms(edge, DeviceId(from), DeviceId(to)));
   }
-  return dearest;
+  return largest;
 }
 
 void Horizon::find_homes() {

@@ -55,7 +55,7 @@ class Horizon {
     std::vector<EdgeId> edges;
   };
   const std::vector<Arc>& arcs() const { return arcs_; }
-  /// Of the dearest of its edges.
+  /// Of the most expensive of its edges.
   double transfer_ms(const Arc& arc, std::size_t from, std::size_t to) const;
   /// Of that, how long the tensor travels. REQUIRES: two devices.
   double link_ms(const Arc& arc, std::size_t from, std::size_t to) const {

@@ -43,26 +43,27 @@ namespace {
 
 constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
 
-/// What a schedule takes at most that lets everything wait for everything, each at its dearest.
+/// What a schedule takes at most that lets everything wait for everything, each at its most
+/// expensive.
 double longest_ms(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   double sum = 0;
   for (OpId op : graph.topological()) {
-    double dearest = 0;
+    double largest = 0;
     for (std::size_t d = 0; d < devices; ++d) {
       if (costs.can_run(op, DeviceId(d)))
-        dearest = std::max(dearest, costs.operator_ms(op, DeviceId(d)));
+        largest = std::max(largest, costs.operator_ms(op, DeviceId(d)));
     }
-    sum += dearest;
+    sum += largest;
   }
   for (std::size_t e = 0; e < graph.edge_count(); ++e) {
-    double dearest = 0;
+    double largest = 0;
     for (std::size_t from = 0; from < devices; ++from) {
       for (std::size_t to = 0; to < devices; ++to) {
-        dearest = std::max(dearest, costs.transfer_ms(EdgeId(e), DeviceId(from), DeviceId(to)));
+        largest = std::max(largest, costs.transfer_ms(EdgeId(e), DeviceId(from), DeviceId(to)));
       }
     }
-    sum += dearest;
+    sum += largest;
   }
   double longest_launch = 0;
   for (std::size_t d = 0; d < devices; ++d) {

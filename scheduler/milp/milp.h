@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/milp/formulation.h"
 #include "scheduler/milp/solver.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler::milp {
 

@@ -8,14 +8,14 @@
 // Zhang et al., "MOIRAI", section III-D, (8): two tensors on one channel are through one after the
 // other. The text says channel, the printed rows compare what leaves or enters a device: links here
 // are the one, ports the other. A tensor is a task for each device that may need it, not one for
-// each edge, since it travels once to all its readers there.
+// each edge, since it travels once to all its consumers there.
 //
 // With x for "runs there", T the start of a task and q for "before":
-//  - sent:     travels >= x(reader, to) − x(producer, to), for every reader
+//  - sent:     travels >= x(consumer, to) − x(producer, to), for every consumer
 //  - ready:    T >= end of the producer
-//  - arrival:  start(reader) >= T + price, where the reader is on `to` and the producer is not
+//  - arrival:  start(consumer) >= T + price, where the consumer is on `to` and the producer is not
 //  - one at a time: q(a, b) + q(b, a) >= 1 where both travel and share what carries them,
-//              T(b) >= T(a) + price of each of a's readers that is there, where q(a, b)
+//              T(b) >= T(a) + price of each of a's consumers that is there, where q(a, b)
 
 namespace hios::scheduler::milp {
 namespace {
@@ -26,7 +26,7 @@ using Row = Program::Row;
 // kFar is more than any start and price together.
 constexpr double kLongest = 1.5 * Formulation::kScale, kFar = 3 * Formulation::kScale;
 
-/// Until a reader can start, or while the tensor is on its way.
+/// Until a consumer can start, or while the tensor is on its way.
 using Price = double (Horizon::*)(const Horizon::Arc&, std::size_t from, std::size_t to) const;
 
 /// Σ over the producer's devices of what the arc costs from there.
@@ -79,11 +79,11 @@ void SharedLinks::add_task(Formulation& formulation, std::size_t producer, std::
 void SharedLinks::add_arrivals(Formulation& formulation, const Task& task) const {
   for (std::size_t a : task.arcs) {
     const Horizon::Arc& arc = formulation.horizon().arcs()[a];
-    const std::uint32_t reader = *formulation.on(arc.to, task.to);
+    const std::uint32_t consumer = *formulation.on(arc.to, task.to);
     const auto producer = formulation.on(arc.from, task.to);
-    Row sent{0, kInfinity, {{task.travels, 1}, {reader, -1}}};
+    Row sent{0, kInfinity, {{task.travels, 1}, {consumer, -1}}};
     Row arrival{
-        -kFar, kInfinity, {{formulation.start(arc.to), 1}, {task.start, -1}, {reader, -kFar}}};
+        -kFar, kInfinity, {{formulation.start(arc.to), 1}, {task.start, -1}, {consumer, -kFar}}};
     if (producer) {
       sent.terms.push_back({*producer, 1});
       arrival.terms.push_back({*producer, kFar});
@@ -124,11 +124,11 @@ std::uint32_t SharedLinks::add_order(Formulation& formulation, std::size_t first
   orders_.push_back({first, second, column});
   for (std::size_t a : tasks_[first].arcs) {
     const Horizon::Arc& arc = formulation.horizon().arcs()[a];
-    const std::uint32_t reader = *formulation.on(arc.to, tasks_[first].to);
+    const std::uint32_t consumer = *formulation.on(arc.to, tasks_[first].to);
     Row row{
         -2 * kFar,
         kInfinity,
-        {{tasks_[second].start, 1}, {tasks_[first].start, -1}, {column, -kFar}, {reader, -kFar}}};
+        {{tasks_[second].start, 1}, {tasks_[first].start, -1}, {column, -kFar}, {consumer, -kFar}}};
     add_price(row, formulation, arc, tasks_[first].to, -1, &Horizon::link_ms);
     formulation.add(std::move(row));
   }

@@ -10,9 +10,9 @@
 #include "hios/evaluate/blocks.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/pipeline/bounds/down_set_bound.h"
-#include "scheduler/pipeline/grouped_search.h"
 #include "scheduler/pipeline/period_bounds.h"
-#include "scheduler/pipeline/slice_graph.h"
+#include "scheduler/pipeline/search/grouped_search.h"
+#include "scheduler/pipeline/slicing/slice_graph.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/scheduler.h"
 
 /// What the registry lists of this room; each is a ScheduleFunction.
 namespace hios::scheduler::pipeline {

@@ -4,11 +4,11 @@
 #include <array>
 #include <utility>
 
-#include "hios/base/arcs.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
+#include "hios/graph/arcs.h"
 #include "hios/schedule/assignment.h"
-#include "scheduler/bounds/shares.h"
+#include "scheduler/bounds/graph/shares.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/pipeline/bounds/down_set_bound.h"
@@ -90,7 +90,7 @@ PeriodBoundResult by_down_sets(const LeastCosts& costs, const PeriodKnowledge& k
 LowerBound simple_period_bound(const Graph& graph, const CostModel& costs) {
   const Shares shares(graph, costs);
   const std::size_t devices = costs.platform().size();
-  double dearest_ms = 0, all_ms = 0;
+  double longest_ms = 0, all_ms = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const OpId op(i);
     double path_ms = std::numeric_limits<double>::infinity(), work_ms = path_ms;
@@ -99,10 +99,10 @@ LowerBound simple_period_bound(const Graph& graph, const CostModel& costs) {
       path_ms = std::min(path_ms, shares.path_ms(op, DeviceId(d)));
       work_ms = std::min(work_ms, shares.work_ms(op, DeviceId(d)));
     }
-    dearest_ms = std::max(dearest_ms, path_ms);
+    longest_ms = std::max(longest_ms, path_ms);
     all_ms += work_ms;
   }
-  return {std::max(dearest_ms, all_ms / static_cast<double>(devices)), "simple"};
+  return {std::max(longest_ms, all_ms / static_cast<double>(devices)), "simple"};
 }
 
 std::string_view to_string(PeriodBound bound) {

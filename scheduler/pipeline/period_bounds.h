@@ -17,8 +17,8 @@ namespace hios::scheduler::pipeline {
 /// The simple bound of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for
 /// Pipelined DNN Inference" (Lemma 3.3), for devices that differ and stages of several groups. One
 /// device does each operator's work for each inference, and a stage takes at least the shares of
-/// its operators (scheduler/bounds/shares.h); so the dearest device takes the greatest least path
-/// share, and all devices together all least work shares.
+/// its operators (scheduler/bounds/graph/shares.h); so the most expensive device takes the greatest
+/// least path share, and all devices together all least work shares.
 LowerBound simple_period_bound(const Graph& graph, const CostModel& costs);
 
 /// The second is the optimum, or nothing. Of the others each is at least as close as those before

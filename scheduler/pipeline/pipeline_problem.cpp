@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "hios/base/arcs.h"
+#include "hios/graph/arcs.h"
 #include "scheduler/list/device_classes.h"
 
 namespace hios::scheduler::pipeline {
@@ -79,15 +79,15 @@ void PipelineProblem::join_vertices() {
 void PipelineProblem::find_tensors() {
   for (Vertex v = 0; v < vertices_.size(); ++v) {
     for (const OpId op : vertices_[v].ops) {
-      std::vector<Vertex> readers;
+      std::vector<Vertex> consumers;
       for (const EdgeId edge : graph_->out_edges(op)) {
-        const Vertex reader = vertex_of_[graph_->edge(edge).to.index()];
-        if (reader != v) readers.push_back(reader);
+        const Vertex consumer = vertex_of_[graph_->edge(edge).to.index()];
+        if (consumer != v) consumers.push_back(consumer);
       }
-      if (readers.empty()) continue;
-      sort_once(readers);
+      if (consumers.empty()) continue;
+      sort_once(consumers);
       tensors_.push_back(
-          {v, tensor_ms(*graph_, *costs_, op), tensor_bytes(*graph_, op), std::move(readers)});
+          {v, tensor_ms(*graph_, *costs_, op), tensor_bytes(*graph_, op), std::move(consumers)});
     }
   }
 }

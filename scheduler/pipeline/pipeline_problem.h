@@ -10,7 +10,7 @@
 #include "hios/graph/graph.h"
 
 /// The max-throughput partitioning problem: blocks of operators, one a device, that form no cycle,
-/// the dearest as cheap as can be (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
+/// the most expensive as cheap as can be (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
 /// Guarantees for Pipelined DNN Inference", section 2).
 namespace hios::scheduler::pipeline {
 
@@ -29,9 +29,9 @@ struct PipelineVertex {
 /// A tensor that other vertices read.
 struct PipelineTensor {
   Vertex producer = 0;
-  double ms = 0;                ///< tensor_ms()
-  Bytes bytes = 0;              ///< tensor_bytes()
-  std::vector<Vertex> readers;  ///< increasing; never empty
+  double ms = 0;                  ///< tensor_ms()
+  Bytes bytes = 0;                ///< tensor_bytes()
+  std::vector<Vertex> consumers;  ///< increasing; never empty
 };
 
 /// Devices between which a block's cost makes no difference.

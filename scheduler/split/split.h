@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/milp/milp.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler::split {
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "scheduler/algorithms/scheduler.h"
 #include "scheduler/milp/milp.h"
+#include "scheduler/scheduler.h"
 
 namespace hios::scheduler::split {
 

@@ -9,10 +9,10 @@
 #include "hios/evaluate/validate.h"
 #include "scheduler/milp/cuts.h"
 #include "scheduler/milp/formulation.h"
-#include "scheduler/split/fixed_rest.h"
-#include "scheduler/split/modules.h"
-#include "scheduler/split/piece.h"
-#include "scheduler/split/prove.h"
+#include "scheduler/split/modules/fixed_rest.h"
+#include "scheduler/split/modules/modules.h"
+#include "scheduler/split/modules/prove.h"
+#include "scheduler/split/modules/subproblem.h"
 
 // Ghannane and Abdelfattah, "DiviML", section IV-B2, solve modules with several channels each alone
 // and add them up. Here a module is solved with heads and tails from all that is fixed around it,

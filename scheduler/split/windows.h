@@ -2,7 +2,7 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/algorithms/scheduler.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/split/split.h"
 
 namespace hios::scheduler::split {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::scheduler {
 

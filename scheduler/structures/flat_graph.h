@@ -8,8 +8,8 @@
 namespace hios::scheduler {
 
 /// A graph, or a part of one, as inner loops read it: operators 0, 1, … and their edges side by
-/// side in two arrays, of inputs and of outputs. `Edge` is what the reader wants at hand of an edge
-/// at one of its ends. Immutable but for change_inputs() and mirror().
+/// side in two arrays, of inputs and of outputs. `Edge` is what the consumer wants at hand of an
+/// edge at one of its ends. Immutable but for change_inputs() and mirror().
 template <class Edge>
 class FlatGraph {
  public:

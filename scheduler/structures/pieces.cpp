@@ -34,7 +34,7 @@ std::vector<bool> alone_when_ready(const std::vector<OpId>& order, Inputs inputs
   return alone;
 }
 
-std::vector<OpId> readers(const Graph& graph, OpId op) {
+std::vector<OpId> consumers(const Graph& graph, OpId op) {
   std::vector<OpId> result;
   for (EdgeId e : graph.out_edges(op)) result.push_back(graph.edge(e).to);
   return result;
@@ -50,7 +50,7 @@ std::vector<OpId> producers(const Graph& graph, OpId op) {
 std::vector<bool> comparable_with_all(const Graph& graph) {
   std::vector<OpId> order(graph.topological().begin(), graph.topological().end());
   const auto before = [&](OpId op) { return producers(graph, op); };
-  const auto after = [&](OpId op) { return readers(graph, op); };
+  const auto after = [&](OpId op) { return consumers(graph, op); };
   std::vector<bool> forward = alone_when_ready(order, before, after);
   std::reverse(order.begin(), order.end());
   const std::vector<bool> backward = alone_when_ready(order, after, before);
@@ -102,7 +102,7 @@ class BlockCutter {
   }
 
   void release(OpId op) {
-    for (OpId next : readers(graph_, op)) {
+    for (OpId next : consumers(graph_, op)) {
       if (inside_[next.index()] && --waits_[next.index()] == 0) {
         ready_.insert({graph_.op(next).block, next});
       }

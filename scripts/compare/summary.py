@@ -9,7 +9,7 @@ FEWEST = 8  # undisturbed samples that are enough, or half of all where these ar
 
 
 def fastest_quarter(samples, disturbed=()):
-    """The samples that best_quarter is the median of, as hios/base/statistics.cpp chooses them: none of the
+    """The samples that best_quarter is the median of, as hios/base/numbers/statistics.cpp chooses them: none of the
     `disturbed` places, while enough others remain."""
     places = set(disturbed)
     quiet = [ms for place, ms in enumerate(samples) if place not in places]

@@ -46,7 +46,7 @@ def best_batch(args, bench):
     """Of several, by copies, measured shortly: whatever gains by a batch gains by it in all rows."""
     def per_second(batch):
         row = Row(Path(args.model).stem, batch, 1, 1, 2, "sequential")
-        bench.programs.run("hios-run", *flags_of(args, batch), "--copies", 2, "--instances", 10, "-q", "--json",
+        bench.programs.run("hios-run", *flags_of(args, batch), "--copies", 2, "--inferences", 10, "-q", "--json",
                            bench.folder / "batch.json", "--force", ranks=2)
         row.reports.append(json.loads((bench.folder / "batch.json").read_text()))
         return row.result()["per_second"]

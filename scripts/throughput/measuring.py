@@ -49,7 +49,7 @@ class Bench:
         places = ["--in-flight", row.in_flight] if row.in_flight else []
         copies = ["--copies", row.copies] if row.copies > 1 else []
         row.reports.append(self.programs.json(
-            "hios-run", *network, *plan, *places, *copies, "--profile", profile, "--seed", self.seed, "--instances", 40,
+            "hios-run", *network, *plan, *places, *copies, "--profile", profile, "--seed", self.seed, "--inferences", 40,
             "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
 
     def turns(self, network, rows, profile, rounds):

@@ -213,7 +213,7 @@ class SummaryTest(CompareTest):
                          {"min": 1, "best_quarter": 1.5, "median": 4.5, "p95": 8, "p99": 8, "mean": 4.5, "samples": 8})
 
     def test_best_quarter_leaves_disturbed_runs_out_as_the_programs_do(self):
-        # The numbers of tests/hios/base/statistics_test.cpp: one rule, in two languages.
+        # The numbers of tests/hios/base/numbers/statistics_test.cpp: one rule, in two languages.
         times = list(range(32))
         disturbed = list(range(24))
         self.assertEqual(best_quarter(times, disturbed), 27.5)

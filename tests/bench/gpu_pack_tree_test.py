@@ -34,7 +34,7 @@ class TestRunsTest(unittest.TestCase):
     def test_a_program_counts_once_however_many_tests_it_has(self):
         listing = {"tests": [test("A.b", "/build/bin/hios_gpu_tests", "--gtest_filter=A.b"),
                              test("A.c", "/build/bin/hios_gpu_tests", "--gtest_filter=A.c"),
-                             test("D.e", "/build/bin/hios_words_tests"), {"name": "no command"}]}
+                             test("D.e", "/build/bin/hios_core_tests"), {"name": "no command"}]}
         self.assertEqual(pack_tree.test_runs(listing, ["hios_gpu_tests"]),
                          [{"program": "hios_gpu_tests", "ranks": 0, "arguments": [], "environment": {}}])
 

@@ -18,13 +18,13 @@ Flags parsed(std::vector<const char*> words) {
   return flags;
 }
 
-std::string complaint(const std::function<void()>& action) {
+std::string message(const std::function<void()>& action) {
   try {
     action();
   } catch (const InputError& error) {
     return error.what();
   }
-  return "no complaint";
+  return "no message";
 }
 
 TEST(Flags, ReadsNumbersOnlyAsWritten) {
@@ -32,7 +32,7 @@ TEST(Flags, ReadsNumbersOnlyAsWritten) {
   for (const char* bad : {"3.9", "11", "-1", "4294967297", "1e1", "", "7x", "nan"}) {
     SCOPED_TRACE(bad);
     const std::string word = std::string("--count=") + bad;
-    EXPECT_NE(complaint([&] { parsed({word.c_str()}).integer("count", 0, 10); }).find("--count"),
+    EXPECT_NE(message([&] { parsed({word.c_str()}).integer("count", 0, 10); }).find("--count"),
               std::string::npos);
   }
 }
@@ -42,30 +42,30 @@ TEST(Flags, RefusesNumbersThatAreNone) {
   for (const char* bad : {"1e400", "nan", "inf", "1.5", "-0.1", "half"}) {
     SCOPED_TRACE(bad);
     const std::string word = std::string("--ratio=") + bad;
-    EXPECT_NE(complaint([&] { parsed({word.c_str()}).number("ratio", 0, 1); }).find("--ratio"),
+    EXPECT_NE(message([&] { parsed({word.c_str()}).number("ratio", 0, 1); }).find("--ratio"),
               std::string::npos);
   }
 }
 
 TEST(Flags, RefusesWhatItDoesNotKnow) {
-  EXPECT_NE(complaint([] { parsed({"--cuont", "1"}); }).find("--help"), std::string::npos);
-  EXPECT_NE(complaint([] {
+  EXPECT_NE(message([] { parsed({"--cuont", "1"}); }).find("--help"), std::string::npos);
+  EXPECT_NE(message([] {
               parsed({"--coun", "1"});
             }).find("--help"),
             std::string::npos)
       << "an abbreviation";
-  EXPECT_NE(complaint([] { parsed({"stray"}); }).find("--help"), std::string::npos)
+  EXPECT_NE(message([] { parsed({"stray"}); }).find("--help"), std::string::npos)
       << "a positional word";
-  EXPECT_NE(complaint([] {
+  EXPECT_NE(message([] {
               parsed({"--count", "1", "--count", "2"});
             }),
-            "no complaint")
+            "no message")
       << "a flag twice";
 }
 
 TEST(Flags, SplitsLists) {
   EXPECT_EQ(parsed({"--names", "a,b"}).list("names"), (std::vector<std::string>{"a", "b"}));
-  EXPECT_NE(complaint([] {
+  EXPECT_NE(message([] {
               parsed({"--names", "a,,b"}).list("names");
             }).find("empty entry"),
             std::string::npos);

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/error.h"
-#include "support/complaint.h"
+#include "support/message.h"
 
 namespace hios::cli {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 Flags parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "hios-test");
@@ -26,8 +26,8 @@ TEST(RankFlags, DeviceFlagsMeanNothingWithoutAGpu) {
                                                 {"--allow-nondeterministic"}}) {
     std::vector<const char*> all = words;
     all.insert(all.end(), {"--backend", "reference,reference"});
-    expect_complaint(complaint_of([&] { read_rank_options(parsed(all), 2); }),
-                     std::string(words.front()) + " is about GPUs");
+    expect_message(message_of([&] { read_rank_options(parsed(all), 2); }),
+                   std::string(words.front()) + " is about GPUs");
   }
   EXPECT_TRUE(read_rank_options(parsed({"--backend", "reference"}), 2).recordings);
 }
@@ -35,19 +35,19 @@ TEST(RankFlags, DeviceFlagsMeanNothingWithoutAGpu) {
 TEST(RankFlags, OneBackendForAllOrOneARank) {
   EXPECT_EQ(read_rank_options(parsed({"--backend", "reference"}), 3).backends.size(), 1u);
   EXPECT_EQ(read_rank_options(parsed({"--backend", "reference,auto"}), 2).backends.size(), 2u);
-  expect_complaint(complaint_of([] {
-                     read_rank_options(parsed({"--backend", "auto,reference"}), 3);
-                   }),
-                   "2 backends are named for 3 ranks");
+  expect_message(message_of([] {
+                   read_rank_options(parsed({"--backend", "auto,reference"}), 3);
+                 }),
+                 "2 backends are named for 3 ranks");
 }
 
 TEST(RankFlags, ArithmeticIsKnownByName) {
   EXPECT_EQ(read_math(parsed({"--math", "tf32"})), Precision::kTf32);
   EXPECT_EQ(read_math(parsed({})), std::nullopt);
-  expect_complaint(complaint_of([] {
-                     read_math(parsed({"--math", "fp8"}));
-                   }),
-                   "there are fp32, tf32, fp16");
+  expect_message(message_of([] {
+                   read_math(parsed({"--math", "fp8"}));
+                 }),
+                 "there are fp32, tf32, fp16");
 }
 
 TEST(RankFlags, AreReadIntoTheJobsOptions) {

@@ -10,7 +10,7 @@
 
 #include "hios/graph/graph.h"
 #include "hios/profile/profile_gaps.h"
-#include "support/complaint.h"
+#include "support/message.h"
 
 namespace hios::cli {
 namespace {
@@ -129,7 +129,7 @@ TEST(Remedies, OfTheEngineNameItsFlags) {
 }
 
 TEST(Remedies, AreAddedOnce) {
-  const std::string text = test::complaint_of([] {
+  const std::string text = test::message_of([] {
     with_remedies("", [] {
       with_remedies("", []() -> int { throw InputError("a.json: exists", Need{"replacement"}); });
       return 0;

@@ -8,16 +8,16 @@
 #include "engine/backend/host_copies.h"
 #include "engine/backends.h"
 #include "engine/job/verification.h"
-#include "engine/measure/stage_batch.h"
+#include "engine/measure/stages/stage_batch.h"
 #include "engine/run/executor.h"
 #include "engine/run/memory_estimate.h"
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
-#include "support/fake_backend.h"
-#include "support/operations.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/layers/operations.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

@@ -11,7 +11,7 @@
 namespace hios {
 namespace {
 
-std::string complaint(std::string_view name) {
+std::string message(std::string_view name) {
   try {
     find_backend(name);
   } catch (const InputError& error) {
@@ -26,7 +26,7 @@ TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
     EXPECT_FALSE(entry.description.empty());
     if (entry.make == nullptr) {
       EXPECT_FALSE(entry.missing.empty());
-      EXPECT_THAT(complaint(entry.name), testing::HasSubstr(std::string(entry.missing)));
+      EXPECT_THAT(message(entry.name), testing::HasSubstr(std::string(entry.missing)));
       continue;
     }
     EXPECT_EQ(&find_backend(entry.name), &entry);
@@ -63,12 +63,12 @@ TEST(Backends, AutoIsTheFirstThatThisBuildHas) {
 }
 
 TEST(Backends, AnUnknownNameListsTheKnownOnes) {
-  const std::string text = complaint("tpu");
+  const std::string text = message("tpu");
   EXPECT_THAT(text, testing::HasSubstr("'tpu'"));
   for (const BackendEntry& entry : backends()) {
     EXPECT_THAT(text, testing::HasSubstr(std::string(entry.name)));
   }
-  EXPECT_THAT(complaint(""), testing::HasSubstr("known are"));
+  EXPECT_THAT(message(""), testing::HasSubstr("known are"));
 }
 
 TEST(Backends, CudaIsListedAndPointsToTheCpu) {

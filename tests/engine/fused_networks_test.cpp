@@ -9,7 +9,7 @@
 
 #include "engine/backends.h"
 #include "engine/job/verification.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "hios/model/networks/networks.h"
 
 namespace hios {
@@ -46,7 +46,7 @@ class FusedNetworks : public testing::TestWithParam<SmallNetwork> {
       std::optional<LayerId> at(random.below(model.layers().size()));
       for (std::uint64_t left = random.below(5) + 2; at && left > 0; --left) {
         rule.emplace_back(onnx_type(model.layer(*at).kind));
-        at = only_reader(model, *at);
+        at = only_consumer(model, *at);
       }
       if (rule.size() > 1) fusion.rules.push_back(std::move(rule));
     }

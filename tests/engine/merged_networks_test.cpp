@@ -7,7 +7,7 @@
 
 #include "engine/backends.h"
 #include "engine/job/verification.h"
-#include "hios/graph/merge_siblings.h"
+#include "hios/graph/fusion/merge_siblings.h"
 #include "hios/graph/network.h"
 #include "hios/model/networks/networks.h"
 

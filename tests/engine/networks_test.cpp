@@ -10,10 +10,10 @@
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/registry.h"
-#include "support/made_up_profile.h"
-#include "support/plan_checker.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/made_up_profile.h"
+#include "support/networks/random_network.h"
+#include "support/oracles/plan_checker.h"
 
 namespace hios {
 namespace {
@@ -62,7 +62,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
   void run_rank(const Schedule& schedule, int threads, mpi::Transport& transport,
                 const job::OneRankRun& expected, const PlanOptions& options) {
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), options);
-    EXPECT_EQ(test::complaints_about(coarse, plan, options.keep_all), std::vector<std::string>{});
+    EXPECT_EQ(test::messages_about(coarse, plan, options.keep_all), std::vector<std::string>{});
     const auto backend = find_backend(backend_name()).make({threads, {}});
     SeededSource source(7);
     Executor executor(coarse, model, plan, *backend, transport, source);

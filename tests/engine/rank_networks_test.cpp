@@ -1,6 +1,6 @@
 // The bodies of the GPU's tests with ranks (tests/engine/cuda/rank_networks_test.cpp) on fake
 // devices and threads: so they are known to run, and to find what they are there to find.
-#include "support/rank_networks.h"
+#include "support/networks/rank_networks.h"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "support/device_ranks.h"
-#include "support/fake_async_backend.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/fake_async_backend.h"
 #include "support/sanitized.h"
 
 namespace hios::test {
@@ -100,7 +100,7 @@ TEST(RankNetworksBody, ThrowsWhereTheRouteIsNotToBeHad) {
 }
 
 /// What the memory check says where each operator does something to its backend.
-std::set<std::string> complaints_about_growth(
+std::set<std::string> messages_about_growth(
     const std::function<void(FakeAsyncBackend&)>& on_operator) {
   testing::TestPartResultArray results;
   {
@@ -132,11 +132,11 @@ std::set<std::string> complaints_about_growth(
 
 TEST(RankNetworksBody, FindsMemoryThatGrows) {
   using Kinds = std::set<std::string>;
-  EXPECT_EQ(complaints_about_growth([](FakeAsyncBackend&) {}), Kinds{});
-  EXPECT_EQ(complaints_about_growth([](FakeAsyncBackend& fake) { --*fake.free_bytes; }),
+  EXPECT_EQ(messages_about_growth([](FakeAsyncBackend&) {}), Kinds{});
+  EXPECT_EQ(messages_about_growth([](FakeAsyncBackend& fake) { --*fake.free_bytes; }),
             Kinds{"device memory grew"});
   std::vector<std::string> kept;  // the fakes of one machine run one at a time
-  EXPECT_EQ(complaints_about_growth([&](FakeAsyncBackend&) { kept.emplace_back(1000, 'x'); }),
+  EXPECT_EQ(messages_about_growth([&](FakeAsyncBackend&) { kept.emplace_back(1000, 'x'); }),
             Kinds{"host memory grew"});
 }
 

@@ -4,7 +4,7 @@
 #include "fuzz/reading.h"
 #include "hios/graph/graph_json.h"
 #include "support/corpus.h"
-#include "support/temporary_folder.h"
+#include "support/programs/temporary_folder.h"
 
 namespace hios::test {
 namespace {

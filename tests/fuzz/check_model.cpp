@@ -2,7 +2,7 @@
 
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/network.h"
 #include "hios/profile/profile.h"
 #include "hios/profile/settling.h"

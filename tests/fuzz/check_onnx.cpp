@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "fuzz/reading.h"
-#include "hios/graph/coarsen.h"
-#include "hios/onnx/import.h"
-#include "support/onnx_seeds.h"
+#include "hios/graph/fusion/coarsen.h"
+#include "hios/onnx/read/import.h"
+#include "support/layers/onnx_seeds.h"
 
 namespace hios::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "hios/graph/graph_json.h"
 #include "hios/schedule/schedule.h"
 #include "support/corpus.h"
-#include "support/slow_simulator.h"
+#include "support/oracles/slow_simulator.h"
 
 namespace hios::test {
 namespace {

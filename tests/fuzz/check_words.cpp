@@ -1,9 +1,9 @@
 // Part of tests/fuzz/checks.h: the first byte says what the words are for.
 
 #include "fuzz/reading.h"
-#include "hios/base/precision.h"
+#include "hios/base/numbers/precision.h"
 #include "hios/graph/graph_json.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/registry.h"
 #include "support/corpus.h"
 

@@ -4,7 +4,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/registry.h"
-#include "support/slow_simulator.h"
+#include "support/oracles/slow_simulator.h"
 
 namespace hios::test {
 namespace {

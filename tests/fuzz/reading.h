@@ -7,7 +7,7 @@
 
 #include "fuzz/checks.h"
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::test {
 

@@ -5,9 +5,9 @@
 
 #include "fuzz/checks.h"
 #include "support/corpus.h"
-#include "support/temporary_folder.h"
+#include "support/programs/temporary_folder.h"
 #ifdef HIOS_HAVE_ONNX
-#include "support/onnx_seeds.h"
+#include "support/layers/onnx_seeds.h"
 #endif
 
 namespace hios::test {

@@ -5,11 +5,11 @@
 #include <iostream>
 
 #include "fuzz/checks.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 #include "support/corpus.h"
-#include "support/temporary_folder.h"
+#include "support/programs/temporary_folder.h"
 #ifdef HIOS_HAVE_ONNX
-#include "support/onnx_seeds.h"
+#include "support/layers/onnx_seeds.h"
 #endif
 
 namespace {

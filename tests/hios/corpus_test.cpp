@@ -3,7 +3,7 @@
 // (support/corpus.h); then the good files of the corpus, damaged at random, must be refused as well
 // or read, and never do harm.
 //
-// A row of expected.json is {file, kind, message}; `message` is part of the complaint. In `files`
+// A row of expected.json is {file, kind, message}; `message` is part of the message. In `files`
 // the kind is the file's format, and its own reader complains, of a schedule that of
 // graph_ok.json, of a "run" that of model_ok.json; where a `rule` is given, the schedule is read
 // and validate() finds that rule broken. In `for_model_ok` the files are good, but not for what is
@@ -22,20 +22,20 @@
 #include <set>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/flight/explain.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
 #include "support/corpus.h"
 #include "support/expect_error.h"
+#include "support/programs/temporary_folder.h"
 #include "support/schema.h"
-#include "support/temporary_folder.h"
 
 namespace hios {
 namespace {
@@ -66,7 +66,7 @@ void read_schedule_of_model(const JsonView& root) {
   schedule_from_json(root, surroundings().coarse.graph);
 }
 
-/// Prices the model on two devices; what the profile lacks is the complaint.
+/// Prices the model on two devices; what the profile lacks is the message.
 void price(const JsonView& root) {
   const Profile profile = profile_from_json(root);
   const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
@@ -284,9 +284,9 @@ TEST(Corpus, DamagedFilesDoNoHarm) {
         ++read;
       } catch (const InputError& error) {
         ++refused;
-        const std::string complaint = error.what();
-        EXPECT_EQ(complaint.find('\n'), std::string::npos) << complaint;
-        EXPECT_LT(complaint.size(), 1200U) << complaint;
+        const std::string message = error.what();
+        EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+        EXPECT_LT(message.size(), 1200U) << message;
       }
     }
     // Both happen, or the damage is of the wrong size to test anything.

@@ -13,7 +13,7 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model.h"
 #include "hios/platform/platform.h"

@@ -7,9 +7,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "hios/graph/fusion_rules.h"
+#include "hios/graph/fusion/fusion_rules.h"
 #include "hios/graph/graph_json.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "hios/model/model.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"

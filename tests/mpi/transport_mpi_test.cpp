@@ -2,9 +2,9 @@
 
 #include <tuple>
 
-#include "support/device_ranks.h"
-#include "support/mpi_main.h"
-#include "support/transport_contract.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/transport_contract.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {

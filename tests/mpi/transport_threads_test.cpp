@@ -2,8 +2,8 @@
 
 #include <tuple>
 
-#include "support/thread_transport.h"
-#include "support/transport_contract.h"
+#include "support/fakes/thread_transport.h"
+#include "support/fakes/transport_contract.h"
 
 namespace hios::test {
 namespace {

@@ -5,8 +5,8 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/registry.h"
-#include "support/brute_force.h"
-#include "support/dag_generator.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
 #include "support/sanitized.h"
 
 // What all algorithms keep: times by device, `allowed`, `colocate`, memory. A schedule satisfies

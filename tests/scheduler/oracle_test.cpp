@@ -7,15 +7,15 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/random_dag.h"
-#include "scheduler/algorithms/ios.h"
+#include "hios/graph/random/random_dag.h"
+#include "scheduler/algorithms/baselines/ios.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
-#include "support/brute_force.h"
-#include "support/dag_generator.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
 #include "support/sanitized.h"
-#include "support/slow_simulator.h"
 
 // One oracle judges every algorithm of the table: brute force over all schedules of small graphs.
 

@@ -10,16 +10,16 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/list/timeline.h"
-#include "support/dag_generator.h"
 #include "support/expect_error.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 #include "support/sanitized.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

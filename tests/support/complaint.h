@@ -10,7 +10,7 @@ namespace hios::test {
 
 /// The text of the InputError that `act` throws; a failure of the test if it throws none.
 template <class Act>
-std::string complaint_of(Act&& act) {
+std::string message_of(Act&& act) {
   try {
     act();
   } catch (const InputError& error) {
@@ -21,7 +21,7 @@ std::string complaint_of(Act&& act) {
 }
 
 /// The text is one line and says `part`.
-inline void expect_complaint(const std::string& text, const std::string& part) {
+inline void expect_message(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' does not say '" << part << "'";
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "hios/base/json_io.h"
-#include "support/temporary_folder.h"
+#include "hios/base/json/json_io.h"
+#include "support/programs/temporary_folder.h"
 
 namespace hios::test {
 namespace {

@@ -12,7 +12,7 @@ struct BadFile {
   std::string name;     ///< "graph_cycle.json"
   std::string kind;     ///< its format, or "run": a schedule of model_ok.json, for those who run it
   std::string rule;     ///< that it breaks, if it can be read: a schedule
-  std::string message;  ///< part of the complaint
+  std::string message;  ///< part of the message
   std::string content;
 };
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "support/process.h"
+#include "support/programs/process.h"
 
 namespace hios::test {
 

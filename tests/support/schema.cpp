@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "hios/base/json_path.h"
+#include "hios/base/json/json_path.h"
 
 namespace hios::test {
 namespace {
@@ -181,18 +181,18 @@ void Schema::check_choices(const Json& schema, const Json& value, const std::str
   for (const char* keyword : {"anyOf", "oneOf"}) {
     if (!schema.contains(keyword)) continue;
     std::size_t met = 0;
-    std::string complaints;
+    std::string messages;
     for (const Json& choice : schema[keyword]) {
       std::vector<std::string> inner;
       check(choice, value, path, inner);
       if (inner.empty()) {
         ++met;
       } else {
-        complaints += " [" + inner.front() + "]";
+        messages += " [" + inner.front() + "]";
       }
     }
     if (met == 0 || (keyword == kOneOf && met > 1)) {
-      found.push_back(path + ": meets " + std::to_string(met) + " of " + keyword + complaints);
+      found.push_back(path + ": meets " + std::to_string(met) + " of " + keyword + messages);
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::test {
 

@@ -5,7 +5,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/ids.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::cuda {
 

@@ -5,7 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/cuda/operators/convolution.h"
-#include "hios/base/json_io.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::cuda {
 

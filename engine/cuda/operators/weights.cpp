@@ -1,7 +1,7 @@
 #include "engine/cuda/operators/weights.h"
 
-#include "hios/base/half.h"
-#include "hios/graph/fusion.h"
+#include "hios/base/numbers/half.h"
+#include "hios/graph/fusion/fusion.h"
 
 namespace hios::cuda {
 namespace {

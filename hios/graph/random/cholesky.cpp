@@ -7,7 +7,7 @@
 // writes, as the step before has left it, and those of column k that it needs. What comes first in
 // this order can run first, so the numbering is topological. T tiles a side make T POTRF, as many
 // TRSM as SYRK, T(T−1)/2, and T(T−1)(T−2)/6 GEMM: T(T+1)(T+2)/6 tasks. The same for every seed.
-// tests/hios/graph/random_families_test.cpp counts them and follows the edges.
+// tests/hios/graph/random/random_families_test.cpp counts them and follows the edges.
 #include <optional>
 
 #include "hios/graph/random/families.h"

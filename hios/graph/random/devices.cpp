@@ -1,4 +1,4 @@
-// Part of hios/graph/random_dag.h: random_problem(), which makes devices unlike.
+// Part of hios/graph/random/random_dag.h: random_problem(), which makes devices unlike.
 //
 // Everything is drawn from streams of its own, so that the network and its times stay what they are
 // without it, and no rule moves another: labels, devices that are allowed, bytes, and the placement
@@ -7,7 +7,7 @@
 // Units (operators that share a label, and all others one by one) are what is placed. Memory made
 // for a placement that keeps labels and allowed devices cannot be too little for all of them, not
 // even with nothing to spare; bytes are whole MiB, so that other placements fit as well.
-// tests/hios/graph/random_problem_test.cpp checks the rules and pins the numbers.
+// tests/hios/graph/random/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

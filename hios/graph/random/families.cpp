@@ -8,7 +8,7 @@
 
 // The table of families, and those of a few lines: fork-join, trees, chains, independent operators
 // and dense networks. All number operators so that edges lead upwards.
-// Test: tests/hios/graph/random_families_test.cpp.
+// Test: tests/hios/graph/random/random_families_test.cpp.
 
 namespace hios::families {
 namespace {

@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "hios/base/random.h"
-#include "hios/graph/random_dag.h"
+#include "hios/base/numbers/random.h"
+#include "hios/graph/random/random_dag.h"
 
-/// Inside hios/graph/random_dag.h: who reads whom in each family, what it costs, and the devices.
+/// Inside hios/graph/random/random_dag.h: who reads whom in each family, what it costs, and the
+/// devices.
 namespace hios::families {
 
 constexpr std::size_t kMaxOperators = 1'000'000;

@@ -6,7 +6,7 @@
 // Inference", section 5, has both, with costs that are not published: ours are those of a device
 // with 1 TFLOP/s that reads and writes memory at 100 GB/s, whichever takes longer, and of a link
 // with 10 GB/s; numbers of four bytes.
-// Test: tests/hios/graph/random_formulas_test.cpp.
+// Test: tests/hios/graph/random/random_formulas_test.cpp.
 #include <algorithm>
 #include <array>
 

@@ -9,7 +9,7 @@
 // Operators are numbered layer by layer, so the pairs that lead to operator v are as many as there
 // are operators in earlier layers; with running totals a drawn number becomes a pair by one binary
 // search. O(E log V) unless almost every possible edge is wanted.
-// tests/hios/graph/random_dag_test.cpp checks the rules and pins the numbers.
+// tests/hios/graph/random/random_dag_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>

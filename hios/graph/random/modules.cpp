@@ -8,7 +8,7 @@
 // the module (the paper: all paths stem from at least one input, a specific endpoint's paths cover
 // all), with weak ends one that is drawn, so that paths are spread (the paper: sampled). With one
 // channel all that passes from module to module passes one operator and then another.
-// Test: tests/hios/graph/random_modules_test.cpp.
+// Test: tests/hios/graph/random/random_modules_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

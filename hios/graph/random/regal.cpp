@@ -10,7 +10,7 @@
 // parameters and the bandwidth, 1, are ours. A unit of size is a megabyte and takes a millisecond,
 // so that a link with 1 GB/s says the same. The graphs that REGAL leaves out because their peak of
 // memory is easy to find are among ours.
-// Test: tests/hios/graph/random_regal_test.cpp.
+// Test: tests/hios/graph/random/random_regal_test.cpp.
 #include <cmath>
 #include <numeric>
 

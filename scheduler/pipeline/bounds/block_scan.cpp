@@ -16,10 +16,10 @@ BlockScan::BlockScan(const LeastCosts& costs, std::size_t device_class)
   const PipelineProblem& problem = costs.problem();
   for (std::size_t t = 0; t < problem.tensors().size(); ++t) {
     made_[problem.tensors()[t].producer].push_back(t);
-    for (const Vertex reader : problem.tensors()[t].readers) read_[reader].push_back(t);
+    for (const Vertex consumer : problem.tensors()[t].consumers) read_[consumer].push_back(t);
   }
   outside_.assign(problem.tensors().size(), 0);
-  inside_readers_.assign(problem.tensors().size(), 0);
+  inside_consumers_.assign(problem.tensors().size(), 0);
   for (Vertex v = 0; v < problem.size(); ++v) {
     for (const OpId op : problem.vertices()[v].ops) {
       const Bytes bytes = tensor_bytes(problem.graph(), op);
@@ -40,7 +40,7 @@ BlockScan::Sums BlockScan::add(Vertex vertex) {
   sums_.largest = std::max(sums_.largest, largest(vertex));
   sums_.kept_bytes += unread_[vertex];
   for (const std::size_t t : made_[vertex]) {
-    outside_[t] = static_cast<std::uint32_t>(tensors[t].readers.size());
+    outside_[t] = static_cast<std::uint32_t>(tensors[t].consumers.size());
     sums_.send_ms += tensors[t].ms;
     sums_.kept_bytes += static_cast<double>(tensors[t].bytes);
   }
@@ -49,7 +49,7 @@ BlockScan::Sums BlockScan::add(Vertex vertex) {
       if (--outside_[t] > 0) continue;
       sums_.send_ms -= tensors[t].ms;
       sums_.kept_bytes -= static_cast<double>(tensors[t].bytes);
-    } else if (inside_readers_[t]++ == 0) {
+    } else if (inside_consumers_[t]++ == 0) {
       sums_.receive_ms += tensors[t].ms;
       sums_.received_bytes += static_cast<double>(tensors[t].bytes);
     }
@@ -64,7 +64,7 @@ void BlockScan::take_back(Vertex vertex, const Sums& before) {
     if (inside_[tensors[t].producer]) {
       ++outside_[t];
     } else {
-      --inside_readers_[t];
+      --inside_consumers_[t];
     }
   }
   sums_ = before;

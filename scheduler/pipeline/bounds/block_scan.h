@@ -40,8 +40,8 @@ class BlockScan {
   std::vector<Bytes> largest_;                         // own tensor by vertex
   std::vector<double> unread_;                         // own tensors that nobody reads, by vertex
   std::vector<bool> inside_;                           // by vertex
-  std::vector<std::uint32_t> outside_;  // by tensor that is made inside: readers that are not
-  std::vector<std::uint32_t> inside_readers_;  // by tensor that is made elsewhere
+  std::vector<std::uint32_t> outside_;  // by tensor that is made inside: consumers that are not
+  std::vector<std::uint32_t> inside_consumers_;  // by tensor that is made elsewhere
   Sums sums_;
 };
 

@@ -149,10 +149,10 @@ class Chains {
       const std::size_t next = used_.with(state, class_);
       // What is left is too much for the devices that are.
       if (left_ms_[to] > left_[next] * limit_ms_ + kRounding * left_ms_[0]) continue;
-      const double dearest = std::max(values_[from_ * used_.states() + state], ms);
+      const double largest = std::max(values_[from_ * used_.states() + state], ms);
       double& value = values_[to * used_.states() + next];
-      if (dearest >= value) continue;
-      value = dearest;
+      if (largest >= value) continue;
+      value = largest;
       last_[to * used_.states() + next] = {from_, static_cast<std::uint32_t>(class_)};
     }
   }

@@ -6,7 +6,7 @@
 
 #include "scheduler/pipeline/bounds/down_sets.h"
 #include "scheduler/pipeline/bounds/least_costs.h"
-#include "scheduler/pipeline/slice_graph.h"
+#include "scheduler/pipeline/slicing/slice_graph.h"
 
 namespace hios::scheduler::pipeline {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "scheduler/bounds/shares.h"
+#include "scheduler/bounds/graph/shares.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

@@ -7,9 +7,9 @@
 namespace hios::scheduler::pipeline {
 
 /// What blocks cost at least, whatever the stages that their operators come to: a block's work
-/// counts with the shares that no stage is below (scheduler/bounds/shares.h). So a bound of blocks
-/// that cost this is one of schedules with several groups in a stage, too. Keeps the problem, which
-/// must outlive it; any thread may read it.
+/// counts with the shares that no stage is below (scheduler/bounds/graph/shares.h). So a bound of
+/// blocks that cost this is one of schedules with several groups in a stage, too. Keeps the
+/// problem, which must outlive it; any thread may read it.
 class LeastCosts {
  public:
   explicit LeastCosts(const PipelineProblem& problem);

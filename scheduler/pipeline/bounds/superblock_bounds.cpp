@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/pipeline/bounds/prices.h"
+#include "scheduler/pipeline/bounds/programs/dual_prices.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
@@ -20,7 +20,7 @@ Linear weighted(const std::vector<Linear>& members, const std::vector<double>& w
 class Superblocks {
  public:
   Superblocks(const LeastCosts& costs, const milp::Solver& solver, const ProgramOptions& options)
-      : costs_(costs), options_(options), prices_(dearest_prices(costs, solver)) {}
+      : costs_(costs), options_(options), prices_(largest_prices(costs, solver)) {}
 
   /// Classes that the middle one may be of: only a device with a share has anything of all prices.
   std::vector<std::size_t> classes() const {
@@ -68,7 +68,7 @@ class Superblocks {
  private:
   double needed(std::size_t device_class) const {
     double ms = prices_.all_ms;
-    if (costs_.classes().size() == 1) {  // the dearest vertex is somewhere, too
+    if (costs_.classes().size() == 1) {  // the most expensive vertex is somewhere, too
       for (const double work_ms : costs_.work_ms()) ms = std::max(ms, work_ms);
     }
     return ms * prices_.shares[device_class];

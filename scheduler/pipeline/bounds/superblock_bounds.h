@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scheduler/pipeline/bounds/program_bound.h"
+#include "scheduler/pipeline/bounds/programs/program_bound.h"
 
 /// Lower bounds of the period by mixed integer programs (Archer, Fahrbach, Liu and Prabhu,
 /// "Practical Performance Guarantees for Pipelined DNN Inference", section 3), for devices that

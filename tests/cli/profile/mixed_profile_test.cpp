@@ -11,8 +11,8 @@
 #include "engine/job/run_job.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/registry.h"
-#include "support/fake_job.h"
-#include "support/random_network.h"
+#include "support/fakes/fake_job.h"
+#include "support/networks/random_network.h"
 
 namespace hios::cli {
 namespace {

@@ -7,21 +7,21 @@
 #include <fstream>
 
 #include "engine/host/machine.h"
-#include "hios/graph/random_dag.h"
-#include "support/complaint.h"
+#include "hios/graph/random/random_dag.h"
+#include "support/message.h"
 
 namespace hios::cli {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 TEST(MemoryNeed, RefusesWhatNoMachineHas) {
   const Bytes exabyte = Bytes{1} << 60;
-  const std::string complaint =
-      complaint_of([&] { require_memory(exabyte, "a graph of 5 operators", "take fewer"); });
-  expect_complaint(complaint, "a graph of 5 operators takes about 1152921504.6 GB of memory");
-  expect_complaint(complaint, "left: take fewer");
+  const std::string message =
+      message_of([&] { require_memory(exabyte, "a graph of 5 operators", "take fewer"); });
+  expect_message(message, "a graph of 5 operators takes about 1152921504.6 GB of memory");
+  expect_message(message, "left: take fewer");
 }
 
 TEST(MemoryNeed, TakesWhatEveryMachineHas) { EXPECT_NO_THROW(require_memory(1000, "a", "b")); }
@@ -93,14 +93,14 @@ TEST(MemoryNeed, IsWithinHalfOfWhatWasMeasured) {
 
 TEST(MemoryNeed, OfAProblemIsRefusedWithTheRemedy) {
   const ProblemSize huge{std::size_t{1} << 50, std::size_t{1} << 51, 4};
-  const auto complaint = [&](const Work& work) {
-    return complaint_of([&] { require_memory(huge, work, 0); });
+  const auto message = [&](const Work& work) {
+    return message_of([&] { require_memory(huge, work, 0); });
   };
-  expect_complaint(complaint({}), "planning 1125899906842624 operators and 2251799813685248 edges");
-  expect_complaint(complaint({}),
-                   "take a smaller graph or fewer devices, or give the program more memory");
-  expect_complaint(complaint({.islands = 64}), "with 64 islands takes about ");
-  expect_complaint(complaint({.islands = 64}), "take fewer islands (--option islands=1)");
+  expect_message(message({}), "planning 1125899906842624 operators and 2251799813685248 edges");
+  expect_message(message({}),
+                 "take a smaller graph or fewer devices, or give the program more memory");
+  expect_message(message({.islands = 64}), "with 64 islands takes about ");
+  expect_message(message({.islands = 64}), "take fewer islands (--option islands=1)");
 }
 
 TEST(MemoryNeed, CountsNotWhatIsThereAlready) {
@@ -121,12 +121,12 @@ TEST(MemoryNeed, KeepsToTheLimitOfTheProcess) {
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
   const auto left = available_memory();
   const ProblemSize large{1'000'000, 2'000'000, 4};
-  const std::string complaint = complaint_of([&] { require_memory(large, {}, 0); });
+  const std::string message = message_of([&] { require_memory(large, {}, 0); });
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
   ASSERT_TRUE(left.has_value());
   EXPECT_LE(*left, kRoom);
   EXPECT_GT(*left, kRoom / 2);
-  expect_complaint(complaint, " MB are left: ");
+  expect_message(message, " MB are left: ");
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
-#include "hios/graph/coarsen.h"
+#include "hios/base/json/json_io.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/sequential.h"
-#include "support/made_up_profile.h"
-#include "support/temporary_folder.h"
+#include "scheduler/algorithms/baselines/sequential.h"
+#include "support/networks/made_up_profile.h"
+#include "support/programs/temporary_folder.h"
 
 // A program with a scheduler of its own has all of hios-schedule for it.
 

@@ -7,7 +7,7 @@
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "support/expect_error.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/cpu/backend.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

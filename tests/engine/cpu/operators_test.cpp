@@ -9,8 +9,8 @@
 #include "engine/cpu/backend.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
-#include "support/layer_operations.h"
-#include "support/operations.h"
+#include "support/layers/layer_operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

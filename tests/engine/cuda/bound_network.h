@@ -5,7 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 
 namespace hios::test {
 

@@ -10,7 +10,7 @@
 #include "engine/reference/backend.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
-#include "support/free_memory.h"
+#include "support/programs/free_memory.h"
 
 namespace hios {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/cuda/device/gpu.h"
 #include "engine/cuda/device/nvml.h"
 #include "support/expect_error.h"
-#include "support/programs.h"
+#include "support/programs/programs.h"
 
 namespace hios {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/cuda/operators/autotune_timer.h"
 #include "engine/cuda/operators/operators.h"
 #include "support/expect_error.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

@@ -1,11 +1,12 @@
 // Ranks that share one GPU, under mpirun: every network through each route between them gives the
-// bits of one rank. The bodies are tests/support/rank_networks.h, which run without a GPU as well.
+// bits of one rank. The bodies are tests/support/networks/rank_networks.h, which run without a GPU
+// as well.
 #include <gtest/gtest.h>
 
 #include "engine/cuda/backend.h"
 #include "engine/reference/backend.h"
-#include "support/mpi_main.h"
-#include "support/rank_networks.h"
+#include "support/networks/rank_networks.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {
@@ -27,7 +28,7 @@ RankJob gpu_job(const Route* route) {
 }
 
 /// Skipped is not passed: a run in which all were ends with the status that CTest shows as skipped
-/// (support/mpi_main.h). A route that the machine should have and has not is a failure.
+/// (support/programs/mpi_main.h). A route that the machine should have and has not is a failure.
 class GpuRanks : public testing::TestWithParam<const Route*> {
  protected:
   void SetUp() override {

@@ -4,7 +4,7 @@
 #include "engine/cuda/backend.h"
 #include "engine/job/verification.h"
 #include "support/expect_error.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

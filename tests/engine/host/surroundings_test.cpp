@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/host/cores.h"
-#include "support/temporary_folder.h"
+#include "support/programs/temporary_folder.h"
 
 namespace hios {
 namespace {

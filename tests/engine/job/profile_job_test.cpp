@@ -11,10 +11,10 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/profile/settling.h"
-#include "support/complaint.h"
 #include "support/expect_error.h"
-#include "support/fake_job.h"
-#include "support/random_network.h"
+#include "support/fakes/fake_job.h"
+#include "support/message.h"
+#include "support/networks/random_network.h"
 #include "support/schema.h"
 
 namespace hios::job {
@@ -269,10 +269,10 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
 
 // ---------------------------------------------------------- bad input, on whichever rank
 
-void expect_refused(const std::vector<std::string>& complaints, const std::string& part) {
-  for (const std::string& text : complaints) {
-    test::expect_complaint(text, part);
-    EXPECT_EQ(text, complaints.front());
+void expect_refused(const std::vector<std::string>& messages, const std::string& part) {
+  for (const std::string& text : messages) {
+    test::expect_message(text, part);
+    EXPECT_EQ(text, messages.front());
   }
 }
 
@@ -283,34 +283,34 @@ TEST(ProfileJob, WhatOneRankCannotMeasureIsRefusedByAll) {
                       .on_make = [&](Rank rank, FakeBackend& backend) {
                         if (rank == Rank(1)) backend.refused = name;
                       }};
-  expect_refused(test::complaints_of_ranks(ranks,
-                                           [&](mpi::Transport& transport) {
-                                             Watch watch(transport, 0);
-                                             ProfileJob(watch, network, {}, options_with({"fake"}));
-                                           }),
+  expect_refused(test::messages_of_ranks(ranks,
+                                         [&](mpi::Transport& transport) {
+                                           Watch watch(transport, 0);
+                                           ProfileJob(watch, network, {}, options_with({"fake"}));
+                                         }),
                  name);
 }
 
 TEST(ProfileJob, RanksThatHoldDifferentInputsAreRefused) {
   const FakeJob ranks{.backends = {"fake", "fake"}};
-  expect_refused(test::complaints_of_ranks(ranks,
-                                           [&](mpi::Transport& transport) {
-                                             const Network network =
-                                                 fake_network(8, transport.rank().index());
-                                             Watch watch(transport, 0);
-                                             ProfileJob(watch, network, {}, options_with({"fake"}));
-                                           }),
+  expect_refused(test::messages_of_ranks(ranks,
+                                         [&](mpi::Transport& transport) {
+                                           const Network network =
+                                               fake_network(8, transport.rank().index());
+                                           Watch watch(transport, 0);
+                                           ProfileJob(watch, network, {}, options_with({"fake"}));
+                                         }),
                  "the model differs");
   const Network network = fake_network(8, 3);
-  expect_refused(test::complaints_of_ranks(ranks,
-                                           [&](mpi::Transport& transport) {
-                                             Profile known;
-                                             if (transport.rank() == Rank(1))
-                                               known.configurations.emplace_back();
-                                             Watch watch(transport, 0);
-                                             ProfileJob(watch, network, known,
-                                                        options_with({"fake"}));
-                                           }),
+  expect_refused(test::messages_of_ranks(ranks,
+                                         [&](mpi::Transport& transport) {
+                                           Profile known;
+                                           if (transport.rank() == Rank(1))
+                                             known.configurations.emplace_back();
+                                           Watch watch(transport, 0);
+                                           ProfileJob(watch, network, known,
+                                                      options_with({"fake"}));
+                                         }),
                  "the profile to update differs");
 }
 
@@ -329,10 +329,10 @@ TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
   EXPECT_EQ(devices[1].precision, Precision::kFp32);
   EXPECT_EQ(devices[1].cores, 3);
   options.precision = Precision::kFp16;  // tensors of two sizes
-  test::expect_complaint(test::complaint_of([&] { devices_of_ranks(options, 2); }), "not in fp16");
+  test::expect_message(test::message_of([&] { devices_of_ranks(options, 2); }), "not in fp16");
   options.precision = Precision::kTf32;
   options.ranks.backends = {"fake"};  // nobody has it
-  test::expect_complaint(test::complaint_of([&] { devices_of_ranks(options, 2); }), "not in tf32");
+  test::expect_message(test::message_of([&] { devices_of_ranks(options, 2); }), "not in tf32");
 }
 
 TEST(ProfileJob, MeasuresForThroughputWhereAllRanksComputeOnCores) {

@@ -10,19 +10,19 @@
 #include "engine/job/small_job.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/profile/extrapolate.h"
-#include "support/complaint.h"
-#include "support/fake_job.h"
-#include "support/made_up_profile.h"
-#include "support/random_network.h"
+#include "support/fakes/fake_job.h"
+#include "support/message.h"
+#include "support/networks/made_up_profile.h"
+#include "support/networks/random_network.h"
 #include "support/schema.h"
 
 namespace hios::job {
 namespace {
 
-using test::complaints_of_ranks;
-using test::expect_complaint;
+using test::expect_message;
 using test::FakeBackend;
 using test::FakeJob;
+using test::messages_of_ranks;
 using test::run_fake_job;
 
 TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
@@ -169,9 +169,9 @@ TEST(RunJob, CostsOfOtherRanksStandInWhereTheScheduleWasPlannedSo) {
   inputs.profile->file = "p.json";
   const RunOptions options = options_with({"fake"}, test::fake_backends());
   const auto run_it = [&](mpi::Transport& transport) { run(transport, inputs, options, 0); };
-  const auto complaints = complaints_of_ranks({.backends = three}, run_it);
-  for (const std::string& text : complaints)
-    expect_complaint(text, "no configuration for cpu0 (cpu, 1 threads, 3 ranks)");
+  const auto messages = messages_of_ranks({.backends = three}, run_it);
+  for (const std::string& text : messages)
+    expect_message(text, "no configuration for cpu0 (cpu, 1 threads, 3 ranks)");
 
   const Platform platform(inputs.schedule.devices);
   const Profile standing = extrapolated(*inputs.profile, platform, 2);
@@ -201,17 +201,17 @@ TEST(RunJob, CostsOfOtherRanksStandInWhereTheScheduleWasPlannedSo) {
 // ---------------------------------------------------------- bad input, on whichever rank
 
 /// All ranks refuse in the same words, and these say `part`.
-void expect_refused(const std::vector<std::string>& complaints, const std::string& part) {
-  for (const std::string& text : complaints) {
-    expect_complaint(text, part);
-    EXPECT_EQ(text, complaints.front());
+void expect_refused(const std::vector<std::string>& messages, const std::string& part) {
+  for (const std::string& text : messages) {
+    expect_message(text, part);
+    EXPECT_EQ(text, messages.front());
   }
 }
 
 std::vector<std::string> refusals(const FakeJob& ranks, const RunOptions& options,
                                   const std::function<void(Rank, RunInputs&)>& spoil,
                                   const Names& kinds = {"cpu", "cpu"}) {
-  return complaints_of_ranks(ranks, [&](mpi::Transport& transport) {
+  return messages_of_ranks(ranks, [&](mpi::Transport& transport) {
     RunInputs inputs = inputs_for(fake_network(6), kinds, 9);
     spoil(transport.rank(), inputs);
     run(transport, inputs, options, 0);
@@ -245,12 +245,12 @@ TEST(RunJob, RanksThatHoldDifferentInputsAreRefused) {
                           }),
                  "rank 1");
   expect_refused(
-      complaints_of_ranks(kTwoFakes,
-                          [&](mpi::Transport& transport) {
-                            RunOptions own = options;
-                            own.seed = transport.rank().index();
-                            run(transport, inputs_for(fake_network(6), {"cpu", "cpu"}, 9), own, 0);
-                          }),
+      messages_of_ranks(kTwoFakes,
+                        [&](mpi::Transport& transport) {
+                          RunOptions own = options;
+                          own.seed = transport.rank().index();
+                          run(transport, inputs_for(fake_network(6), {"cpu", "cpu"}, 9), own, 0);
+                        }),
       "the seed differs: rank 0 has 0, rank 1 has 1");
 }
 

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "engine/measure/profiler.h"
-#include "engine/measure/stage_batch.h"
-#include "engine/measure/transfer_times.h"
+#include "engine/measure/stages/stage_batch.h"
+#include "engine/measure/transfers/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
-#include "support/device_ranks.h"
-#include "support/fake_async_backend.h"
-#include "support/random_network.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/fake_async_backend.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

@@ -7,16 +7,16 @@
 #include <set>
 
 #include "engine/host/clock.h"
-#include "engine/measure/stage_batch.h"
+#include "engine/measure/stages/stage_batch.h"
 #include "engine/measure/sweep_times.h"
-#include "engine/measure/transfer_times.h"
+#include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/error.h"
-#include "hios/base/statistics.h"
+#include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/cost_model.h"
-#include "support/fake_backend.h"
-#include "support/fake_disturbance.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/fake_disturbance.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

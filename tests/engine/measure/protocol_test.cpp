@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/fake_disturbance.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_disturbance.h"
+#include "support/fakes/thread_transport.h"
 
 namespace hios {
 namespace {

@@ -11,10 +11,10 @@
 #include "engine/measure/profiler.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/profile/profile_gaps.h"
-#include "support/fake_backend.h"
-#include "support/random_network.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/random_network.h"
 #include "support/schema.h"
-#include "support/thread_transport.h"
 
 namespace hios {
 namespace {

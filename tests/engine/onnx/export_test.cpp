@@ -13,10 +13,10 @@
 #include "engine/job/verification.h"
 #include "hios/base/error.h"
 #include "hios/graph/network.h"
-#include "hios/onnx/export.h"
-#include "hios/onnx/import.h"
-#include "support/layer_operations.h"
-#include "support/onnx_builder.h"
+#include "hios/onnx/read/import.h"
+#include "hios/onnx/write/export.h"
+#include "support/layers/layer_operations.h"
+#include "support/layers/onnx_builder.h"
 
 namespace hios::test {
 namespace {

@@ -14,8 +14,8 @@
 #include "engine/onnx/node_cases.h"
 #include "hios/base/error.h"
 #include "hios/graph/network.h"
-#include "hios/onnx/import.h"
-#include "support/temporary_folder.h"
+#include "hios/onnx/read/import.h"
+#include "support/programs/temporary_folder.h"
 
 namespace hios::test {
 namespace {

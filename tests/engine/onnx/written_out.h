@@ -9,9 +9,9 @@
 #include "engine/backend/tensor_source.h"
 #include "engine/backends.h"
 #include "engine/job/verification.h"
-#include "hios/base/random.h"
-#include "hios/onnx/import.h"
-#include "support/onnx_builder.h"
+#include "hios/base/numbers/random.h"
+#include "hios/onnx/read/import.h"
+#include "support/layers/onnx_builder.h"
 
 /// Networks that write out what one layer can do, computed as they are read and as they are
 /// written.

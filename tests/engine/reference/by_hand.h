@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/reference/backend.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 /// Operations on the reference backend whose weights and results a test writes out by hand.
 namespace hios::test {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/reference/by_hand.h"
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "engine/reference/by_hand.h"
 #include "hios/base/error.h"
-#include "support/layer_operations.h"
-#include "support/naive_nchw.h"
-#include "support/operations.h"
+#include "support/layers/layer_operations.h"
+#include "support/layers/operations.h"
+#include "support/oracles/naive_nchw.h"
 
 namespace hios {
 namespace {

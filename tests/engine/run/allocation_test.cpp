@@ -11,11 +11,11 @@
 #include "hios/flight/recorder.h"
 #include "hios/model/networks/networks.h"
 #include "mpi/session/heartbeat_transport.h"
-#include "support/count_allocations.h"
-#include "support/device_ranks.h"
-#include "support/fake_async_backend.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/fake_async_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/random_network.h"
+#include "support/programs/count_allocations.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 extern "C" std::size_t
@@ -101,7 +101,7 @@ std::size_t allocations_in_flight(const test::RandomNetwork& network, const Sche
         mpi::HeartbeatTransport noted(transport, &recorder);
         Pipeline pipeline(network.coarse, network.model, plan, *backend, noted, source,
                           {.traced = 2});
-        std::vector<InstanceTimes> times(20);
+        std::vector<InferenceTimes> times(20);
         pipeline.run(times);  // not counted: what a library does on its first call
         together.arrive_and_wait();
         counting = true;

@@ -7,11 +7,11 @@
 #include "engine/run/one_device.h"
 #include "engine/run/plan.h"
 #include "hios/base/error.h"
-#include "support/as_alone.h"
-#include "support/device_ranks.h"
 #include "support/expect_error.h"
-#include "support/fake_async_backend.h"
-#include "support/random_network.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/fake_async_backend.h"
+#include "support/networks/as_alone.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

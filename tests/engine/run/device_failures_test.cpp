@@ -6,8 +6,8 @@
 #include "engine/run/executor.h"
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
-#include "support/device_ranks.h"
 #include "support/expect_error.h"
+#include "support/fakes/device_ranks.h"
 
 namespace hios {
 namespace {

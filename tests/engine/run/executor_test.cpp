@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/error.h"
-#include "support/as_alone.h"
-#include "support/fake_backend.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/as_alone.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
-#include "support/fake_backend.h"
+#include "support/fakes/fake_backend.h"
 
 namespace hios {
 namespace {

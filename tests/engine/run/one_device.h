@@ -6,9 +6,9 @@
 #include "engine/run/executor.h"
 #include "engine/run/plan.h"
 #include "mpi/transport.h"
-#include "support/fake_accelerator.h"
-#include "support/fake_async_backend.h"
-#include "support/random_network.h"
+#include "support/fakes/fake_accelerator.h"
+#include "support/fakes/fake_async_backend.h"
+#include "support/networks/random_network.h"
 
 /// Executors on devices that run behind the host's back.
 namespace hios::test {

@@ -2,9 +2,9 @@
 // a rendezvous, too, and without CMA.
 #include <gtest/gtest.h>
 
-#include "support/hang_guard.h"
-#include "support/instances_as_alone.h"
-#include "support/mpi_main.h"
+#include "support/networks/inferences_as_alone.h"
+#include "support/programs/hang_guard.h"
+#include "support/programs/mpi_main.h"
 #include "support/sanitized.h"
 
 namespace hios {
@@ -23,7 +23,7 @@ TEST(PipelineOverMpi, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGive
         test::random_schedule(network.coarse.graph, test::job().size(), 1 + seed % 3, seed);
     const test::Expected expected = test::inputs_alone(network, in_flight + 1);
     test::FakeBackend backend(2, seed);
-    test::expect_instances_as_alone(test::job(), network, schedule, backend, in_flight, expected);
+    test::expect_inferences_as_alone(test::job(), network, schedule, backend, in_flight, expected);
   }
 }
 

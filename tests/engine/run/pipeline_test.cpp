@@ -1,7 +1,7 @@
-// Many inferences in flight: random schedules, places and numbers of instances, on ranks as threads
-// and on fake devices that run as late as they may, give for every input what one operator at a
-// time gives, bit for bit. Fake backends poison what they write, so a place that is taken again too
-// early shows.
+// Many inferences in flight: random schedules, places and numbers of inferences, on ranks as
+// threads and on fake devices that run as late as they may, give for every input what one operator
+// at a time gives, bit for bit. Fake backends poison what they write, so a place that is taken
+// again too early shows.
 #include "engine/run/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@
 
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
-#include "support/device_ranks.h"
-#include "support/fake_async_backend.h"
-#include "support/hang_guard.h"
-#include "support/instances_as_alone.h"
-#include "support/random_network.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/fake_async_backend.h"
+#include "support/networks/inferences_as_alone.h"
+#include "support/networks/random_network.h"
+#include "support/programs/hang_guard.h"
 
 namespace hios {
 namespace {
@@ -45,7 +45,7 @@ TEST(Pipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
     const Expected expected = test::inputs_alone(network, in_flight + 1);
     run_ranks(ranks, [&](mpi::Transport& transport) {
       FakeBackend backend(2, seed + transport.rank().index());
-      test::expect_instances_as_alone(transport, network, schedule, backend, in_flight, expected);
+      test::expect_inferences_as_alone(transport, network, schedule, backend, in_flight, expected);
     });
   }
 }
@@ -66,8 +66,8 @@ TEST(Pipeline, LateMessagesChangeNothing) {
         3,
         [&](mpi::Transport& transport) {
           FakeBackend backend(2, seed);
-          test::expect_instances_as_alone(transport, network, schedule, backend, in_flight,
-                                          expected);
+          test::expect_inferences_as_alone(transport, network, schedule, backend, in_flight,
+                                           expected);
         },
         options);
   }
@@ -94,7 +94,7 @@ TEST_P(DevicePipeline, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGiv
                                    : FakeOptions::Pace::kRandom;
     test::run_device_ranks(ranks, setting, [&](mpi::Transport& transport, FakeAccelerator* device) {
       const auto backend = test::backend_on(device, seed % 3 != 2);
-      test::expect_instances_as_alone(transport, network, schedule, *backend, in_flight, expected);
+      test::expect_inferences_as_alone(transport, network, schedule, *backend, in_flight, expected);
     });
   }
 }
@@ -144,7 +144,7 @@ TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
       };
       FakeSource source;
       Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
-      std::vector<InstanceTimes> times(60);
+      std::vector<InferenceTimes> times(60);
       transport.barrier();
       pipeline.run(times);
       pipeline.close();
@@ -153,7 +153,7 @@ TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
   }
 }
 
-TEST(Pipeline, AFailureNamesRankHostInstanceAndOperator) {
+TEST(Pipeline, AFailureNamesRankHostInferenceAndOperator) {
   const RandomNetwork network = random_network(6, 1);
   const Schedule schedule = chain(network.coarse.graph, 1);
   run_ranks(1, [&](mpi::Transport& transport) {
@@ -166,14 +166,14 @@ TEST(Pipeline, AFailureNamesRankHostInstanceAndOperator) {
     };
     FakeSource source;
     Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
-    std::vector<InstanceTimes> times(9);
+    std::vector<InferenceTimes> times(9);
     try {
       pipeline.run(times);
       FAIL() << "it ran";
     } catch (const RunError& error) {
       const std::string text = error.what();
       for (const std::string& word :
-           {std::string("rank 0 on ") + transport.host(), std::string("instance 5"),
+           {std::string("rank 0 on ") + transport.host(), std::string("inference 5"),
             std::string("op_4"), std::string("arithmetic is over")}) {
         EXPECT_NE(text.find(word), std::string::npos) << text;
       }
@@ -181,7 +181,7 @@ TEST(Pipeline, AFailureNamesRankHostInstanceAndOperator) {
   });
 }
 
-TEST(Pipeline, TakesEveryStepThInstance) {
+TEST(Pipeline, TakesEveryStepThInference) {
   const RandomNetwork network = random_network(6, 1);
   const Schedule schedule = chain(network.coarse.graph, 1);
   const Expected expected = test::inputs_alone(network, 5);
@@ -191,7 +191,7 @@ TEST(Pipeline, TakesEveryStepThInstance) {
     FakeSource source;
     Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source,
                       {.first = 1, .step = 3, .traced = 2});
-    std::vector<InstanceTimes> times(3);  // 1, 4, 7: inputs 1, 4, 2
+    std::vector<InferenceTimes> times(3);  // 1, 4, 7: inputs 1, 4, 2
     pipeline.run(times);
     for (std::size_t input = 0; input < 5; ++input) {
       EXPECT_EQ(pipeline.ran(input), input == 1 || input == 2 || input == 4);
@@ -203,8 +203,8 @@ TEST(Pipeline, TakesEveryStepThInstance) {
     }
     const auto trace = pipeline.trace();
     ASSERT_EQ(trace.size(), 2 * schedule.devices[0].size());
-    EXPECT_EQ(trace.front().instance, 4u);
-    EXPECT_EQ(trace.back().instance, 7u);
+    EXPECT_EQ(trace.front().inference, 4u);
+    EXPECT_EQ(trace.back().inference, 7u);
   });
 }
 
@@ -220,7 +220,7 @@ TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
     };
     FakeSource source;
     Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
-    std::vector<InstanceTimes> times(12);
+    std::vector<InferenceTimes> times(12);
     transport.barrier();
     pipeline.run(times);
     const TimeShares& shares = pipeline.shares();

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "engine/backend/arena.h"
-#include "hios/base/random.h"
-#include "support/plan_checker.h"
-#include "support/random_network.h"
+#include "hios/base/numbers/random.h"
+#include "support/networks/random_network.h"
+#include "support/oracles/plan_checker.h"
 
 namespace hios {
 namespace {
 
-using test::complaints_about;
+using test::messages_about;
 using test::random_network;
 using test::random_schedule;
 using test::RandomNetwork;
@@ -109,7 +109,7 @@ TEST(Plan, AChainNeedsTwoPlaces) {
     EXPECT_EQ(plan.arena_bytes, 2 * 640u);
     EXPECT_EQ(plan.all_tensors_bytes, 5 * 640u);
     EXPECT_EQ(plan.outputs, std::vector<OpId>{OpId(4)});
-    EXPECT_EQ(complaints_about(coarse, plan), Lines{});
+    EXPECT_EQ(messages_about(coarse, plan), Lines{});
   }
   EXPECT_EQ(plan_rank(coarse, one_by_one, Rank(0), {.keep_all = true}).arena_bytes, 5 * 640u);
 }
@@ -122,7 +122,7 @@ TEST(Plan, GroupsOfAStageShareNothing) {
   schedule.devices = {{stage({{0}}), stage({{1, 3}, {2, 4}}), stage({{5}})}};
   const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
   EXPECT_EQ(plan.arena_bytes, 5 * 64u);
-  EXPECT_EQ(complaints_about(coarse, plan), Lines{});
+  EXPECT_EQ(messages_about(coarse, plan), Lines{});
 }
 
 TEST(Plan, ATensorTravelsOnceToEachRankThatNeedsIt) {
@@ -164,8 +164,8 @@ TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
   const RankPlan peer = plan_rank(coarse, schedule, Rank(1));
   EXPECT_NE(plan.slot(OpId(3)).offset, plan.slot(OpId(0)).offset);
   EXPECT_LT(plan.arena_bytes, 3 * 6400u) << "f found no place to reuse";
-  EXPECT_EQ(complaints_about(coarse, plan), Lines{});
-  EXPECT_EQ(complaints_about(coarse, {plan, peer}), Lines{});
+  EXPECT_EQ(messages_about(coarse, plan), Lines{});
+  EXPECT_EQ(messages_about(coarse, {plan, peer}), Lines{});
 }
 
 TEST(Plan, ARankWithoutWorkHasAnEmptyPlan) {
@@ -190,7 +190,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
     std::vector<RankPlan> plans;
     for (std::size_t r = 0; r < ranks; ++r) {
       plans.push_back(plan_rank(network.coarse, schedule, Rank(r), {.keep_all = keep_all}));
-      EXPECT_EQ(complaints_about(network.coarse, plans.back(), keep_all), Lines{});
+      EXPECT_EQ(messages_about(network.coarse, plans.back(), keep_all), Lines{});
       EXPECT_LE(plans.back().arena_bytes, plans.back().all_tensors_bytes);
       if (keep_all) continue;
       for (const Step& step : plans.back().steps) {
@@ -199,7 +199,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
       arena += plans.back().arena_bytes;
       all += plans.back().all_tensors_bytes;
     }
-    EXPECT_EQ(complaints_about(network.coarse, plans), Lines{});
+    EXPECT_EQ(messages_about(network.coarse, plans), Lines{});
   }
   EXPECT_LT(static_cast<double>(arena), 0.8 * static_cast<double>(all))
       << "hardly anything is reused";
@@ -229,13 +229,13 @@ TEST(PlanChecker, SeesWhatIsWrong) {
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 1);
   const RankPlan good = plan_rank(network.coarse, schedule, Rank(0));
   const RankPlan peer = plan_rank(network.coarse, schedule, Rank(1));
-  ASSERT_EQ(complaints_about(network.coarse, good), Lines{});
+  ASSERT_EQ(messages_about(network.coarse, good), Lines{});
   ASSERT_FALSE(good.receives.empty());
   ASSERT_FALSE(good.sends.empty());
 
   RankPlan heap = good;
   for (Slot& slot : heap.slots) slot.offset = 0;
-  EXPECT_NE(complaints_about(network.coarse, heap), Lines{});
+  EXPECT_NE(messages_about(network.coarse, heap), Lines{});
 
   const auto without = [&](auto drop) {
     RankPlan plan = good;
@@ -244,11 +244,11 @@ TEST(PlanChecker, SeesWhatIsWrong) {
   };
   const RankPlan deaf =
       without([](const Step& step) { return std::holds_alternative<AwaitReceive>(step); });
-  EXPECT_NE(complaints_about(network.coarse, deaf), Lines{});
+  EXPECT_NE(messages_about(network.coarse, deaf), Lines{});
   const RankPlan mute =
       without([](const Step& step) { return std::holds_alternative<StartSend>(step); });
-  EXPECT_NE(complaints_about(network.coarse, mute), Lines{});
-  EXPECT_NE(complaints_about(network.coarse, {mute, peer}), Lines{});
+  EXPECT_NE(messages_about(network.coarse, mute), Lines{});
+  EXPECT_NE(messages_about(network.coarse, {mute, peer}), Lines{});
 }
 
 }  // namespace

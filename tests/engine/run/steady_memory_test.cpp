@@ -11,9 +11,9 @@
 #include "engine/backends.h"
 #include "engine/run/executor.h"
 #include "engine/run/pipeline.h"
-#include "support/count_allocations.h"
-#include "support/mpi_main.h"
-#include "support/random_network.h"
+#include "support/networks/random_network.h"
+#include "support/programs/count_allocations.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios {
 namespace {
@@ -72,7 +72,7 @@ TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
   const auto backend = find_backend("reference").make({1, {}});
   SeededSource source(1);
   Pipeline pipeline(network.coarse, network.model, plan, *backend, job(), source);
-  std::vector<InstanceTimes> some(1000), many(10'000);
+  std::vector<InferenceTimes> some(1000), many(10'000);
   job().barrier();
   pipeline.run(some);  // in which MPI takes what it wants
   job().barrier();

@@ -7,9 +7,9 @@
 
 #include "engine/run/executor.h"
 #include "mpi/session/heartbeat_transport.h"
-#include "support/fake_backend.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/random_network.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <iostream>
 
-#include "support/hang_guard.h"
-#include "support/mpi_main.h"
-#include "support/mutated_runs.h"
+#include "support/networks/mutated_runs.h"
+#include "support/programs/hang_guard.h"
+#include "support/programs/mpi_main.h"
 #include "support/sanitized.h"
 
 namespace hios::test {

@@ -1,15 +1,16 @@
 // Ten thousand schedules as a stranger might have spoiled them: each is refused by everybody who is
 // asked, or runs to the bits of one rank. Ranks are threads whose sends end only when their receive
-// has been posted (support/thread_transport.h), so a schedule that needs a buffered message shows.
+// has been posted (support/fakes/thread_transport.h), so a schedule that needs a buffered message
+// shows.
 
 #include <gtest/gtest.h>
 
 #include <iostream>
 
-#include "support/hang_guard.h"
-#include "support/mutated_runs.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/mutated_runs.h"
+#include "support/programs/hang_guard.h"
 #include "support/sanitized.h"
-#include "support/thread_transport.h"
 
 namespace hios::test {
 namespace {

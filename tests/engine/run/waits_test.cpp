@@ -10,12 +10,12 @@
 #include <mutex>
 #include <optional>
 
-#include "engine/job/watch.h"
+#include "engine/job/ranks/watch.h"
 #include "hios/base/error.h"
 #include "hios/model/model.h"
-#include "support/fake_backend.h"
-#include "support/random_network.h"
-#include "support/thread_transport.h"
+#include "support/fakes/fake_backend.h"
+#include "support/fakes/thread_transport.h"
+#include "support/networks/random_network.h"
 
 namespace hios {
 namespace {

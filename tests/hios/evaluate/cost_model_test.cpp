@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "support/dag_generator.h"
 #include "support/expect_error.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

@@ -8,7 +8,7 @@
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "support/dag_generator.h"
+#include "support/oracles/dag_generator.h"
 
 namespace hios {
 namespace {
@@ -115,11 +115,11 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
     const Platform platform = charged(devices, charge);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const Schedule schedule = test::random_schedule(graph, platform, random);
-    const double dearest_ms = period_of(graph, schedule, costs).ms();
+    const double longest_ms = period_of(graph, schedule, costs).ms();
     double before_ms = std::numeric_limits<double>::infinity();
     for (const std::size_t places : {1, 2, 4, 16}) {
       const ManyInferences run = simulate_many(graph, schedule, costs, 200, places);
-      EXPECT_GE(run.period_ms, dearest_ms - kRounding);
+      EXPECT_GE(run.period_ms, longest_ms - kRounding);
       EXPECT_LE(run.end_ms.back(), before_ms + kRounding) << "more places never harm";
       before_ms = run.end_ms.back();
     }
@@ -129,13 +129,13 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
     }
     if (!ring_of_blocks(graph, schedule).empty()) continue;
     ++without_ring;
-    EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, dearest_ms, kRounding);
+    EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, longest_ms, kRounding);
     const InFlight found = least_in_flight(graph, schedule, costs);
-    EXPECT_LE(found.run.period_ms, 1.02 * dearest_ms);
+    EXPECT_LE(found.run.period_ms, 1.02 * longest_ms);
     for (std::size_t places = 1; places < found.places; ++places) {
       const std::size_t inferences = 4 * (places + devices) + 32;
       EXPECT_GT(simulate_many(graph, schedule, costs, inferences, places).period_ms,
-                1.005 * dearest_ms)
+                1.005 * longest_ms)
           << places << " would do";
     }
   }

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "support/dag_generator.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

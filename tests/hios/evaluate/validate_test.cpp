@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "support/dag_generator.h"
-#include "support/mutations.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
+#include "support/networks/mutations.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

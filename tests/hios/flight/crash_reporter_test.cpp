@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "support/process.h"
+#include "support/programs/process.h"
+#include "support/programs/temporary_folder.h"
 #include "support/schema.h"
-#include "support/temporary_folder.h"
 
 namespace hios::flight {
 namespace {

@@ -2,16 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/graph/coarsen.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/fusion/coarsen.h"
+#include "hios/graph/random/random_dag.h"
 #include "hios/model/networks/networks.h"
-#include "support/complaint.h"
+#include "support/message.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 Graph read(const std::string& text) {
   const Json json = parse_json(text, "g.json");
@@ -104,56 +104,54 @@ TEST(GraphIo, GivesBackWhatItWrote) {
   for (const Graph& graph : graphs) expect_equal(graph, read(to_text(to_json(graph))));
 }
 
-TEST(GraphIo, PlacesEveryComplaint) {
-  const auto complaint = [](const std::string& operators, const std::string& edges = "",
-                            const std::string& more = "") {
-    return complaint_of([&] { read(file_with(operators, edges, more)); });
+TEST(GraphIo, PlacesEveryMessage) {
+  const auto message = [](const std::string& operators, const std::string& edges = "",
+                          const std::string& more = "") {
+    return message_of([&] { read(file_with(operators, edges, more)); });
   };
   const auto of_operator = [&](const std::string& fields) {
-    return complaint(kTwo + R"(, {"name": "v2", )" + fields + "}");
+    return message(kTwo + R"(, {"name": "v2", )" + fields + "}");
   };
-  const auto of_edge = [&](const std::string& fields) {
-    return complaint(kTwo, "{" + fields + "}");
-  };
+  const auto of_edge = [&](const std::string& fields) { return message(kTwo, "{" + fields + "}"); };
 
-  expect_complaint(complaint(""), "g.json: $.operators: needs at least one operator");
-  expect_complaint(complaint(kTwo + "," + kTwo),
-                   "g.json: $.operators[2]: an operator before it is named 'v0' too");
-  expect_complaint(complaint(R"({"name": "", "time_ms": 1})"), "$.operators[0].name");
+  expect_message(message(""), "g.json: $.operators: needs at least one operator");
+  expect_message(message(kTwo + "," + kTwo),
+                 "g.json: $.operators[2]: an operator before it is named 'v0' too");
+  expect_message(message(R"({"name": "", "time_ms": 1})"), "$.operators[0].name");
   for (const char* bad : {"-1", "-1e-9", "1e10", "\"1\"", "null", "true", "[]"}) {
     SCOPED_TRACE(bad);
-    expect_complaint(of_operator(std::string("\"time_ms\": ") + bad),
-                     "g.json: $.operators[2].time_ms: must be a number from 0 to 1000000000");
+    expect_message(of_operator(std::string("\"time_ms\": ") + bad),
+                   "g.json: $.operators[2].time_ms: must be a number from 0 to 1000000000");
   }
-  expect_complaint(of_operator(R"("time_ms": {})"), "$.operators[2].time_ms: names no device");
-  expect_complaint(of_operator(R"("time_ms": {"gpu": -1})"), "$.operators[2].time_ms.gpu");
-  expect_complaint(of_operator(R"("utilization": 0)"), "utilization: must be above 0");
-  expect_complaint(of_operator(R"("utilization": 1.01)"), "utilization: must be a number from 0");
+  expect_message(of_operator(R"("time_ms": {})"), "$.operators[2].time_ms: names no device");
+  expect_message(of_operator(R"("time_ms": {"gpu": -1})"), "$.operators[2].time_ms.gpu");
+  expect_message(of_operator(R"("utilization": 0)"), "utilization: must be above 0");
+  expect_message(of_operator(R"("utilization": 1.01)"), "utilization: must be a number from 0");
   for (const char* bad : {"-1", "3.9", "9007199254740993"}) {
-    expect_complaint(of_operator(std::string("\"memory_bytes\": ") + bad),
-                     "memory_bytes: must be a whole number from 0 to 9007199254740992");
+    expect_message(of_operator(std::string("\"memory_bytes\": ") + bad),
+                   "memory_bytes: must be a whole number from 0 to 9007199254740992");
   }
-  expect_complaint(of_operator(R"("allowed": [])"), "allowed: allows no device");
-  expect_complaint(of_operator(R"("colocate": "")"), "colocate: must not be empty");
-  expect_complaint(of_operator(R"("tiem_ms": 1)"), "unknown key \"tiem_ms\"");
+  expect_message(of_operator(R"("allowed": [])"), "allowed: allows no device");
+  expect_message(of_operator(R"("colocate": "")"), "colocate: must not be empty");
+  expect_message(of_operator(R"("tiem_ms": 1)"), "unknown key \"tiem_ms\"");
 
-  expect_complaint(of_edge(R"("from": "v0", "to": "v9", "bytes": 0)"),
-                   "g.json: $.edges[0].to: no operator is named 'v9'");
-  expect_complaint(of_edge(R"("from": "v0", "to": "v0", "bytes": 0)"),
-                   "$.edges[0]: leads from an operator to itself");
-  expect_complaint(of_edge(R"("from": "v0", "to": "v1")"), "\"bytes\" is missing");
-  expect_complaint(of_edge(R"("from": "v0", "to": "v1", "bytes": 0, "transfer_ms": -1)"),
-                   "$.edges[0].transfer_ms");
-  expect_complaint(complaint(kTwo, kEdge + R"(, {"from": "v1", "to": "v0", "bytes": 0})"),
-                   "g.json: $.edges: graph 'g': a cycle: ");
+  expect_message(of_edge(R"("from": "v0", "to": "v9", "bytes": 0)"),
+                 "g.json: $.edges[0].to: no operator is named 'v9'");
+  expect_message(of_edge(R"("from": "v0", "to": "v0", "bytes": 0)"),
+                 "$.edges[0]: leads from an operator to itself");
+  expect_message(of_edge(R"("from": "v0", "to": "v1")"), "\"bytes\" is missing");
+  expect_message(of_edge(R"("from": "v0", "to": "v1", "bytes": 0, "transfer_ms": -1)"),
+                 "$.edges[0].transfer_ms");
+  expect_message(message(kTwo, kEdge + R"(, {"from": "v1", "to": "v0", "bytes": 0})"),
+                 "g.json: $.edges: graph 'g': a cycle: ");
 
-  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "sum"})"),
-                   "$.stage_cost.kind: 'sum' is unknown");
-  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "overlap", "weight": 1.5})"),
-                   "$.stage_cost.weight");
-  expect_complaint(complaint(kTwo, "", R"(, "stage_cost": {"kind": "serial", "weight": 0.5})"),
-                   "unknown key \"weight\"");
-  expect_complaint(complaint(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
+  expect_message(message(kTwo, "", R"(, "stage_cost": {"kind": "sum"})"),
+                 "$.stage_cost.kind: 'sum' is unknown");
+  expect_message(message(kTwo, "", R"(, "stage_cost": {"kind": "overlap", "weight": 1.5})"),
+                 "$.stage_cost.weight");
+  expect_message(message(kTwo, "", R"(, "stage_cost": {"kind": "serial", "weight": 0.5})"),
+                 "unknown key \"weight\"");
+  expect_message(message(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
 }
 
 TEST(GraphIo, TimesByPairAreOfVersion2) {
@@ -174,17 +172,17 @@ TEST(GraphIo, TimesByPairAreOfVersion2) {
   EXPECT_EQ(json["version"], 2);
   EXPECT_EQ(*read(to_text(json)).edge(EdgeId(0)).transfer_by_pair, *edge.transfer_by_pair);
   EXPECT_EQ(to_json(read(file(2, R"("transfer_ms": 1)")))["version"], 1);
-  const auto complaint = [&](int version, const std::string& text) {
-    return complaint_of([&] { read(file(version, text)); });
+  const auto message = [&](int version, const std::string& text) {
+    return message_of([&] { read(file(version, text)); });
   };
-  expect_complaint(complaint(1, times), "$.edges[0].transfer_ms: must be a number");
-  expect_complaint(complaint(2, R"("transfer_ms": {})"),
-                   "$.edges[0].transfer_ms: names no sender; give one a receiver and a time");
-  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": {}})"),
-                   "$.edges[0].transfer_ms.gpu0: names no receiver; give one a time");
-  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": 1})"), "$.edges[0].transfer_ms.gpu0");
-  expect_complaint(complaint(2, R"("transfer_ms": {"gpu0": {"cpu": -1}})"),
-                   "$.edges[0].transfer_ms.gpu0.cpu: must be a number from 0");
+  expect_message(message(1, times), "$.edges[0].transfer_ms: must be a number");
+  expect_message(message(2, R"("transfer_ms": {})"),
+                 "$.edges[0].transfer_ms: names no sender; give one a receiver and a time");
+  expect_message(message(2, R"("transfer_ms": {"gpu0": {}})"),
+                 "$.edges[0].transfer_ms.gpu0: names no receiver; give one a time");
+  expect_message(message(2, R"("transfer_ms": {"gpu0": 1})"), "$.edges[0].transfer_ms.gpu0");
+  expect_message(message(2, R"("transfer_ms": {"gpu0": {"cpu": -1}})"),
+                 "$.edges[0].transfer_ms.gpu0.cpu: must be a number from 0");
 }
 
 TEST(GraphIo, WritesNoOperatorWithTwoKindsOfTime) {
@@ -192,7 +190,7 @@ TEST(GraphIo, WritesNoOperatorWithTwoKindsOfTime) {
   operators[0].name = "both";
   operators[0].has_time = true;
   operators[0].time_by_device = {{"gpu", 1.0}};
-  expect_complaint(complaint_of([&] { to_json(Graph("g", operators, {})); }), "'both'");
+  expect_message(message_of([&] { to_json(Graph("g", operators, {})); }), "'both'");
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/base/random.h"
-#include "support/complaint.h"
+#include "hios/base/numbers/random.h"
+#include "support/message.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -67,31 +67,31 @@ TEST(Graph, OrdersSmallestReadyOperatorFirst) {
 }
 
 TEST(Graph, RefusesBadEdgesAndNames) {
-  expect_complaint(complaint_of([] {
-                     graph_of(3, {{1, 1}});
-                   }),
-                   "graph 'g': operator 'b' has an edge to itself");
-  expect_complaint(complaint_of([] {
-                     graph_of(3, {{0, 1}, {1, 7}});
-                   }),
-                   "edge 1 names operator 7, but there are only 3");
+  expect_message(message_of([] {
+                   graph_of(3, {{1, 1}});
+                 }),
+                 "graph 'g': operator 'b' has an edge to itself");
+  expect_message(message_of([] {
+                   graph_of(3, {{0, 1}, {1, 7}});
+                 }),
+                 "edge 1 names operator 7, but there are only 3");
   std::vector<Operator> twins(3);
   twins[0].name = twins[2].name = "same";
-  expect_complaint(complaint_of([&] { Graph("g", twins, {}); }), "two operators are named 'same'");
+  expect_message(message_of([&] { Graph("g", twins, {}); }), "two operators are named 'same'");
 }
 
 TEST(Graph, NamesACycleInOrder) {
   // a feeds the cycle and f hangs behind it: neither is on it.
-  const std::string text = complaint_of([] {
+  const std::string text = message_of([] {
     graph_of(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 2}, {4, 5}});
   });
   const bool in_order = text.find("a cycle: c -> d -> e -> c;") != std::string::npos ||
                         text.find("a cycle: d -> e -> c -> d;") != std::string::npos ||
                         text.find("a cycle: e -> c -> d -> e;") != std::string::npos;
   EXPECT_TRUE(in_order) << text;
-  expect_complaint(complaint_of([] { graph_of(2, {{0, 1}, {1, 0}}); }), "a cycle: ");
+  expect_message(message_of([] { graph_of(2, {{0, 1}, {1, 0}}); }), "a cycle: ");
   // The first operator that cannot be ordered is not on the cycle but behind it.
-  const std::string behind = complaint_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
+  const std::string behind = message_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
   EXPECT_EQ(behind.find("a cycle: a"), std::string::npos) << behind;
   EXPECT_EQ(behind.find("-> a"), std::string::npos) << behind;
 }
@@ -103,8 +103,8 @@ TEST(Graph, ShortensALongCycle) {
     ops[v].name = "op" + std::to_string(v);
     edges.push_back({OpId(v), OpId((v + 1) % ops.size()), 0, {}});
   }
-  const std::string text = complaint_of([&] { Graph("g", ops, edges); });
-  expect_complaint(text, "(68 more) -> ");
+  const std::string text = message_of([&] { Graph("g", ops, edges); });
+  expect_message(text, "(68 more) -> ");
   EXPECT_LT(text.size(), 500u);
 }
 

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/base/precision.h"
-#include "support/complaint.h"
+#include "hios/base/numbers/precision.h"
+#include "support/message.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 Shape infer(const LayerKind& kind, const std::vector<Shape>& inputs) {
   return infer_shape(kind, inputs);
@@ -19,7 +19,7 @@ Shape infer(const LayerKind& kind, const std::vector<Shape>& inputs) {
 
 void expect_refused(const LayerKind& kind, const std::vector<Shape>& inputs,
                     const std::string& part) {
-  expect_complaint(complaint_of([&] { infer(kind, inputs); }), part);
+  expect_message(message_of([&] { infer(kind, inputs); }), part);
 }
 
 Conv conv(std::int64_t channels, Extent kernel, Extent stride = {}, Extent padding = {0, 0},

@@ -4,17 +4,17 @@
 #include <set>
 #include <variant>
 
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/model/layer_fields.h"
 #include "hios/model/networks/networks.h"
-#include "support/complaint.h"
+#include "support/message.h"
 #include "support/schema.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 Model read(const std::string& text) {
   const Json json = parse_json(text, "m.json");
@@ -164,31 +164,30 @@ TEST(ModelIo, WritesTheLowestVersionThatCanSayIt) {
   EXPECT_EQ(version(false, false, Unary{}), 2);
 }
 
-TEST(ModelIo, PlacesComplaintsOfVersion2) {
-  const auto complaint = [](const std::string& layer, const std::string& more = "") {
-    return complaint_of([&] { read(file_with(layer, 2, more)); });
+TEST(ModelIo, PlacesMessagesOfVersion2) {
+  const auto message = [](const std::string& layer, const std::string& more = "") {
+    return message_of([&] { read(file_with(layer, 2, more)); });
   };
   const std::string start = R"({"name": "b", "inputs": ["a"], )",
                     relu = start + R"("type": "Relu"})";
-  expect_complaint(complaint(start + R"("type": "LSTM"})"), "$.layers[1].type: 'LSTM' is unknown");
-  expect_complaint(complaint(start + R"("type": "Softmax", "axes": "cc"})"),
-                   "$.layers[1].axes: must be some of the letters n, c, h and w");
-  expect_complaint(complaint(start + R"("type": "Softmax"})"), "needs at least one axis");
-  expect_complaint(complaint(start + R"("type": "Pad", "mode": "circular"})"),
-                   "$.layers[1].mode: 'circular' is unknown; known are constant, reflect");
-  expect_complaint(
-      complaint(start + R"("type": "Move", "output": [1, 1, 1, 2], "dimensions": [[2]]})"),
-      "$.layers[1].dimensions[0]: must be [size, stride]");
-  expect_complaint(complaint(start + R"("type": "Sigmoid", "axis": 1})"), "unknown key \"axis\"");
-  expect_complaint(complaint(start + R"("type": "Clip", "alpha": 1e39})"), "$.layers[1].alpha");
-  expect_complaint(complaint(start + R"("type": "Relu", "input_shapes": [[1, 3, 8, 9]]})"),
-                   "reads 1x3x8x8 as 1x3x8x9, which is not as many values");
-  expect_complaint(complaint(start + R"("type": "Relu", "input_shapes": []})"),
-                   "$.layers[1].input_shapes: must hold a shape for each input");
-  expect_complaint(complaint(relu, R"(, "outputs": ["c"])"), "$.outputs[0]: no layer before");
-  expect_complaint(complaint(relu, R"(, "outputs": [])"), "$.outputs: needs at least one output");
-  expect_complaint(complaint_of([&] { read(file_with(relu, 1, R"(, "outputs": ["a"])")); }),
-                   "unknown key \"outputs\"");
+  expect_message(message(start + R"("type": "LSTM"})"), "$.layers[1].type: 'LSTM' is unknown");
+  expect_message(message(start + R"("type": "Softmax", "axes": "cc"})"),
+                 "$.layers[1].axes: must be some of the letters n, c, h and w");
+  expect_message(message(start + R"("type": "Softmax"})"), "needs at least one axis");
+  expect_message(message(start + R"("type": "Pad", "mode": "circular"})"),
+                 "$.layers[1].mode: 'circular' is unknown; known are constant, reflect");
+  expect_message(message(start + R"("type": "Move", "output": [1, 1, 1, 2], "dimensions": [[2]]})"),
+                 "$.layers[1].dimensions[0]: must be [size, stride]");
+  expect_message(message(start + R"("type": "Sigmoid", "axis": 1})"), "unknown key \"axis\"");
+  expect_message(message(start + R"("type": "Clip", "alpha": 1e39})"), "$.layers[1].alpha");
+  expect_message(message(start + R"("type": "Relu", "input_shapes": [[1, 3, 8, 9]]})"),
+                 "reads 1x3x8x8 as 1x3x8x9, which is not as many values");
+  expect_message(message(start + R"("type": "Relu", "input_shapes": []})"),
+                 "$.layers[1].input_shapes: must hold a shape for each input");
+  expect_message(message(relu, R"(, "outputs": ["c"])"), "$.outputs[0]: no layer before");
+  expect_message(message(relu, R"(, "outputs": [])"), "$.outputs: needs at least one output");
+  expect_message(message_of([&] { read(file_with(relu, 1, R"(, "outputs": ["a"])")); }),
+                 "unknown key \"outputs\"");
 }
 
 TEST(ModelIo, TakesAnotherBatchAndSize) {
@@ -207,49 +206,49 @@ TEST(ModelIo, FillsInWhatOnnxLeavesOut) {
   EXPECT_EQ(model.layer(LayerId(2)).block, "");
 }
 
-TEST(ModelIo, PlacesEveryComplaint) {
-  const auto complaint = [](const std::string& layer) {
-    return complaint_of([&] { read(file_with(layer)); });
+TEST(ModelIo, PlacesEveryMessage) {
+  const auto message = [](const std::string& layer) {
+    return message_of([&] { read(file_with(layer)); });
   };
-  expect_complaint(complaint(R"({"name": "b", "type": "Softmax", "inputs": ["a"]})"),
-                   "m.json: $.layers[1].type: 'Softmax' is unknown; known are Conv");
-  expect_complaint(complaint(R"({"name": "b", "type": "Relu", "inputs": ["c"]})"),
-                   "$.layers[1].inputs[0]: no layer before this one is named 'c'");
-  expect_complaint(complaint(R"({"name": "a", "type": "Relu", "inputs": ["a"]})"),
-                   "$.layers[1]: model 'm', layer 'a' (Relu): its name is taken");
-  expect_complaint(complaint(R"({"name": "b", "type": "Relu", "inputs": ["a"], "axis": 1})"),
-                   "unknown key \"axis\"");
-  expect_complaint(complaint(R"({"name": "b", "type": "Relu"})"), "\"inputs\" is missing");
-  expect_complaint(complaint(R"({"name": "b", "type": "Add", "inputs": ["a"]})"), "use Sum");
-  expect_complaint(
-      complaint(R"({"name": "b", "type": "MaxPool", "inputs": ["a"], "kernel_shape": [9, 9]})"),
+  expect_message(message(R"({"name": "b", "type": "Softmax", "inputs": ["a"]})"),
+                 "m.json: $.layers[1].type: 'Softmax' is unknown; known are Conv");
+  expect_message(message(R"({"name": "b", "type": "Relu", "inputs": ["c"]})"),
+                 "$.layers[1].inputs[0]: no layer before this one is named 'c'");
+  expect_message(message(R"({"name": "a", "type": "Relu", "inputs": ["a"]})"),
+                 "$.layers[1]: model 'm', layer 'a' (Relu): its name is taken");
+  expect_message(message(R"({"name": "b", "type": "Relu", "inputs": ["a"], "axis": 1})"),
+                 "unknown key \"axis\"");
+  expect_message(message(R"({"name": "b", "type": "Relu"})"), "\"inputs\" is missing");
+  expect_message(message(R"({"name": "b", "type": "Add", "inputs": ["a"]})"), "use Sum");
+  expect_message(
+      message(R"({"name": "b", "type": "MaxPool", "inputs": ["a"], "kernel_shape": [9, 9]})"),
       "layer 'b' (MaxPool): its kernel 9x9 does not fit");
-  expect_complaint(
-      complaint(R"({"name": "b", "type": "MaxPool", "inputs": ["a"], "kernel_shape": [3]})"),
+  expect_message(
+      message(R"({"name": "b", "type": "MaxPool", "inputs": ["a"], "kernel_shape": [3]})"),
       "$.layers[1].kernel_shape: must hold 2 numbers, not 1");
-  expect_complaint(complaint(R"({"name": "b", "type": "MaxPool", "inputs": ["a"],
+  expect_message(message(R"({"name": "b", "type": "MaxPool", "inputs": ["a"],
                                  "kernel_shape": [3, 3], "pads": [1, 1, 0, 1]})"),
-                   "$.layers[1].pads: padding must be the same before and after");
+                 "$.layers[1].pads: padding must be the same before and after");
   for (const char* bad : {"0", "-1", "4294967297", "3.9", "\"3\"", "1e2"}) {
     SCOPED_TRACE(bad);
-    expect_complaint(complaint(std::string(R"({"name": "b", "type": "Conv", "inputs": ["a"],
+    expect_message(message(std::string(R"({"name": "b", "type": "Conv", "inputs": ["a"],
                                  "kernel_shape": [1, 1], "out_channels": )") +
-                               bad + "}"),
-                     "$.layers[1].out_channels: must be a whole number from 1 to 2147483647");
+                           bad + "}"),
+                   "$.layers[1].out_channels: must be a whole number from 1 to 2147483647");
   }
 }
 
 TEST(ModelIo, RefusesAnEmptyModelAndABadInput) {
-  const auto complaint = [](const std::string& shape, const std::string& layers) {
-    return complaint_of([&] {
+  const auto message = [](const std::string& shape, const std::string& layers) {
+    return message_of([&] {
       read(R"({"format": "hios-model", "version": 1, "name": "m", "input": {"shape": )" + shape +
            R"(}, "layers": )" + layers + "}");
     });
   };
-  expect_complaint(complaint("[1, 3, 8, 8]", "[]"), "m.json: $.layers: needs at least one layer");
-  expect_complaint(complaint("[1, 3, 0, 8]", "[]"), "$.input.shape[2]: must be a whole number");
-  expect_complaint(complaint("[1, 3, 2000000000, 2000000000]", "[]"),
-                   "m.json: $.input: model 'm': an input of 1x3x2000000000x2000000000 cannot be");
+  expect_message(message("[1, 3, 8, 8]", "[]"), "m.json: $.layers: needs at least one layer");
+  expect_message(message("[1, 3, 0, 8]", "[]"), "$.input.shape[2]: must be a whole number");
+  expect_message(message("[1, 3, 2000000000, 2000000000]", "[]"),
+                 "m.json: $.input: model 'm': an input of 1x3x2000000000x2000000000 cannot be");
 }
 
 }  // namespace

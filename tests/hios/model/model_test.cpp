@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "support/complaint.h"
+#include "support/message.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 Conv conv1x1(std::int64_t channels) {
   Conv conv;
@@ -62,9 +62,9 @@ TEST(ModelBuilder, LayersReadValuesInOtherShapes) {
   const TensorId read = builder.add("read", Relu{}, {builder.input()}, {Shape{4, 1, 4, 3}});
   EXPECT_EQ(builder.shape(read), (Shape{4, 1, 4, 3}));
   const auto refused = [&](const std::vector<Shape>& shapes, const std::string& part) {
-    const std::string complaint = test::complaint_of(
+    const std::string message = test::message_of(
         [&] { builder.add("a" + std::to_string(shapes.size()), Relu{}, {read}, shapes); });
-    test::expect_complaint(complaint, part);
+    test::expect_message(message, part);
   };
   refused({{4, 1, 4, 4}}, "reads 4x1x4x3 as 4x1x4x4, which is not as many values");
   refused({{4, 1, 4, 3}, {4, 1, 4, 3}}, "needs a shape for each input that it reads");
@@ -85,22 +85,22 @@ TEST(ModelBuilder, NamesTheLayerThatCannotBe) {
   const TensorId x = builder.conv("first", builder.input(), conv1x1(4));
   Conv large = conv1x1(4);
   large.kernel = {5, 5};
-  expect_complaint(complaint_of([&] { builder.conv("second", x, large); }),
-                   "model 'm', layer 'second' (Conv): its kernel 5x5 does not fit");
-  expect_complaint(complaint_of([&] { builder.relu("first", x); }),
-                   "layer 'first' (Relu): its name is taken");
-  expect_complaint(complaint_of([&] { builder.relu("input", x); }), "its name is taken");
-  expect_complaint(complaint_of([&] { builder.relu("", x); }), "has no name");
-  expect_complaint(complaint_of([&] { builder.relu("later", TensorId(9)); }),
-                   "reads a tensor that does not exist yet");
+  expect_message(message_of([&] { builder.conv("second", x, large); }),
+                 "model 'm', layer 'second' (Conv): its kernel 5x5 does not fit");
+  expect_message(message_of([&] { builder.relu("first", x); }),
+                 "layer 'first' (Relu): its name is taken");
+  expect_message(message_of([&] { builder.relu("input", x); }), "its name is taken");
+  expect_message(message_of([&] { builder.relu("", x); }), "has no name");
+  expect_message(message_of([&] { builder.relu("later", TensorId(9)); }),
+                 "reads a tensor that does not exist yet");
 }
 
 TEST(ModelBuilder, RefusesAnImpossibleInputAndAnEmptyModel) {
-  expect_complaint(complaint_of([] {
-                     ModelBuilder("m", {1, 3, 0, 4});
-                   }),
-                   "model 'm': an input of 1x3x0x4 cannot be");
-  expect_complaint(complaint_of([] { ModelBuilder("m", {1, 3, 4, 4}).build(); }), "no layers");
+  expect_message(message_of([] {
+                   ModelBuilder("m", {1, 3, 0, 4});
+                 }),
+                 "model 'm': an input of 1x3x0x4 cannot be");
+  expect_message(message_of([] { ModelBuilder("m", {1, 3, 4, 4}).build(); }), "no layers");
 }
 
 }  // namespace

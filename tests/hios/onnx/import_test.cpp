@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "hios/base/error.h"
-#include "hios/graph/coarsen.h"
-#include "hios/onnx/import.h"
-#include "hios/onnx/writer.h"
-#include "support/onnx_builder.h"
+#include "hios/graph/fusion/coarsen.h"
+#include "hios/onnx/read/import.h"
+#include "hios/onnx/read/layer_emitter.h"
+#include "support/layers/onnx_builder.h"
 
 namespace hios::onnx {
 namespace {

@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "hios/base/error.h"
-#include "hios/onnx/import.h"
-#include "support/onnx_builder.h"
+#include "hios/onnx/read/import.h"
+#include "support/layers/onnx_builder.h"
 
 namespace hios::onnx {
 namespace {
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 struct BadFile {
   const char* name;
   std::function<void(OnnxBuilder&)> spoil;
-  const char* complaint;
+  const char* message;
 };
 
 void with_tail(OnnxBuilder& b, const std::string& type) {
@@ -283,7 +283,7 @@ TEST(ImportRefuses, WhatItCannotRead) {
     } catch (const InputError& error) {
       const std::string text = error.what();
       EXPECT_NE(text.find("net.onnx: "), std::string::npos) << text;
-      EXPECT_NE(text.find(bad.complaint), std::string::npos) << text;
+      EXPECT_NE(text.find(bad.message), std::string::npos) << text;
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
   }

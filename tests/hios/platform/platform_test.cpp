@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "support/complaint.h"
+#include "support/message.h"
 
 namespace hios {
 namespace {
 
-using test::complaint_of;
-using test::expect_complaint;
+using test::expect_message;
+using test::message_of;
 
 constexpr DeviceId kA(0), kB(1), kC(2);
 
@@ -58,34 +58,34 @@ TEST(Platform, RefusesWhatCannotBe) {
   const Link link{0.1, 1};
   auto twins = three();
   twins[2].name = "a";
-  expect_complaint(complaint_of([&] { Platform{twins}; }), "two devices are named 'a'");
+  expect_message(message_of([&] { Platform{twins}; }), "two devices are named 'a'");
   auto nameless = three();
   nameless[1].name.clear();
-  expect_complaint(complaint_of([&] { Platform{nameless}; }), "a device has no name");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {{kA, kA, link}});
-                   }),
-                   "from 'a' to 'a' stays on one device");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {{kA, DeviceId(3), link}});
-                   }),
-                   "names device 3, but there are only 3");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {{kA, kB, link}, {kA, kB, link}});
-                   }),
-                   "from 'a' to 'b' is given twice");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {{kA, kB, Link{0.1, 0}}});
-                   }),
-                   "from 'a' to 'b' has no bandwidth");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {{kA, kB, Link{0.1, 5e-324}}});
-                   }),
-                   "from 'a' to 'b' has no bandwidth");
-  expect_complaint(complaint_of([&] {
-                     Platform(three(), {}, Link{0.1, -1});
-                   }),
-                   "the default link has no bandwidth");
+  expect_message(message_of([&] { Platform{nameless}; }), "a device has no name");
+  expect_message(message_of([&] {
+                   Platform(three(), {{kA, kA, link}});
+                 }),
+                 "from 'a' to 'a' stays on one device");
+  expect_message(message_of([&] {
+                   Platform(three(), {{kA, DeviceId(3), link}});
+                 }),
+                 "names device 3, but there are only 3");
+  expect_message(message_of([&] {
+                   Platform(three(), {{kA, kB, link}, {kA, kB, link}});
+                 }),
+                 "from 'a' to 'b' is given twice");
+  expect_message(message_of([&] {
+                   Platform(three(), {{kA, kB, Link{0.1, 0}}});
+                 }),
+                 "from 'a' to 'b' has no bandwidth");
+  expect_message(message_of([&] {
+                   Platform(three(), {{kA, kB, Link{0.1, 5e-324}}});
+                 }),
+                 "from 'a' to 'b' has no bandwidth");
+  expect_message(message_of([&] {
+                   Platform(three(), {}, Link{0.1, -1});
+                 }),
+                 "the default link has no bandwidth");
 }
 
 Platform read(const std::string& text) {
@@ -128,8 +128,8 @@ TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
   EXPECT_FALSE(json["devices"][1].contains("math"));
   EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, Precision::kTf32).device(kB).precision,
             Precision::kTf32);
-  expect_complaint(
-      complaint_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
+  expect_message(
+      message_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
       "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32, fp16");
 }
 
@@ -143,44 +143,43 @@ TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
                               {"name": "b", "kind": "cpu"})"))
                 .element_bytes(),
             4u);
-  expect_complaint(complaint_of([&] {
-                     read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp16"},
+  expect_message(message_of([&] {
+                   read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp16"},
                                        {"name": "b", "kind": "cpu"})"));
-                   }),
-                   "'a' computes in fp16 and 'b' in fp32, whose tensors are not of one size");
+                 }),
+                 "'a' computes in fp16 and 'b' in fp32, whose tensors are not of one size");
 }
 
-TEST(PlatformIo, PlacesEveryComplaint) {
+TEST(PlatformIo, PlacesEveryMessage) {
   const std::string two = R"({"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"})";
-  const auto complaint = [](const std::string& devices, const std::string& more = "") {
-    return complaint_of([&] { read(file_with(devices, more)); });
+  const auto message = [](const std::string& devices, const std::string& more = "") {
+    return message_of([&] { read(file_with(devices, more)); });
   };
-  expect_complaint(complaint(""), "p.json: $.devices: needs at least one device");
-  expect_complaint(complaint(two + "," + two),
-                   "p.json: $.devices: platform: two devices are named 'a'");
-  expect_complaint(complaint(R"({"name": "", "kind": "cpu"})"), "$.devices[0].name");
-  expect_complaint(complaint(R"({"name": "a"})"), "\"kind\" is missing");
-  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "cores": 2})"),
-                   "unknown key \"cores\"");
-  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "streams": 0})"),
-                   "$.devices[0].streams: must be a whole number from 1 to 65536, not 0");
-  expect_complaint(complaint(R"({"name": "a", "kind": "cpu", "memory_bytes": -1})"),
-                   "$.devices[0].memory_bytes");
+  expect_message(message(""), "p.json: $.devices: needs at least one device");
+  expect_message(message(two + "," + two),
+                 "p.json: $.devices: platform: two devices are named 'a'");
+  expect_message(message(R"({"name": "", "kind": "cpu"})"), "$.devices[0].name");
+  expect_message(message(R"({"name": "a"})"), "\"kind\" is missing");
+  expect_message(message(R"({"name": "a", "kind": "cpu", "cores": 2})"), "unknown key \"cores\"");
+  expect_message(message(R"({"name": "a", "kind": "cpu", "streams": 0})"),
+                 "$.devices[0].streams: must be a whole number from 1 to 65536, not 0");
+  expect_message(message(R"({"name": "a", "kind": "cpu", "memory_bytes": -1})"),
+                 "$.devices[0].memory_bytes");
   const auto link = [&](const std::string& text) {
-    return complaint(two, R"(, "links": [{)" + text + "}]");
+    return message(two, R"(, "links": [{)" + text + "}]");
   };
-  expect_complaint(link(R"("from": "a", "to": "z", "latency_ms": 0, "gb_per_s": 1)"),
-                   "$.links[0].to: no device is named 'z'");
-  expect_complaint(link(R"("from": "a", "to": "a", "latency_ms": 0, "gb_per_s": 1)"),
-                   "stays on one device");
-  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": -1, "gb_per_s": 1)"),
-                   "$.links[0].latency_ms: must be a number from 0");
-  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 0)"),
-                   "$.links[0].gb_per_s: must be a number from 1e-09");
-  expect_complaint(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 5e-324)"),
-                   "$.links[0].gb_per_s: must be a number from 1e-09");
-  expect_complaint(complaint(two, R"(, "default_link": {"latency_ms": 0})"),
-                   "$.default_link: the key \"gb_per_s\" is missing");
+  expect_message(link(R"("from": "a", "to": "z", "latency_ms": 0, "gb_per_s": 1)"),
+                 "$.links[0].to: no device is named 'z'");
+  expect_message(link(R"("from": "a", "to": "a", "latency_ms": 0, "gb_per_s": 1)"),
+                 "stays on one device");
+  expect_message(link(R"("from": "a", "to": "b", "latency_ms": -1, "gb_per_s": 1)"),
+                 "$.links[0].latency_ms: must be a number from 0");
+  expect_message(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 0)"),
+                 "$.links[0].gb_per_s: must be a number from 1e-09");
+  expect_message(link(R"("from": "a", "to": "b", "latency_ms": 0, "gb_per_s": 5e-324)"),
+                 "$.links[0].gb_per_s: must be a number from 1e-09");
+  expect_message(message(two, R"(, "default_link": {"latency_ms": 0})"),
+                 "$.default_link: the key \"gb_per_s\" is missing");
 }
 
 TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
@@ -202,20 +201,20 @@ TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
   EXPECT_EQ(json["routing"], "widest");
   EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).traffic(), shared.traffic());
   EXPECT_EQ(shared.with_identities({"", "x"}).traffic(), shared.traffic());
-  const auto complaint = [&](int version, const std::string& more) {
-    return complaint_of([&] { file(version, more); });
+  const auto message = [&](int version, const std::string& more) {
+    return message_of([&] { file(version, more); });
   };
-  expect_complaint(complaint(1, R"(, "contention": "link")"),
-                   "p.json: $.contention: is a key of version 2: say \"version\": 2");
-  expect_complaint(complaint(1, R"(, "routing": "widest")"), "$.routing: is a key of version 2");
-  expect_complaint(complaint(2, R"(, "contention": "buses")"),
-                   "$.contention: \"buses\" is not known to this program; use one of \"none\", "
-                   "\"link\", \"port\"");
-  expect_complaint(complaint(2, R"(, "contention": "Port")"),
-                   "$.contention: \"Port\" is unknown; use one of \"none\", \"link\", \"port\"");
-  expect_complaint(complaint(2, R"(, "routing": "shortest")"),
-                   "$.routing: \"shortest\" is unknown; use one of \"direct\", \"widest\"");
-  expect_complaint(complaint(3, ""), "$.version: version 3 is unknown");
+  expect_message(message(1, R"(, "contention": "link")"),
+                 "p.json: $.contention: is a key of version 2: say \"version\": 2");
+  expect_message(message(1, R"(, "routing": "widest")"), "$.routing: is a key of version 2");
+  expect_message(message(2, R"(, "contention": "buses")"),
+                 "$.contention: \"buses\" is not known to this program; use one of \"none\", "
+                 "\"link\", \"port\"");
+  expect_message(message(2, R"(, "contention": "Port")"),
+                 "$.contention: \"Port\" is unknown; use one of \"none\", \"link\", \"port\"");
+  expect_message(message(2, R"(, "routing": "shortest")"),
+                 "$.routing: \"shortest\" is unknown; use one of \"direct\", \"widest\"");
+  expect_message(message(3, ""), "$.version: version 3 is unknown");
 }
 
 TEST(PlatformIo, ChargesAndFastMemoryAreOfVersion2) {
@@ -233,23 +232,23 @@ TEST(PlatformIo, ChargesAndFastMemoryAreOfVersion2) {
   EXPECT_EQ(json["version"], 2);
   EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).device(kB), said.device(kB));
   EXPECT_EQ(said.device(kB).fast_memory, (FastMemory{4096, 2.5}));
-  const auto complaint = [&](int version, const std::string& more) {
-    return complaint_of([&] { file(version, more); });
+  const auto message = [&](int version, const std::string& more) {
+    return message_of([&] { file(version, more); });
   };
-  expect_complaint(complaint(1, R"(, "io_charge": {"send": 0})"),
-                   "p.json: $.devices[1].io_charge: is a key of version 2: say \"version\": 2");
-  expect_complaint(complaint(1, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 1)"),
-                   "$.devices[1].fast_memory_bytes: is a key of version 2");
-  expect_complaint(complaint(2, R"(, "io_charge": {"send": 101})"),
-                   "$.devices[1].io_charge.send: must be a number from 0 to 100");
-  expect_complaint(complaint(2, R"(, "io_charge": {"both": 1})"),
-                   "$.devices[1].io_charge: unknown key \"both\"");
-  expect_complaint(complaint(2, R"(, "fast_memory_bytes": 1)"),
-                   "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s beside it");
-  expect_complaint(complaint(2, R"(, "overflow_gb_per_s": 1)"),
-                   "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes beside it");
-  expect_complaint(complaint(2, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
-                   "$.devices[1].overflow_gb_per_s: must be a number from");
+  expect_message(message(1, R"(, "io_charge": {"send": 0})"),
+                 "p.json: $.devices[1].io_charge: is a key of version 2: say \"version\": 2");
+  expect_message(message(1, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 1)"),
+                 "$.devices[1].fast_memory_bytes: is a key of version 2");
+  expect_message(message(2, R"(, "io_charge": {"send": 101})"),
+                 "$.devices[1].io_charge.send: must be a number from 0 to 100");
+  expect_message(message(2, R"(, "io_charge": {"both": 1})"),
+                 "$.devices[1].io_charge: unknown key \"both\"");
+  expect_message(message(2, R"(, "fast_memory_bytes": 1)"),
+                 "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s beside it");
+  expect_message(message(2, R"(, "overflow_gb_per_s": 1)"),
+                 "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes beside it");
+  expect_message(message(2, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
+                 "$.devices[1].overflow_gb_per_s: must be a number from");
 }
 
 TEST(Platform, KeepsWhichGpuADeviceMustBe) {
@@ -263,8 +262,8 @@ TEST(Platform, KeepsWhichGpuADeviceMustBe) {
   EXPECT_EQ(to_json(again), json);
   Json empty = json;
   empty["devices"][0]["gpu"] = "";
-  expect_complaint(complaint_of([&] { platform_from_json(JsonView(empty, "p.json")); }),
-                   "$.devices[0].gpu");
+  expect_message(message_of([&] { platform_from_json(JsonView(empty, "p.json")); }),
+                 "$.devices[0].gpu");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "support/expect_error.h"
 
 namespace hios {

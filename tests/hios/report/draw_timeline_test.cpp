@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "support/dag_generator.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/oracles/small_graph.h"
 #include "support/schema.h"
-#include "support/small_graph.h"
 
 namespace hios {
 namespace {

@@ -185,10 +185,10 @@ TEST_F(ScheduleJson, AnOrderOfTransfersIsOfVersion2) {
   EXPECT_EQ(written["transfers"][0]["to"], file.devices[1].name);
   EXPECT_EQ(read(written).schedule, file.schedule);
   EXPECT_EQ(schedule_head(JsonView(written, "s.json")).devices.size(), 2U);
-  const auto refused = [&](const char* pointer, const Json& value, std::string_view complaint) {
+  const auto refused = [&](const char* pointer, const Json& value, std::string_view message) {
     Json wrong = written;
     wrong[Json::json_pointer(pointer)] = value;
-    expect_error([&] { read(wrong); }, {complaint});
+    expect_error([&] { read(wrong); }, {message});
   };
   refused("/version", 1, "s.json: $.transfers: is a key of version 2: say \"version\": 2");
   refused("/version", 3, "$.version: version 3 is unknown");

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <functional>
 
-#include "support/device_ranks.h"
 #include "support/expect_error.h"
+#include "support/fakes/device_ranks.h"
 
 namespace hios::test {
 namespace {

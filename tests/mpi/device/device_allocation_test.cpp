@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "support/count_allocations.h"
-#include "support/device_ranks.h"
+#include "support/fakes/device_ranks.h"
+#include "support/programs/count_allocations.h"
 
 namespace hios::test {
 namespace {

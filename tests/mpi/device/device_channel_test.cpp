@@ -7,10 +7,10 @@
 #include <atomic>
 #include <tuple>
 
-#include "support/device_ranks.h"
 #include "support/expect_error.h"
-#include "support/posted_messages.h"
-#include "support/transport_contract.h"
+#include "support/fakes/device_ranks.h"
+#include "support/fakes/posted_messages.h"
+#include "support/fakes/transport_contract.h"
 
 namespace hios::test {
 namespace {

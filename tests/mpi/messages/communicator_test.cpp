@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "support/mpi_main.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {

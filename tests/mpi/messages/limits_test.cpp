@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "mpi/transport.h"
-#include "support/mpi_main.h"
-#include "support/posted_messages.h"
+#include "support/fakes/posted_messages.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {
@@ -27,7 +27,7 @@ int questions_for_tags = 0;
 const Rank kFirst{0}, kSecond{1};
 Rank other() { return job().rank() == kFirst ? kSecond : kFirst; }
 
-std::string complaint_about_tag(int tag) {
+std::string message_about_tag(int tag) {
   std::vector<std::byte> buffer(8);
   const std::vector<mpi::Message> one = {{other(), tag, buffer.data(), buffer.size()}};
   try {
@@ -40,15 +40,15 @@ std::string complaint_about_tag(int tag) {
 
 TEST(MessageLimits, TagsBeyondTheLibrarysAreRefused) {
   questions_for_tags = 0;
-  EXPECT_EQ(complaint_about_tag(32767), "") << "MPI promises that tag";
+  EXPECT_EQ(message_about_tag(32767), "") << "MPI promises that tag";
   EXPECT_GT(questions_for_tags, 0);
   pretended_largest_tag = 32767;
-  EXPECT_EQ(complaint_about_tag(32767), "");
-  EXPECT_EQ(complaint_about_tag(32768),
+  EXPECT_EQ(message_about_tag(32767), "");
+  EXPECT_EQ(message_about_tag(32768),
             "sending 8 bytes to rank " + std::to_string(other().index()) +
                 ", tag 32768: the tags of this MPI library end at 32767; take another, or a "
                 "smaller network");
-  EXPECT_NE(complaint_about_tag(-1), "");
+  EXPECT_NE(message_about_tag(-1), "");
   pretended_largest_tag.reset();
   job().barrier();
 }

@@ -8,7 +8,7 @@
 
 #include "hios/base/error.h"
 #include "mpi/messages/communicator.h"
-#include "support/mpi_main.h"
+#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "hios/base/error.h"
 #include "mpi/transport.h"
-#include "support/transport_contract.h"
+#include "support/fakes/transport_contract.h"
 
 namespace hios::test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "mpi/routes/route_table.h"
 #include "mpi/routes/staged.h"
-#include "support/complaint.h"
 #include "support/expect_error.h"
+#include "support/message.h"
 
 namespace hios::test {
 namespace {
@@ -22,8 +22,8 @@ TEST(Routes, HaveNames) {
     EXPECT_EQ(mpi::parse_route(name)->name, name);
   }
   for (const char* const wrong : {"host", "", "IPC"}) {
-    expect_complaint(complaint_of([&] { mpi::parse_route(wrong); }),
-                     "there are auto, ipc, cuda-aware and staged");
+    expect_message(message_of([&] { mpi::parse_route(wrong); }),
+                   "there are auto, ipc, cuda-aware and staged");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "support/thread_transport.h"
+#include "support/fakes/thread_transport.h"
 
 namespace hios::test {
 namespace {
@@ -16,7 +16,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// Every rank's InputError of a step, by rank; empty: none.
 template <class Step>
-std::vector<std::string> complaints(std::size_t ranks, const Step& step) {
+std::vector<std::string> messages(std::size_t ranks, const Step& step) {
   std::vector<std::string> texts(ranks);
   run_ranks(ranks, [&](mpi::Transport& transport) {
     try {
@@ -28,8 +28,8 @@ std::vector<std::string> complaints(std::size_t ranks, const Step& step) {
   return texts;
 }
 
-std::vector<std::string> facts_complaints(const std::vector<Facts>& facts) {
-  return complaints(facts.size(), [&](mpi::Transport& transport) {
+std::vector<std::string> facts_messages(const std::vector<Facts>& facts) {
+  return messages(facts.size(), [&](mpi::Transport& transport) {
     mpi::agree_on_facts(transport, facts[transport.rank().index()]);
   });
 }
@@ -38,32 +38,30 @@ std::vector<std::string> all_say(std::size_t ranks, const std::string& text) {
   return std::vector<std::string>(ranks, text);
 }
 
-TEST(JointComplaint, IsEmptyWhenNobodyComplains) {
-  EXPECT_EQ(mpi::joint_complaint({"", "", ""}), "");
+TEST(JointMessage, IsEmptyWhenNobodyComplains) { EXPECT_EQ(mpi::joint_message({"", "", ""}), ""); }
+
+TEST(JointMessage, NamesNoRankWhenAllSayTheSame) {
+  EXPECT_EQ(mpi::joint_message({"bad", "bad"}), "bad");
+  EXPECT_EQ(mpi::joint_message({"bad"}), "bad");
 }
 
-TEST(JointComplaint, NamesNoRankWhenAllSayTheSame) {
-  EXPECT_EQ(mpi::joint_complaint({"bad", "bad"}), "bad");
-  EXPECT_EQ(mpi::joint_complaint({"bad"}), "bad");
-}
-
-TEST(JointComplaint, NamesTheFirstRankWhenTheyDiffer) {
-  EXPECT_EQ(mpi::joint_complaint({"", "bad", "worse"}), "rank 1: bad");
-  EXPECT_EQ(mpi::joint_complaint({"bad", "bad", ""}), "rank 0: bad");
+TEST(JointMessage, NamesTheFirstRankWhenTheyDiffer) {
+  EXPECT_EQ(mpi::joint_message({"", "bad", "worse"}), "rank 1: bad");
+  EXPECT_EQ(mpi::joint_message({"bad", "bad", ""}), "rank 0: bad");
 }
 
 TEST(AgreeOnInput, ThrowsTheSameOnEveryRank) {
-  EXPECT_EQ(complaints(3, [](mpi::Transport& t) { mpi::agree_on_input(t, ""); }), all_say(3, ""));
-  EXPECT_EQ(complaints(3, [](mpi::Transport& t) { mpi::agree_on_input(t, "no file"); }),
+  EXPECT_EQ(messages(3, [](mpi::Transport& t) { mpi::agree_on_input(t, ""); }), all_say(3, ""));
+  EXPECT_EQ(messages(3, [](mpi::Transport& t) { mpi::agree_on_input(t, "no file"); }),
             all_say(3, "no file"));
-  EXPECT_EQ(complaints(3,
-                       [](mpi::Transport& t) {
-                         mpi::agree_on_input(t, t.rank() == Rank(2) ? "no file" : "");
-                       }),
+  EXPECT_EQ(messages(3,
+                     [](mpi::Transport& t) {
+                       mpi::agree_on_input(t, t.rank() == Rank(2) ? "no file" : "");
+                     }),
             all_say(3, "rank 2: no file"));
 }
 
-TEST(AgreeOnInput, CarriesTheNeedOfTheFirstComplaint) {
+TEST(AgreeOnInput, CarriesTheNeedOfTheFirstMessage) {
   const Need need{"measurement", {{"device", "cpu0"}, {"profile", "p\xff.json"}}};
   std::vector<Need> needs(3);
   run_ranks(3, [&](mpi::Transport& transport) {
@@ -79,27 +77,27 @@ TEST(AgreeOnInput, CarriesTheNeedOfTheFirstComplaint) {
 
 TEST(AgreeOnFacts, AcceptsEqualFacts) {
   const Facts facts = {{"seed", "3"}, {"a:b", "7:x\n"}, {"", ""}};
-  EXPECT_EQ(facts_complaints({facts, facts, facts}), all_say(3, ""));
-  EXPECT_EQ(facts_complaints({{}, {}}), all_say(2, ""));
+  EXPECT_EQ(facts_messages({facts, facts, facts}), all_say(3, ""));
+  EXPECT_EQ(facts_messages({{}, {}}), all_say(2, ""));
 }
 
 TEST(AgreeOnFacts, SaysWhatDiffersAndWhere) {
-  EXPECT_EQ(facts_complaints({{{"model", "m"}, {"seed", "3"}}, {{"model", "m"}, {"seed", "4"}}}),
+  EXPECT_EQ(facts_messages({{{"model", "m"}, {"seed", "3"}}, {{"model", "m"}, {"seed", "4"}}}),
             all_say(2,
                     "seed differs: rank 0 has 3, rank 1 has 4 (give every rank the same "
                     "arguments)"));
 }
 
 TEST(AgreeOnFacts, GroupsRanksByWhatTheySay) {
-  EXPECT_EQ(facts_complaints({{{"s", "1"}}, {{"s", "2"}}, {{"s", "1"}}, {{"s", "1"}}}),
+  EXPECT_EQ(facts_messages({{{"s", "1"}}, {{"s", "2"}}, {{"s", "1"}}, {{"s", "1"}}}),
             all_say(4,
                     "s differs: ranks 0, 2 and 3 have 1, rank 1 has 2 (give every rank the same "
                     "arguments)"));
 }
 
 TEST(AgreeOnFacts, ListsEveryDifferenceAndFactsThatOneRankLacks) {
-  EXPECT_EQ(facts_complaints({{{"a", "1"}, {"b", ""}, {"c", "9"}},
-                              {{"b", "5"}, {"a", "2"}, {"c", "9"}, {"d", "0"}}}),
+  EXPECT_EQ(facts_messages({{{"a", "1"}, {"b", ""}, {"c", "9"}},
+                            {{"b", "5"}, {"a", "2"}, {"c", "9"}, {"d", "0"}}}),
             all_say(2,
                     "a differs: rank 0 has 1, rank 1 has 2; b differs: rank 0 has an empty one, "
                     "rank 1 has 5; d differs: rank 0 has none, rank 1 has 0 (give every rank "

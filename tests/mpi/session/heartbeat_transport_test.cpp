@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "support/thread_transport.h"
+#include "support/fakes/thread_transport.h"
 
 namespace hios::test {
 namespace {

@@ -45,7 +45,7 @@ const std::map<std::string, std::function<int(Transport&)>> kEndings = {
     {"same-input", [](Transport&) -> int { throw InputError("profile.json: $.a: no number"); }},
     {"different-input",
      [](Transport& transport) -> int {
-       throw InputError("complaint " + std::to_string(transport.rank().index()));
+       throw InputError("message " + std::to_string(transport.rank().index()));
      }},
     {"input-of-one",
      [](Transport& transport) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/process.h"
+#include "support/programs/process.h"
 
 namespace hios::test {
 namespace {
@@ -99,10 +99,10 @@ TEST(Session, BadInputOfOneRankIsSaidWhereTheOthersEndWell) {
   EXPECT_EQ(result.err.find("MPI_ABORT"), std::string::npos) << result.err;
 }
 
-TEST(Session, DifferentComplaintsAreToldByTheFirst) {
+TEST(Session, DifferentMessagesAreToldByTheFirst) {
   const ProcessResult result = probe(3, "different-input");
   EXPECT_EQ(result.exit_status, 2);
-  EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 0: complaint 0"}));
+  EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 0: message 0"}));
 }
 
 /// Endings in which rank 1 fails and the others would wait for it for ever.

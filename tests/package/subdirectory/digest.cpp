@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "hios/graph/coarsen.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
 
 int main() {

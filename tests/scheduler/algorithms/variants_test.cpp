@@ -4,12 +4,12 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/algorithms/heft.h"
+#include "scheduler/algorithms/list/heft.h"
 #include "scheduler/list/device_classes.h"
 #include "scheduler/registry.h"
-#include "support/dag_generator.h"
 #include "support/expect_error.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

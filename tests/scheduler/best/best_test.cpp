@@ -12,15 +12,15 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/random_dag.h"
-#include "scheduler/algorithms/sequential.h"
+#include "hios/graph/random/random_dag.h"
+#include "scheduler/algorithms/baselines/sequential.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/registry.h"
-#include "support/brute_force.h"
-#include "support/dag_generator.h"
 #include "support/expect_error.h"
-#include "support/searched.h"
-#include "support/small_graph.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/searched.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::best {
 namespace {

@@ -7,13 +7,13 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/best/best.h"
-#include "scheduler/best/memory_starts.h"
+#include "scheduler/best/starts/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
-#include "support/brute_force.h"
-#include "support/exact_placement.h"
 #include "support/expect_error.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/exact_placement.h"
+#include "support/oracles/tight_memory.h"
 #include "support/sanitized.h"
-#include "support/tight_memory.h"
 
 // The search where memory is hardly enough, judged by an exact search over all placements.
 

@@ -10,12 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/bounds/bounds.h"
-#include "support/brute_force.h"
-#include "support/dag_generator.h"
-#include "support/slow_simulator.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
 
-// Every bound by its name against brute force, where placement is restricted, transfers are dear,
-// devices differ, and stages cost anything. oracle_test does the same on every small graph.
+// Every bound by its name against brute force, where placement is restricted, transfers are
+// expensive, devices differ, and stages cost anything. oracle_test does the same on every small
+// graph.
 
 namespace hios::scheduler {
 namespace {
@@ -59,7 +60,7 @@ Graph restricted(const Graph& graph, const Platform& platform, Random& random) {
                graph.stage_cost());
 }
 
-/// The graph with its transfers that many times as dear.
+/// The graph with its transfers that many times as expensive.
 Graph with_transfers(const Graph& graph, double factor) {
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   for (Edge& edge : edges) edge.transfer_ms = *edge.transfer_ms * factor;
@@ -111,7 +112,7 @@ TEST(BoundsOracle, DearTransfersOnEqualDevices) {
   Wins wins;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "dear");
+    Random random(seed, "expensive");
     CostStyle style = style_by_number(seed);
     style.by_device = false;
     Graph graph = test::dag(6, random.below(1 << 15) & random.below(1 << 15), style, random);

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "scheduler/bounds/dominators.h"
-#include "scheduler/bounds/heads.h"
-#include "scheduler/bounds/preemptive.h"
-#include "scheduler/bounds/bound_graph.h"
-#include "scheduler/bounds/shares.h"
-#include "support/dag_generator.h"
-#include "support/small_graph.h"
+#include "scheduler/bounds/graph/bound_graph.h"
+#include "scheduler/bounds/graph/dominators.h"
+#include "scheduler/bounds/graph/heads.h"
+#include "scheduler/bounds/graph/shares.h"
+#include "scheduler/bounds/relaxations/preemptive.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 // What the bounds are made of, each against its definition.
 

@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/registry.h"
-#include "support/dag_generator.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 
 // That no bound exceeds the optimum is bounds_oracle_test's and oracle_test's; here is how large
 // each is where it is the best, and that no schedule of larger graphs is below.
@@ -170,8 +170,8 @@ TEST(Bounds, MemorySendsWorkToSlowerDevices) {
   EXPECT_LT(named("work", graph, costs), 4);
 }
 
-// Four operators of 1 ms, and of 4 ms on the second device: it does a quarter of the first one's work,
-// and none at all of what takes less than 4 ms together.
+// Four operators of 1 ms, and of 4 ms on the second device: it does a quarter of the first one's
+// work, and none at all of what takes less than 4 ms together.
 TEST(Bounds, ASlowDeviceDoesNotCountInFull) {
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < 4; ++i) {

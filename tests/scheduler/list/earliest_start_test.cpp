@@ -8,8 +8,8 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/list/priorities.h"
-#include "support/dag_generator.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler {
 namespace {
@@ -86,10 +86,10 @@ TEST(EarliestStart, IsTheLeastOfAllPairs) {
       holds[choice->device.index()] = {};
       const auto out = graph.out_edges(choice->op);
       if (out.empty() || random.below(2) == 0) continue;
-      const OpId reader = graph.edge(out[random.below(out.size())]).to;
+      const OpId consumer = graph.edge(out[random.below(out.size())]).to;
       const double until = list.finish_ms(choice->op) + random.uniform(0, 2);
-      list.hold(choice->device, reader, until);
-      holds[choice->device.index()] = {reader, until};
+      list.hold(choice->device, consumer, until);
+      holds[choice->device.index()] = {consumer, until};
     }
     EXPECT_EQ(list.schedule(), plain.schedule());
     EXPECT_TRUE(validate(graph, platform, list.schedule()).empty());

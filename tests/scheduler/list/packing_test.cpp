@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/error.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 #include "hios/graph/graph.h"
 #include "support/expect_error.h"
-#include "support/small_graph.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/dag_generator.h"
-#include "support/small_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

@@ -8,15 +8,15 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
-#include "support/brute_force.h"
-#include "support/contended_brute_force.h"
-#include "support/dag_generator.h"
 #include "support/expect_error.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/contended_brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::milp {
 namespace {

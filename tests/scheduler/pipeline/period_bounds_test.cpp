@@ -8,9 +8,9 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
 #include "scheduler/milp/solver.h"
-#include "scheduler/pipeline/slice_graph.h"
-#include "support/dag_generator.h"
-#include "support/pipeline_cases.h"
+#include "scheduler/pipeline/slicing/slice_graph.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/pipeline_cases.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {

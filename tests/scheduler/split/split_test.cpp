@@ -4,15 +4,15 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/random_dag.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
-#include "scheduler/split/chain.h"
-#include "scheduler/split/modules.h"
-#include "support/brute_force.h"
-#include "support/dag_generator.h"
-#include "support/slow_simulator.h"
-#include "support/small_graph.h"
+#include "scheduler/split/modules/chain.h"
+#include "scheduler/split/modules/modules.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::split {
 namespace {

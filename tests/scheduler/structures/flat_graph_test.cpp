@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::scheduler {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::scheduler {
 namespace {

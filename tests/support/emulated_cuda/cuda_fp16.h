@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 
 /// CUDA's halves, by our own conversions (cuda_runtime_api.h beside it says what this is for).
 struct __half {

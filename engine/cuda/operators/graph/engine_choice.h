@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/precision.h"
+#include "hios/base/numbers/precision.h"
 
 /// Which of cuDNN's engines computes a graph, and how: what ranks must agree on, as text. Needs
 /// nothing of cuDNN.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/cpu/kernels/kernels.h"
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::cpu {
 namespace {

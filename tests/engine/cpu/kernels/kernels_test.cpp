@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/random.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::cpu {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/cuda/kernels/kernels.h"
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios {
 namespace {

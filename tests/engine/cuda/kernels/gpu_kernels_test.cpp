@@ -9,7 +9,7 @@
 #include "engine/cuda/operators/operators.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
-#include "support/operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

@@ -7,11 +7,11 @@
 #include "engine/cuda/bound_network.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
-#include "hios/base/half.h"
+#include "hios/base/numbers/half.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/backend.h"
-#include "support/layer_operations.h"
-#include "support/operations.h"
+#include "support/layers/layer_operations.h"
+#include "support/layers/operations.h"
 
 namespace hios {
 namespace {

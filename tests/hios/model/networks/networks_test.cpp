@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/error.h"
-#include "hios/base/json_io.h"
-#include "hios/graph/coarsen.h"
+#include "hios/base/json/json_io.h"
+#include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/model_summary.h"
 
 namespace hios::models {

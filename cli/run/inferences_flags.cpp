@@ -1,0 +1,67 @@
+#include "cli/run/inferences_flags.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "hios/base/error.h"
+
+namespace hios::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::array kAskForThem = {"inferences", "in-flight", "copies", "inputs"};
+constexpr long long kInferences = 100;  // where nobody says how many
+
+}  // namespace
+
+po::options_description inferences_flags() {
+  po::options_description group("Many inferences in flight (any of these asks for it)", 100, 45);
+  group.add_options()("inferences", value("N"),
+                      "inferences to measure, at least (100); each rank begins the next as soon as "
+                      "its part of one is done");
+  group.add_options()("in-flight", value("F"),
+                      "places of each tensor between ranks, taken in turn: how far ranks may be "
+                      "ahead of each other (the schedule's, else 2)");
+  group.add_options()("copies", value("R"),
+                      "of the schedule, each on ranks of its own, that take inferences by turns "
+                      "(1); without --schedule each rank is a copy");
+  group.add_options()("inputs", value("P"),
+                      "different inputs, taken in turn (one more than all places)");
+  return group;
+}
+
+std::optional<job::InferencesOptions> read_inferences(const Flags& flags) {
+  if (std::ranges::none_of(kAskForThem, [&](const char* flag) { return flags.given(flag); })) {
+    return {};
+  }
+  const auto count = [&](const char* flag, long long most) {
+    return static_cast<std::size_t>(flags.optional_integer(flag, 1, most).value_or(0));
+  };
+  job::InferencesOptions options{count("in-flight", job::kMostPlaces), count("copies", 65536),
+                                 count("inputs", 65536)};
+  options.copies = std::max<std::size_t>(options.copies, 1);
+  if (flags.written("iterations")) {
+    throw InputError(
+        "--iterations counts runs of one inference at a time: give --inferences, or leave it out");
+  }
+  if (flags.given("layers")) {
+    throw InputError(
+        "--layers is about one inference at a time: leave out --inferences and its like");
+  }
+  if (flags.optional_text("verify") == "operators") {
+    throw InputError(
+        "--verify=operators looks at one inference at a time: take --verify, or leave out "
+        "--inferences and its like");
+  }
+  return options;
+}
+
+void count_inferences(const Flags& flags, Protocol& protocol) {
+  protocol.iterations =
+      static_cast<int>(flags.optional_integer("inferences", 1, 100'000'000).value_or(kInferences));
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,116 @@
+#include "engine/job/ranks/ranks.h"
+
+#include <map>
+#include <tuple>
+
+#include "engine/host/cores.h"
+#include "hios/base/error.h"
+#include "hios/platform/platform.h"
+#include "mpi/exchange.h"
+#include "mpi/session/agreement.h"
+
+namespace hios::job {
+
+namespace {
+
+/// Where a rank stands on its host.
+struct HostPlace {
+  std::string host;
+  std::size_t local_rank = 0;
+  static auto fields(auto& self) { return std::tie(self.host, self.local_rank); }
+};
+
+/// The cores that the ranks of this host want, by local rank, which every rank reports itself.
+std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<HostPlace>& places,
+                             const std::vector<RankDevice>& devices) {
+  std::vector<int> cores(transport.local_size(), 1);
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r].host == transport.host()) cores[places[r].local_rank] = devices[r].cores;
+  }
+  return cores;
+}
+
+int device_index(const mpi::Transport& transport, const std::vector<HostPlace>& places,
+                 const std::vector<RankDevice>& devices, std::size_t per_host) {
+  std::vector<std::string> hosts;
+  std::vector<bool> wants_device;
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    hosts.push_back(places[r].host);
+    wants_device.push_back(devices[r].backend->kind == kGpuKind);
+  }
+  return device_indices(hosts, wants_device, per_host)[transport.rank().index()];
+}
+
+}  // namespace
+
+std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, std::size_t ranks) {
+  std::vector<const BackendEntry*> found;
+  for (const std::string& name : options.backends)
+    found.push_back(&find_backend(name, options.table));
+  if (found.size() == 1) found.resize(ranks, found.front());
+  if (found.size() == ranks) return found;
+  throw InputError(
+      std::to_string(found.size()) + " backends are named for " + std::to_string(ranks) + " ranks",
+      Need{"one-backend-a-rank"});
+}
+
+void require_precision(const BackendEntry& backend, Precision precision,
+                       std::span<const BackendEntry> table) {
+  if (backend.has(precision)) return;
+  const auto append = [](std::string& list, std::string_view name) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  };
+  std::string has, others;
+  for (const Precision one : backend.precisions) append(has, to_string(one));
+  for (const BackendEntry& other : table) {
+    const bool same_again = !other.instructions.empty();  // as the row that is not capped
+    if (other.make && other.has(precision) && !same_again) append(others, other.name);
+  }
+  throw InputError("the " + std::string(backend.name) + " backend computes in " + has +
+                       ", not in " + std::string(to_string(precision)),
+                   Need{"precision", {{"has", has}, {"backends", others}}});
+}
+
+std::vector<int> device_indices(const std::vector<std::string>& host_of,
+                                const std::vector<bool>& wants_device, std::size_t per_host) {
+  std::map<std::string, std::size_t> taken;
+  std::vector<int> indices(host_of.size(), 0);
+  for (std::size_t r = 0; r < host_of.size(); ++r) {
+    if (!wants_device[r]) continue;
+    const std::size_t turn = taken[host_of[r]]++;
+    indices[r] = static_cast<int>(per_host == 0 ? turn : turn % per_host);
+  }
+  return indices;
+}
+
+RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
+                              const std::vector<RankDevice>& devices) {
+  // Shared cores, too, bear so many threads only: with thousands the OpenMP library crashes.
+  constexpr std::size_t kMostThreadsACore = 64;
+  const auto places = mpi::gather(transport, HostPlace{transport.host(), transport.local_rank()});
+  const RankDevice& mine = devices[transport.rank().index()];
+  return mpi::agreed(transport, [&] {
+    const std::size_t most = kMostThreadsACore * allowed_cores().size();
+    if (options.share_cores && mine.cores > static_cast<int>(most)) {
+      throw InputError("a rank of " + std::to_string(mine.cores) + " threads on " +
+                       std::to_string(allowed_cores().size()) + " cores; " + std::to_string(most) +
+                       " are the most");
+    }
+    RankBackend made;
+    made.cores = assign_cores(allowed_cores(), local_cores(transport, places, devices),
+                              transport.local_rank(), options.share_cores);
+    BackendOptions asked;
+    asked.threads = mine.cores;
+    asked.cores = made.cores;
+    asked.environment = options.environment;
+    asked.precision = mine.precision;
+    asked.instructions = mine.backend->instructions;
+    asked.device_index = device_index(transport, places, devices, options.devices_per_host);
+    asked.graphs = options.recordings;
+    asked.deterministic = options.deterministic;
+    made.backend = mine.backend->make(asked);
+    return made;
+  });
+}
+
+}  // namespace hios::job

@@ -1,0 +1,161 @@
+#include "engine/job/ranks/surroundings.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "engine/host/cores.h"
+#include "engine/host/machine.h"
+#include "hios/platform/platform.h"
+#include "mpi/exchange.h"
+#include "mpi/session/agreement.h"
+
+namespace hios::job {
+namespace {
+
+using Ranks = std::vector<RankSurroundings>;
+using Troubles = std::vector<Trouble>;
+
+/// The ranks of one host together.
+struct Host {
+  std::size_t ranks = 0;
+  int threads = 0;
+  std::set<int> cores;  ///< that any of them may use
+  std::optional<double> quota_cores;
+  std::string governor;
+  std::optional<int> ptrace_scope;
+};
+
+std::map<std::string, Host> hosts_of(const Ranks& ranks) {
+  std::map<std::string, Host> hosts;
+  for (const RankSurroundings& rank : ranks) {
+    Host& host = hosts[rank.host];
+    ++host.ranks;
+    host.threads += rank.threads;
+    host.cores.insert(rank.facts.cores.begin(), rank.facts.cores.end());
+    if (rank.facts.quota_cores) host.quota_cores = rank.facts.quota_cores;
+    if (!rank.facts.governor.empty()) host.governor = rank.facts.governor;
+    if (rank.facts.ptrace_scope) host.ptrace_scope = rank.facts.ptrace_scope;
+  }
+  return hosts;
+}
+
+std::string want_text(const std::string& name, const Host& host) {
+  return name + ": its " + std::to_string(host.ranks) +
+         (host.ranks == 1 ? " rank wants " : " ranks want ") + std::to_string(host.threads) +
+         (host.threads == 1 ? " core" : " cores");
+}
+
+void check_cores(const std::string& name, const Host& host, Troubles& found) {
+  const auto wanted = static_cast<std::size_t>(host.threads);
+  if (!host.cores.empty() && wanted > host.cores.size()) {
+    found.push_back({want_text(name, host) + " and may use " + std::to_string(host.cores.size()) +
+                         ": nothing is pinned, and predictions do not hold",
+                     Need{"shared-cores"}});
+  }
+  if (host.quota_cores && host.threads > *host.quota_cores) {
+    char quota[32];
+    std::snprintf(quota, sizeof quota, "%g", *host.quota_cores);
+    found.push_back({want_text(name, host) + ", and control groups grant the time of " + quota +
+                         ": the system will stop the ranks again and again",
+                     Need{"core-quota"}});
+  }
+}
+
+void check_governor(const std::string& name, const Host& host, Troubles& found) {
+  if (host.governor.empty() || host.governor == "performance") return;
+  found.push_back({name + ": the frequency governor is " + printable(host.governor) +
+                       ": cores slow down while they wait, and times vary",
+                   Need{"governor"}});
+}
+
+/// "Open MPI 4.1.4, shared memory with CMA": the library, without how it happens to work here.
+std::string library_of(const std::string& path) { return path.substr(0, path.find(',')); }
+
+void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, Troubles& found) {
+  const bool several = std::any_of(hosts.begin(), hosts.end(),
+                                   [](const auto& host) { return host.second.ranks > 1; });
+  if (!several || ranks.front().path.find("without CMA") == std::string::npos) return;
+  std::string scope;
+  for (const auto& [name, host] : hosts) {
+    if (host.ptrace_scope.value_or(0) > 0) scope = std::to_string(*host.ptrace_scope);
+  }
+  found.push_back(
+      {"messages between the ranks of a host are copied twice, which takes 4 to 6 times "
+       "as long (no CMA)",
+       Need{"single-copy",
+            {{"ptrace_scope", scope}, {"library", library_of(ranks.front().path)}}}});
+}
+
+void check_device_messages(const Ranks& ranks, Troubles& found) {
+  const auto on_gpu = std::count_if(ranks.begin(), ranks.end(),
+                                    [](const auto& rank) { return rank.kind == kGpuKind; });
+  const bool all_can = std::all_of(ranks.begin(), ranks.end(),
+                                   [](const auto& rank) { return rank.device_messages; });
+  if (on_gpu < 1 || ranks.size() < 2 || all_can) return;
+  found.push_back(
+      {"this MPI is not CUDA-aware: tensors of GPUs that no other way joins go through "
+       "host memory",
+       Need{"cuda-aware"}});
+}
+
+void check_likeness(const Ranks& ranks, Troubles& found) {
+  const auto compare = [&](const std::string& what, auto value_of) {
+    std::vector<std::optional<std::string>> values;
+    for (const RankSurroundings& rank : ranks) values.push_back(value_of(rank));
+    // A rank that has nothing of the kind is unlike nobody.
+    std::optional<std::string> any;
+    for (const auto& value : values) {
+      if (!value->empty()) any = value;
+    }
+    for (auto& value : values) {
+      if (value->empty()) value = any;
+    }
+    const std::string camps = mpi::camps_text(values);
+    if (!camps.empty())
+      found.push_back({what + " differ: " + printable(camps, 400), Need{"alike-hosts"}});
+  };
+  compare("processors", [](const auto& rank) { return rank.facts.processor; });
+  compare("kernels", [](const auto& rank) { return rank.facts.kernel; });
+  compare("MPI libraries", [](const auto& rank) { return library_of(rank.path); });
+  std::set<std::string> backends;
+  for (const RankSurroundings& rank : ranks) backends.insert(rank.backend);
+  for (const std::string& backend : backends) {
+    compare("libraries of the " + backend + " backend", [&](const auto& rank) {
+      return rank.backend == backend ? rank.description.value("library", "") : std::string();
+    });
+  }
+}
+
+}  // namespace
+
+Ranks gather_surroundings(mpi::Transport& transport, const RankBackend& mine) {
+  RankSurroundings rank;
+  rank.facts = read_host_facts(allowed_cores());
+  rank.host = transport.host();
+  rank.backend = mine.backend->name();
+  rank.kind = mine.backend->kind();
+  rank.threads = rank.kind == kGpuKind ? 1 : mine.backend->threads();
+  rank.pinned = mine.cores;
+  rank.description = mine.backend->describe();
+  rank.memory = rank.kind == kGpuKind ? mine.backend->free_memory() : available_memory();
+  rank.path = transport.path();
+  rank.device_messages = transport.claims_device_memory();
+  return mpi::gather(transport, rank);
+}
+
+Troubles troubles_of(const Ranks& ranks) {
+  Troubles found;
+  const auto hosts = hosts_of(ranks);
+  for (const auto& [name, host] : hosts) {
+    check_cores(name, host, found);
+    check_governor(name, host, found);
+  }
+  check_copies(ranks, hosts, found);
+  check_device_messages(ranks, found);
+  check_likeness(ranks, found);
+  return found;
+}
+
+}  // namespace hios::job

@@ -1,0 +1,36 @@
+#include "engine/job/ranks/tensor_transport.h"
+
+#include "engine/job/ranks/device_agreement.h"
+#include "hios/base/log.h"
+#include "mpi/device/choose_routes.h"
+#include "mpi/device/tensor_transport.h"
+
+namespace hios::job {
+
+TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
+                                 const mpi::Route* forced) {
+  for (const auto& [identity, ranks] : gather_sharers(plain, backend)) {
+    if (ranks.size() == 1 || plain.rank() != Rank(0)) continue;
+    log::warning("ranks " + listed(ranks) + " share one GPU (" + identity +
+                 "): they slow each other down, so the times hold for this case only");
+  }
+  routes_ = mpi::choose_routes(plain, backend.accelerator(), forced);
+  transport_ = mpi::make_tensor_transport(plain, backend.accelerator(), routes_);
+}
+
+std::optional<Json> TensorTransport::json() const {
+  if (!routes_.devices) return std::nullopt;
+  Json by_pair = Json::array(), why_not = Json::array();
+  for (std::size_t from = 0; from < routes_.ranks; ++from) {
+    Json names = Json::array(), reasons = Json::array();
+    for (std::size_t to = 0; to < routes_.ranks; ++to) {
+      names.push_back(from == to ? "-" : std::string(routes_.at(Rank(from), Rank(to)).name));
+      reasons.push_back(routes_.why_not[from * routes_.ranks + to]);
+    }
+    by_pair.push_back(std::move(names));
+    why_not.push_back(std::move(reasons));
+  }
+  return Json{{"by_pair", std::move(by_pair)}, {"why_not", std::move(why_not)}};
+}
+
+}  // namespace hios::job

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/backend/backend.h"
+#include "hios/base/json/json_io.h"
+#include "mpi/routes/route_table.h"
+
+namespace hios::job {
+
+/// The transport that carries a job's tensors. Collective: chooses the routes, and warns (rank 0)
+/// where several ranks share a device. `plain` and the backend outlive it.
+class TensorTransport {
+ public:
+  /// `forced`: the route between devices; null: the best that works. Throws InputError, on all
+  /// ranks, where a forced route fails.
+  TensorTransport(mpi::Transport& plain, Backend& backend, const mpi::Route* forced);
+
+  mpi::Transport& get() const { return *transport_; }
+  /// A table rank x rank, for people; empty where no rank has a device.
+  std::string table() const { return routes_.devices ? routes_.table() : ""; }
+  /// The same for reports and profiles; nothing where no rank has a device.
+  std::optional<Json> json() const;
+
+ private:
+  mpi::RouteTable routes_;
+  std::unique_ptr<mpi::Transport> transport_;
+};
+
+}  // namespace hios::job

@@ -1,0 +1,112 @@
+#include "engine/job/ranks/watch.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/flight/crash_reporter.h"
+#include "mpi/exchange.h"
+
+namespace hios::job {
+namespace {
+
+/// For the watchdogs of the other ranks, which began to wait at nearly the same time: once one rank
+/// has left, the launcher ends the others.
+constexpr std::chrono::milliseconds kOthersSpeak(700);
+
+[[noreturn]] void end_process(const std::string& line) {
+  flight::report_failure(flight::Ending::kTimeOut, line);
+  std::this_thread::sleep_for(kOthersSpeak);
+  // Only the main thread may call MPI, and it is the one that hangs: the launcher ends the others.
+  std::_Exit(static_cast<int>(ExitCode::kRunFailed));
+}
+
+/// Where a rank's record is.
+struct RecordPlace {
+  std::string host;
+  std::int64_t process = 0;
+  int descriptor = -1;
+  static auto fields(auto& self) { return std::tie(self.host, self.process, self.descriptor); }
+};
+
+/// Whether the rank waits for others, which are to blame then.
+bool waits(const flight::Flight& flight) {
+  const flight::Standing standing = flight::standing_of(flight);
+  if (standing.collective) return true;
+  if (!standing.event) return false;
+  const flight::EventKind kind = standing.event->kind;
+  return kind == flight::EventKind::kAwaitReceive || kind == flight::EventKind::kAwaitSend ||
+         kind == flight::EventKind::kAwaitMessages;
+}
+
+}  // namespace
+
+Watch::Watch(mpi::Transport& transport, double timeout_s, flight::Recorder* recorder,
+             Watchdog::OnStall on_stall)
+    : transport_(transport, recorder),
+      recorder_(recorder),
+      timeout_s_(timeout_s),
+      on_stall_(std::move(on_stall)) {
+  if (!on_stall_) on_stall_ = end_process;
+  if (recorder_) recorder_->set_rank(transport.rank().index(), transport.size());
+}
+
+void Watch::meet() {
+  const RecordPlace mine{transport_.host(), getpid(), recorder_->descriptor()};
+  const std::vector<RecordPlace> places = mpi::gather(transport_, mine);
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::nanoseconds(recorder_->started_ns()));
+  recorder_->set_job(mpi::broadcast(transport_, places[0].host + "-" +
+                                                    std::to_string(places[0].process) + "-" +
+                                                    std::to_string(now.count())));
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    if (r == transport_.rank().index() || places[r].host != mine.host) continue;
+    if (auto record = flight::PeerRecord::open(places[r].process, places[r].descriptor))
+      peers_.push_back({Rank(r), std::move(record)});
+  }
+}
+
+std::string Watch::silent_peers() const {
+  std::string text;
+  for (const Peer& peer : peers_) {
+    const flight::Flight flight = peer.record->read();
+    const std::string trouble = peer.record->trouble();
+    if (trouble.empty() && waits(flight)) continue;
+    text += "; rank " + std::to_string(peer.rank.index()) + " " +
+            (trouble.empty() ? "is busy" : trouble) + ": " + flight::standing_text(flight);
+  }
+  return text;
+}
+
+void Watch::phase(const std::string& what, double extra_s) {
+  if (recorder_) recorder_->phase(what);
+  phase_ = watchdog({[this] { return transport_.heartbeats(); },
+                     [this, what] { return what + ": " + transport_.doing() + silent_peers(); }},
+                    extra_s);
+}
+
+std::unique_ptr<Watchdog> Watch::runs(Watched steps) {
+  phase_.reset();
+  if (recorder_) recorder_->phase("running");
+  steps.current_step = [this, words = std::move(steps.current_step)] {
+    return words() + silent_peers();
+  };
+  return watchdog(std::move(steps), 0);
+}
+
+std::unique_ptr<Watchdog> Watch::watchdog(Watched watched, double extra_s) const {
+  if (timeout_s_ <= 0) return nullptr;
+  const std::string who =
+      "rank " + std::to_string(transport_.rank().index()) + " on " + transport_.host();
+  return std::make_unique<Watchdog>(
+      std::move(watched),
+      Watchdog::Options{.timeout_s = timeout_s_ + extra_s, .who = who, .limit = timeout_name_},
+      on_stall_);
+}
+
+}  // namespace hios::job

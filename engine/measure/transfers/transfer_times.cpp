@@ -1,0 +1,116 @@
+#include "engine/measure/transfers/transfer_times.h"
+
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "engine/backend/host_copies.h"
+#include "engine/host/clock.h"
+#include "hios/base/numbers/statistics.h"
+
+namespace hios {
+namespace {
+
+// What a rank that takes part holds for all sizes.
+struct Ball {
+  Ball(Backend& the_backend, Bytes largest)
+      : backend(the_backend),
+        out(backend.allocate(largest, "the messages to be timed")),
+        in(backend.allocate(largest, "the messages to be timed")),
+        written(largest) {
+    fill(backend, in->data(), largest, {});
+  }
+
+  // A run sends what it has just computed, so what lies in the sender's cache.
+  void write(Bytes size_bytes) {
+    std::memset(written.data(), ++value, size_bytes);
+    backend.write(out->data(), written.data(), size_bytes);
+  }
+
+  Backend& backend;
+  std::unique_ptr<Buffer> out, in;
+  std::vector<std::byte> written;
+  unsigned char value = 0;
+};
+
+// One end of a ping-pong between two ranks, over the channel that runs use. All ranks make one,
+// because transports may open channels together; without a ball, it takes no part.
+class PingPong {
+ public:
+  PingPong(mpi::Transport& transport, Ball* ball, Bytes size_bytes, Rank peer, bool first)
+      : ball_(ball), size_bytes_(size_bytes), first_(first) {
+    if (!ball_) {
+      channel_ = transport.open_channel({}, {});
+      return;
+    }
+    const mpi::Message send{peer, 0, ball->out->data(), size_bytes};
+    const mpi::Message receive{peer, 0, ball->in->data(), size_bytes};
+    channel_ = transport.open_channel({&send, 1}, {&receive, 1});
+    ball_->write(size_bytes);
+  }
+
+  // Half a round trip on the rank that begins it, 0 on the others: the maximum is the measurement.
+  // The ball is back when the device has it; the other rank hands it on without waiting for that,
+  // as what it sends follows what it received.
+  double round() {
+    if (!ball_) return 0;
+    channel_->start_receives();
+    const Stopwatch stopwatch;
+    if (first_) channel_->start_send(0);
+    channel_->await_receive(0);
+    if (first_) ball_->backend.synchronize();
+    const double half = first_ ? stopwatch.ms() / 2 : 0;
+    if (!first_) channel_->start_send(0);
+    channel_->finish();
+    ball_->backend.synchronize();
+    ball_->write(size_bytes_);
+    return half;
+  }
+
+  // Collective.
+  void close(mpi::Transport& transport) {
+    channel_->disconnect();
+    transport.barrier();
+  }
+
+ private:
+  std::unique_ptr<mpi::Channel> channel_;
+  Ball* ball_;
+  Bytes size_bytes_;
+  bool first_;
+};
+
+}  // namespace
+
+std::vector<Bytes> transfer_sizes(Bytes largest) {
+  std::vector<Bytes> sizes;
+  for (Bytes size = Bytes{1} << 10; size <= largest; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& backend,
+                                            const Protocol& protocol,
+                                            DisturbanceReader& disturbance, Rank from, Rank to,
+                                            Bytes largest) {
+  TransferCurve curve{from.index(), to.index(), {}};
+  const std::vector<Bytes> sizes = transfer_sizes(largest);
+  const bool first = transport.rank() == from;
+  const bool takes_part = first || transport.rank() == to;
+  std::optional<Ball> ball;
+  if (takes_part) ball.emplace(backend, sizes.back());
+  bool stopped = false;
+  for (const Bytes size : sizes) {
+    PingPong ping_pong(transport, ball ? &*ball : nullptr, size, first ? to : from, first);
+    const Protocol rounds{
+        .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
+    const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });
+    ping_pong.close(transport);
+    stopped = half.stopped;
+    if (stopped) break;
+    curve.points.emplace_back(size, summarize(half.ms, half.disturbed).best_quarter);
+  }
+  if (stopped) return {};
+  return curve;
+}
+
+}  // namespace hios

@@ -1,0 +1,44 @@
+#include "hios/base/numbers/precision.h"
+
+#include <string>
+
+#include "hios/base/error.h"
+
+namespace hios {
+
+std::string_view to_string(Precision precision) {
+  switch (precision) {
+    case Precision::kTf32:
+      return "tf32";
+    case Precision::kFp16:
+      return "fp16";
+    case Precision::kFp32:
+      break;
+  }
+  return "fp32";
+}
+
+Precision parse_precision(std::string_view text) {
+  std::string known;
+  for (const Precision precision : kPrecisions) {
+    if (text == to_string(precision)) return precision;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(precision));
+  }
+  throw InputError("no arithmetic is called '" + printable(text) + "'; there are " + known);
+}
+
+Precision read_precision(const JsonView& view) {
+  try {
+    return parse_precision(view.string());
+  } catch (const InputError& error) {
+    view.fail(error.what());
+  }
+}
+
+void to_json(Json& json, Precision precision) { json = to_string(precision); }
+
+void from_json(const Json& json, Precision& precision) {
+  precision = parse_precision(json.get_ref<const std::string&>());
+}
+
+}  // namespace hios

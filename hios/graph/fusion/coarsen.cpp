@@ -1,0 +1,300 @@
+/// From layers to operators (Kundu and Shu, "HIOS", section III-A, counts operators in this way).
+///
+/// The layers are walked in the model's order. Each layer that no operator has yet starts one and
+/// takes as many of the layers behind it as a pattern allows:
+///
+///     conv [+ addend] [activation]
+///     sum conv [activation]
+///     [sum] relu conv
+///     [sum] relu depthwise pointwise [relu]
+///     [sum | slice …] concat
+///     pool · global average pool · relu · sum · any other layer       (on their own)
+///
+/// Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in
+/// the same block. So nothing inside an operator is read from outside, no operator waits for its
+/// own output, and merging cannot make a cycle; ordered by their last layers, operators are in
+/// topological order.
+///
+/// Three choices are not forced. A relu between two convolutions belongs to the first, as a
+/// post-operation costs nothing, unless the first has a relu in front already: pre-activation
+/// networks (NASNet, RandWire) put it with the second. And a concat takes the sums that are written
+/// directly before it; a sum written earlier stays an operator, so that its inputs can be released
+/// and its work done early. It takes slices of merged siblings' tensors in the same way, and reads
+/// the wide tensor itself: nothing is copied twice. A sum of two belongs to the convolution in
+/// front of it (a residual network's last of a block), which adds where it would write; of two
+/// convolutions, to the one that comes last, whose other operand is there by then. Where a relu is
+/// in front of a convolution the sum stays alone, as the paper counts.
+///
+/// One pass, O(layers + inputs). tests/hios/graph/fusion/coarsen_test.cpp holds the patterns,
+/// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
+#include "hios/graph/fusion/coarsen.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "hios/model/channel_slice.h"
+
+namespace hios {
+namespace {
+
+template <class Kind>
+const Kind* as(const Layer& layer) {
+  return std::get_if<Kind>(&layer.kind);
+}
+
+class Coarsener {
+ public:
+  explicit Coarsener(const Model& model) : model_(model), taken_(model.layers().size(), false) {}
+
+  /// The layers of each operator, ordered by their last layers.
+  std::vector<std::vector<LayerId>> operators() {
+    std::vector<std::vector<LayerId>> all;
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+      if (taken_[i]) continue;
+      all.push_back(starting_at(LayerId(i)));
+      for (const LayerId id : all.back()) take(id);
+    }
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.back() < b.back(); });
+    return all;
+  }
+
+ private:
+  const Layer& layer(LayerId id) const { return model_.layer(id); }
+
+  void take(LayerId id) {
+    if (taken_[id.index()]) throw std::logic_error(layer(id).name + " would be in two operators");
+    taken_[id.index()] = true;
+  }
+
+  /// The one consumer, if it is of this kind.
+  template <class Kind>
+  std::optional<LayerId> then(LayerId id) const {
+    const auto consumer = only_consumer(model_, id);
+    if (!consumer || !as<Kind>(layer(*consumer))) return {};
+    return consumer;
+  }
+
+  std::vector<LayerId> starting_at(LayerId id) const {
+    if (as<Conv>(layer(id))) return convolution_and_addend(id);
+    if (as<Relu>(layer(id))) return pre_activated(id);
+    if (as<Sum>(layer(id))) return summed(id);
+    if (is_slice_of_siblings(id)) return sliced(id);
+    return {id};
+  }
+
+  bool on_channels(LayerId concat) const { return as<Concat>(layer(concat))->axis == Axis::kC; }
+
+  /// The activation that alone reads it, if one does.
+  std::optional<LayerId> activation_behind(LayerId id) const {
+    const auto consumer = only_consumer(model_, id);
+    if (!consumer || !is_activation(layer(*consumer).kind)) return {};
+    return consumer;
+  }
+
+  /// The sum of two that alone reads a convolution whose other operand was made before it.
+  std::optional<LayerId> addition_behind(LayerId conv) const {
+    const auto sum = then<Sum>(conv);
+    if (!sum || layer(*sum).inputs.size() != 2) return {};
+    for (const TensorId input : layer(*sum).inputs) {
+      const auto producer = model_.tensor(input).producer;
+      if (input != layer(conv).output && (!producer || *producer < conv)) return sum;
+    }
+    return {};
+  }
+
+  /// conv [activation]
+  std::vector<LayerId> convolution(LayerId conv) const {
+    if (const auto activation = activation_behind(conv)) return {conv, *activation};
+    return {conv};
+  }
+
+  /// conv [+ addend] [activation]
+  std::vector<LayerId> convolution_and_addend(LayerId conv) const {
+    const auto sum = addition_behind(conv);
+    if (!sum) return convolution(conv);
+    if (const auto activation = activation_behind(*sum)) return {conv, *sum, *activation};
+    return {conv, *sum};
+  }
+
+  /// relu conv · relu depthwise pointwise [relu] · relu
+  std::vector<LayerId> pre_activated(LayerId relu) const {
+    const auto conv = then<Conv>(relu);
+    // Merged siblings keep the activation behind them, as each of them had it.
+    if (!conv || !layer(*conv).merged.empty()) return {relu};
+    const auto pointwise = then<Conv>(*conv);
+    if (!pointwise || !is_separable(layer(*conv), layer(*pointwise))) return {relu, *conv};
+    const auto last = then<Relu>(*pointwise);
+    if (!last || then<Conv>(*last)) return {relu, *conv, *pointwise};
+    return {relu, *conv, *pointwise, *last};
+  }
+
+  /// A sum, with the operator that alone reads it where that takes sums.
+  std::vector<LayerId> summed(LayerId sum) const {
+    std::vector<LayerId> layers{sum};
+    std::vector<LayerId> behind;
+    if (const auto conv = then<Conv>(sum)) {
+      behind = convolution(*conv);
+    } else if (const auto relu = then<Relu>(sum)) {
+      behind = pre_activated(*relu);
+      if (behind.size() == 1) behind.clear();
+    } else if (const auto concat = then<Concat>(sum); concat && on_channels(*concat)) {
+      behind = terms_up_to(LayerId(sum.index() + 1), *concat);
+    }
+    layers.insert(layers.end(), behind.begin(), behind.end());
+    return layers;
+  }
+
+  /// Of what a wide convolution made, or its activation.
+  bool is_slice_of_siblings(LayerId id) const {
+    const Move* const move = as<Move>(layer(id));
+    if (move == nullptr || !first_sliced_channel(*move, layer(id).input_shapes.front())) {
+      return false;
+    }
+    auto from = model_.tensor(layer(id).inputs.front()).producer;
+    if (from && is_activation(layer(*from).kind)) {
+      from = model_.tensor(layer(*from).inputs.front()).producer;
+    }
+    return from && !layer(*from).merged.empty();
+  }
+
+  /// A slice, with the concat that alone reads it where that takes it.
+  std::vector<LayerId> sliced(LayerId slice) const {
+    std::vector<LayerId> layers{slice};
+    if (const auto concat = then<Concat>(slice); concat && on_channels(*concat)) {
+      const auto behind = terms_up_to(LayerId(slice.index() + 1), *concat);
+      layers.insert(layers.end(), behind.begin(), behind.end());
+    }
+    return layers;
+  }
+
+  /// The layers from `first` to the concat, if all before it are slices, or sums that no
+  /// convolution has taken, that it alone reads.
+  std::vector<LayerId> terms_up_to(LayerId first, LayerId concat) const {
+    std::vector<LayerId> layers;
+    for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
+      const bool term = as<Sum>(layer(id)) || is_slice_of_siblings(id);
+      if (taken_[id.index()] || !term || only_consumer(model_, id) != concat) return {};
+      layers.push_back(id);
+    }
+    layers.push_back(concat);
+    return layers;
+  }
+
+  const Model& model_;
+  std::vector<bool> taken_;
+};
+
+bool is_inside(const OperatorLayers& op, const Model& model, TensorId tensor) {
+  return std::any_of(op.layers.begin(), op.layers.end(),
+                     [&](LayerId id) { return model.layer(id).output == tensor; });
+}
+
+/// "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
+std::string inputs_text(const OperatorLayers& op) {
+  std::string text;
+  for (std::size_t i = 0; i < op.inputs.size();) {
+    const Shape& shape = op.input_shapes[i];
+    std::size_t same = 1;
+    while (i + same < op.inputs.size() && op.input_shapes[i + same] == shape) ++same;
+    if (i > 0) text += ' ';
+    if (same > 1) text += std::to_string(same) + '*';
+    text += shape.to_string();
+    i += same;
+  }
+  return text;
+}
+
+/// Inputs, layers, output: all that the work depends on. A sum says how many it adds, a concat
+/// which of its operands are sums (s) and which are inputs (i).
+std::string signature_of(const OperatorLayers& op, const Model& model) {
+  std::string text = inputs_text(op) + " >";
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    text += ' ' + attributes_text(layer.kind);
+    if (as<Sum>(layer)) text += ' ' + std::to_string(layer.inputs.size());
+    if (as<Concat>(layer)) {
+      text += ' ';
+      for (const TensorId input : layer.inputs) text += is_inside(op, model, input) ? 's' : 'i';
+    }
+    text += " >";
+  }
+  return text + ' ' + model.tensor(op.output).shape.to_string();
+}
+
+std::string kind_of(const OperatorLayers& op, const Model& model) {
+  const auto convolutions = std::count_if(op.layers.begin(), op.layers.end(), [&](LayerId id) {
+    return as<Conv>(model.layer(id)) != nullptr;
+  });
+  if (convolutions > 0) return convolutions > 1 ? "sepconv" : "conv";
+  const Layer& last = model.layer(op.layers.back());
+  if (as<Relu>(last)) return "relu";
+  if (as<Sum>(last)) return "sum";
+  if (as<Concat>(last)) return "concat";
+  if (as<Pool>(last) || as<GlobalAveragePool>(last)) return "pool";
+  std::string kind(onnx_type(last.kind));
+  std::transform(kind.begin(), kind.end(), kind.begin(),
+                 [](char letter) { return 'A' <= letter && letter <= 'Z' ? letter + 32 : letter; });
+  return kind;
+}
+
+/// Of the layer that does most of the work: the convolution, or else the last.
+const std::string& main_layer_name(const OperatorLayers& op, const Model& model) {
+  for (auto id = op.layers.rbegin(); id != op.layers.rend(); ++id) {
+    if (as<Conv>(model.layer(*id))) return model.layer(*id).name;
+  }
+  return model.layer(op.layers.back()).name;
+}
+
+Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
+                Bytes element_bytes) {
+  Operator result;
+  result.name = model.keeps_layer_names() ? main_layer_name(op, model)
+                                          : kind_of(op, model) + '_' + std::to_string(number);
+  result.signature = signature_of(op, model);
+  result.block = model.layer(op.layers.back()).block;
+  result.memory_bytes = model.tensor(op.output).shape.size_bytes(element_bytes);
+  std::int64_t values = 0;
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    values += parameters(layer.kind, layer.input_shapes);
+  }
+  result.parameter_bytes = static_cast<Bytes>(values) * element_bytes;
+  return result;
+}
+
+std::vector<std::vector<LayerId>> grouped_layers(const Model& model, const FusionRules& fusion) {
+  if (fusion.kind == FusionRules::Kind::kDefault) return Coarsener(model).operators();
+  return operators_by_rules(model, fusion);  // without a rule: one layer an operator
+}
+
+}  // namespace
+
+std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_of[id.index()]; }
+
+CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
+  CoarseGraph coarse;
+  coarse.element_bytes = element_bytes;
+  coarse.producer_of.resize(model.tensors().size());
+  std::vector<Operator> operators;
+  std::vector<Edge> edges;
+  for (std::vector<LayerId>& layers : grouped_layers(model, fusion)) {
+    const OpId id(operators.size());
+    OperatorLayers op = fuse(model, std::move(layers));
+    for (const LayerId layer : op.layers) {
+      coarse.producer_of[model.layer(layer).output.index()] = id;
+    }
+    coarse.wanted.push_back(model.is_output(op.output));
+    operators.push_back(vertex(op, model, id.index() + 1, element_bytes));
+    for (const TensorId input : op.inputs) {
+      const auto from = coarse.producer(input);
+      if (from) edges.push_back({*from, id, coarse.size_bytes(model.tensor(input).shape), {}});
+    }
+    coarse.operators.push_back(std::move(op));
+  }
+  coarse.graph = Graph(model.name(), std::move(operators), std::move(edges));
+  return coarse;
+}
+
+}  // namespace hios

@@ -1,0 +1,218 @@
+// Two passes over the layers: which convolutions belong together, then the model written anew. A
+// wide convolution stands where the first of its set stood; all of them read what was there by
+// then. Slices are written as late as can be, so that a concat has those that it alone reads
+// directly in front of it, as it has sums (hios/graph/fusion/coarsen.cpp).
+//
+// O(layers + inputs) but for the search of a layer's set among those that read its tensor.
+#include "hios/graph/fusion/merge_siblings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/graph/fusion/fusion.h"
+#include "hios/model/channel_slice.h"
+
+namespace hios {
+namespace {
+
+/// A convolution that may be merged, and the activation that goes with it.
+struct Sibling {
+  LayerId conv;
+  std::optional<LayerId> activation;
+};
+
+class Siblings {
+ public:
+  explicit Siblings(const Model& model) : model_(model) {
+    for (std::size_t i = 0; i < model.layers().size(); ++i) {
+      const auto sibling = sibling_at(LayerId(i));
+      if (!sibling) continue;
+      const auto set =
+          std::ranges::find_if(sets_, [&](const auto& each) { return fits(each[0], *sibling); });
+      if (set != sets_.end()) {
+        set->push_back(*sibling);
+      } else {
+        sets_.push_back({*sibling});
+      }
+    }
+    std::erase_if(sets_, [](const auto& set) { return set.size() < 2; });
+  }
+
+  const std::vector<std::vector<Sibling>>& sets() const { return sets_; }
+
+ private:
+  const Layer& layer(LayerId id) const { return model_.layer(id); }
+  const Conv& conv(const Sibling& sibling) const {
+    return std::get<Conv>(layer(sibling.conv).kind);
+  }
+
+  /// As the one layer that reads its output, in the shape that it was made in.
+  std::optional<LayerId> only_consumer(LayerId id) const {
+    const TensorId made = layer(id).output;
+    const auto consumers = model_.consumers(made);
+    if (consumers.size() != 1) return {};
+    const Layer& consumer = layer(consumers.front());
+    if (consumer.inputs.size() == 1 && consumer.input_shapes[0] != model_.tensor(made).shape)
+      return {};
+    return consumers.front();
+  }
+
+  std::optional<Sibling> sibling_at(LayerId id) const {
+    const Conv* const found = std::get_if<Conv>(&layer(id).kind);
+    if (found == nullptr || found->kernel != Extent{1, 1} || found->groups != 1) return {};
+    if (model_.is_output(layer(id).output)) return {};
+    const auto consumer = only_consumer(id);
+    if (!consumer) return Sibling{id, {}};
+    if (std::holds_alternative<Sum>(layer(*consumer).kind)) return {};
+    const bool same_block = layer(*consumer).block == layer(id).block;
+    if (!is_activation(layer(*consumer).kind) || !same_block) return Sibling{id, {}};
+    if (model_.is_output(layer(*consumer).output)) return {};
+    return Sibling{id, *consumer};
+  }
+
+  bool fits(const Sibling& a, const Sibling& b) const {
+    const Layer &first = layer(a.conv), &second = layer(b.conv);
+    if (first.inputs != second.inputs || first.input_shapes != second.input_shapes) return false;
+    if (first.block != second.block) return false;
+    Conv as_wide = conv(b);
+    as_wide.out_channels = conv(a).out_channels;
+    if (as_wide != conv(a)) return false;
+    if (a.activation.has_value() != b.activation.has_value()) return false;
+    return !a.activation || layer(*a.activation).kind == layer(*b.activation).kind;
+  }
+
+  const Model& model_;
+  std::vector<std::vector<Sibling>> sets_;  // by the first of each
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(const Model& model)
+      : model_(model), builder_(model.name(), model.tensor(model.input()).shape) {
+    for (const Layer& layer : model.layers()) names_.insert(layer.name);
+    tensors_.resize(model.tensors().size());
+    tensors_[model.input().index()] = builder_.input();
+  }
+
+  Model merged() {
+    const Siblings siblings(model_);
+    for (const auto& set : siblings.sets()) {
+      set_of_[set.front().conv] = &set;
+      for (const Sibling& sibling : set) {
+        left_out_.insert(sibling.conv);
+        if (sibling.activation) left_out_.insert(*sibling.activation);
+      }
+    }
+    for (std::size_t i = 0; i < model_.layers().size(); ++i) write(LayerId(i));
+    return finished();
+  }
+
+ private:
+  /// What is left to take out of a wide tensor.
+  struct Slice {
+    TensorId wide;
+    std::int64_t first = 0, count = 0;
+  };
+
+  void write(LayerId id) {
+    const Layer& layer = model_.layer(id);
+    if (const auto set = set_of_.find(id); set != set_of_.end()) return write_set(*set->second);
+    if (left_out_.contains(id)) return;
+    std::vector<TensorId> inputs;
+    for (const TensorId input : layer.inputs) inputs.push_back(tensor(input));
+    builder_.begin_block(layer.block);
+    tensors_[layer.output.index()] =
+        builder_.add(layer.name, layer.kind, std::move(inputs), layer.input_shapes);
+  }
+
+  void write_set(const std::vector<Sibling>& set) {
+    const Layer& first = model_.layer(set.front().conv);
+    Conv wide = std::get<Conv>(first.kind);
+    wide.out_channels = 0;
+    std::string name;
+    std::vector<MergedConvolution> members;
+    for (const Sibling& sibling : set) {
+      const Layer& layer = model_.layer(sibling.conv);
+      const std::int64_t channels = std::get<Conv>(layer.kind).out_channels;
+      name += (name.empty() ? "" : "+") + layer.name;
+      members.push_back({layer.name, channels});
+      wide.out_channels += channels;
+    }
+    const TensorId input = tensor(first.inputs.front());
+    builder_.begin_block(first.block);
+    TensorId made = builder_.merged_conv(free_name(name), wide, input, first.input_shapes.front(),
+                                         std::move(members));
+    if (const auto activation = set.front().activation) {
+      made = builder_.add(free_name(name + "/activation"), model_.layer(*activation).kind, {made});
+    }
+    std::int64_t from = 0;
+    for (const Sibling& sibling : set) {
+      const Layer& last = model_.layer(sibling.activation.value_or(sibling.conv));
+      const std::int64_t count = model_.tensor(last.output).shape.c;
+      slices_[last.output] = {made, from, count};
+      from += count;
+    }
+  }
+
+  /// The tensor that stands for one of the model's; a slice is written now, for its first consumer.
+  TensorId tensor(TensorId id) {
+    if (const auto slice = slices_.find(id); slice != slices_.end()) {
+      const auto [wide, first, count] = slice->second;
+      const Layer& made_by = model_.layer(*model_.tensor(id).producer);
+      builder_.begin_block(made_by.block);
+      tensors_[id.index()] =
+          builder_.add(made_by.name, channel_slice(builder_.shape(wide), first, count), {wide});
+      slices_.erase(slice);
+    }
+    return *tensors_[id.index()];
+  }
+
+  std::string free_name(std::string name) {
+    while (!names_.insert(name).second) name += '+';
+    return name;
+  }
+
+  Model finished() {
+    std::vector<NamedOutput> outputs(model_.named_outputs().begin(), model_.named_outputs().end());
+    for (NamedOutput& output : outputs) output.tensor = tensor(output.tensor);
+    builder_.share_weights(model_);
+    if (model_.keeps_layer_names()) builder_.keep_layer_names();
+    return std::move(builder_).build(std::move(outputs), model_.named_input());
+  }
+
+  const Model& model_;
+  ModelBuilder builder_;
+  std::set<std::string> names_;
+  std::map<LayerId, const std::vector<Sibling>*> set_of_;  // by the first of each
+  std::set<LayerId> left_out_;
+  std::vector<std::optional<TensorId>> tensors_;  // by the model's own
+  std::map<TensorId, Slice> slices_;              // not written yet, by the model's own tensor
+};
+
+}  // namespace
+
+std::string_view to_string(Merge merge) { return merge == Merge::kNone ? "none" : "siblings"; }
+
+Merge merge_of(std::string_view word) {
+  for (const Merge merge : {Merge::kNone, Merge::kSiblings}) {
+    if (word == to_string(merge)) return merge;
+  }
+  throw InputError("merge " + printable(std::string(word), 200) + ": neither none nor siblings");
+}
+
+std::vector<std::vector<LayerId>> sibling_sets(const Model& model) {
+  std::vector<std::vector<LayerId>> sets;
+  const Siblings siblings(model);
+  for (const auto& set : siblings.sets()) {
+    std::vector<LayerId>& ids = sets.emplace_back();
+    for (const Sibling& sibling : set) ids.push_back(sibling.conv);
+  }
+  return sets;
+}
+
+Model merge_siblings(const Model& model) { return Rewriter(model).merged(); }
+
+}  // namespace hios

@@ -1,0 +1,90 @@
+/// Random networks: who reads whom is a family's (hios/graph/random/), what it costs is drawn here,
+/// for all alike, and hios/graph/random/devices.cpp makes the devices unlike.
+///
+/// Structure and costs come from streams of their own: other costs (p) leave the structure as it
+/// is, and so does whatever is said of devices. Edges are sorted by reader, then by producer.
+/// tests/hios/graph/random/random_dag_test.cpp checks the costs and pins the numbers.
+#include "hios/graph/random/random_dag.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/base/numbers/random.h"
+#include "hios/graph/random/families.h"
+
+namespace hios {
+namespace families {
+namespace {
+
+constexpr double kMinTimeMs = 0.1;
+constexpr double kMaxTimeMs = 4;
+constexpr double kMinUtilization = 0.6;
+constexpr double kMinTransferMs = 0.1;
+
+/// Networks of the paper's family were called so before there were others.
+std::string prefix(const Row& row) {
+  return row.family == RandomDag::Family::kLayered ? "dag" : std::string(row.name);
+}
+
+std::vector<Operator> priced_operators(Structure& structure, Random& costs) {
+  std::vector<Operator> operators(structure.operators);
+  for (std::size_t v = 0; v < operators.size(); ++v) {
+    operators[v].name = structure.names.empty() ? std::string("v").append(std::to_string(v))
+                                                : std::move(structure.names[v]);
+    operators[v].time_ms = costs.uniform(kMinTimeMs, kMaxTimeMs);
+    operators[v].has_time = true;
+    operators[v].utilization = costs.uniform(kMinUtilization, 1);
+  }
+  return operators;
+}
+
+}  // namespace
+
+Parts draw_parts(const RandomDag& parameters) {
+  check(parameters);
+  const Row& row = row_of(parameters.family);
+  Random random(parameters.seed, "random_dag structure");
+  Structure structure = row.draw(parameters, random);
+  std::sort(structure.edges.begin(), structure.edges.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  });
+
+  Random costs(parameters.seed, "random_dag costs");
+  Parts parts{.name = prefix(row) + "-" + std::to_string(structure.operators) + "-" +
+                      std::to_string(parameters.seed),
+              .operators = priced_operators(structure, costs),
+              .edges = {},
+              .stage_cost = {StageCostRule::Kind::kOverlap, 0.5}};
+  parts.edges.reserve(structure.edges.size());
+  for (const auto& [u, v] : structure.edges) {
+    const bool by_producer = parameters.transfer == RandomDag::Transfer::kProducer;
+    const double time_ms = parts.operators[by_producer ? u : v].time_ms;
+    const double transfer_ms = std::max(kMinTransferMs, parameters.p * time_ms);
+    parts.edges.push_back({OpId(u), OpId(v), 0, transfer_ms});
+  }
+  if (row.price != nullptr) row.price(parameters, parts);
+  return parts;
+}
+
+Graph assembled(Parts parts) {
+  return Graph(std::move(parts.name), std::move(parts.operators), std::move(parts.edges),
+               parts.stage_cost);
+}
+
+}  // namespace families
+
+std::size_t RandomDag::edges_at_most() const {
+  return families::row_of(family).edges_at_most(*this);
+}
+
+Graph random_dag(const RandomDag& parameters) {
+  if (parameters.devices != RandomDevices()) {
+    throw InputError(
+        "random network: what is said of devices needs devices, and here is only the network; "
+        "leave speeds, spread, memory, allowed and colocate out");
+  }
+  return families::assembled(families::draw_parts(parameters));
+}
+
+}  // namespace hios

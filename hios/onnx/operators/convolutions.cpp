@@ -1,0 +1,261 @@
+// Part of hios/onnx/operators/families.h: convolutions, and what is one: products with constant
+// matrices, the scale and shift of channels.
+#include <algorithm>
+#include <cmath>
+
+#include "hios/onnx/operators/families.h"
+#include "hios/onnx/operators/windows.h"
+
+namespace hios::onnx {
+namespace {
+
+std::vector<float> bias_of(const Node& node, std::size_t input, std::int64_t channels) {
+  if (!node.has(input)) return {};
+  std::vector<float> bias = node.floats(input);
+  if (static_cast<std::int64_t>(bias.size()) != channels) {
+    node.fail("its bias has " + std::to_string(bias.size()) + " values for " +
+              std::to_string(channels) + " channels");
+  }
+  return bias;
+}
+
+/// The weights as (a, b, h, w).
+View filter_of(const LayerEmitter& emitter, const Node& node, std::size_t rank) {
+  const View& view = node.input(1);
+  if (!view.is_constant()) node.fail("its weights must be constants");
+  if (view.rank() != rank) node.fail("its weights must have as many dimensions as its input");
+  elements(view.dims);
+  return as_image(emitter, view);
+}
+
+std::int64_t groups_of(const Node& node) {
+  const std::int64_t groups = node.integer("group", 1);
+  if (groups < 1 || groups > kMaxExtent) node.fail("needs at least one group");
+  return groups;
+}
+
+Views conv(LayerEmitter& emitter, const Node& node) {
+  const View x = as_image(emitter, node.input(0));
+  const std::size_t rank = node.input(0).rank();
+  const View filter = filter_of(emitter, node, rank);
+  const Extent extent{x.dims[2], x.dims[3]};
+  const Window window = window_of(node, rank, extent, Extent{filter.dims[2], filter.dims[3]});
+  Conv layer;
+  layer.out_channels = filter.dims[0];
+  set_window(layer, window);
+  layer.groups = groups_of(node);
+  if (filter.dims[1] * layer.groups != x.dims[1]) {
+    node.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
+              std::to_string(layer.groups) + " groups, its input has " + std::to_string(x.dims[1]));
+  }
+  ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
+  layer.bias = !parameters.bias.empty();
+  const Placed image = emitter.image(x);
+  const Shape out = infer_shape(layer, {&image.shape, 1});
+  return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
+                  rank)};
+}
+
+/// Where the node gives the output's extent, the padding that leads to it.
+void settle_output(const Node& node, const Extent& in, ConvTranspose& layer) {
+  const auto spatial = node.integer_list("output_shape");
+  const std::string mode = node.text("auto_pad", "NOTSET");
+  if (!spatial && mode != "SAME_UPPER" && mode != "SAME_LOWER") return;
+  Extent wanted{in.h * layer.stride.h, in.w * layer.stride.w};
+  if (spatial) {
+    const bool fits = std::ranges::all_of(
+        *spatial, [](std::int64_t extent) { return extent >= 1 && extent <= kMaxExtent; });
+    if (spatial->empty() || spatial->size() > 2 || !fits) {
+      node.fail("its output_shape must name height and width");
+    }
+    wanted =
+        spatial->size() == 1 ? Extent{1, spatial->front()} : Extent{(*spatial)[0], (*spatial)[1]};
+  }
+  const auto cut = [&](std::int64_t extent, std::int64_t kernel, std::int64_t stride,
+                       std::int64_t dilation, std::int64_t added, std::int64_t to) {
+    const std::int64_t whole = (extent - 1) * stride + (kernel - 1) * dilation + 1 + added;
+    return whole - to;
+  };
+  const std::int64_t h = cut(in.h, layer.kernel.h, layer.stride.h, layer.dilation.h,
+                             layer.output_padding.h, wanted.h),
+                     w = cut(in.w, layer.kernel.w, layer.stride.w, layer.dilation.w,
+                             layer.output_padding.w, wanted.w);
+  // What is wanted beyond the whole is zeros (and the bias) at the end.
+  layer.output_padding.h += std::max<std::int64_t>(0, -h);
+  layer.output_padding.w += std::max<std::int64_t>(0, -w);
+  const std::int64_t off_h = std::max<std::int64_t>(0, h), off_w = std::max<std::int64_t>(0, w);
+  const Extent less{off_h / 2, off_w / 2}, more{off_h - off_h / 2, off_w - off_w / 2};
+  layer.padding = mode == "SAME_UPPER" ? Padding(less, more) : Padding(more, less);
+}
+
+Views conv_transpose(LayerEmitter& emitter, const Node& node) {
+  const View x = as_image(emitter, node.input(0));
+  const std::size_t rank = node.input(0).rank();
+  const View filter = filter_of(emitter, node, rank);
+  ConvTranspose layer;
+  layer.groups = groups_of(node);
+  layer.out_channels = filter.dims[1] * layer.groups;
+  if (filter.dims[0] != x.dims[1]) {
+    node.fail("its weights are for " + std::to_string(filter.dims[0]) +
+              " channels, its input has " + std::to_string(x.dims[1]));
+  }
+  const Extent in{x.dims[2], x.dims[3]};
+  const Window window = window_of(node, rank, in, Extent{filter.dims[2], filter.dims[3]});
+  set_window(layer, window);
+  if (const auto more = node.integer_list("output_padding")) {
+    if (more->size() != rank - 2 ||
+        std::ranges::any_of(*more, [](auto v) { return v < 0 || v > kMaxExtent; })) {
+      node.fail("its output_padding must be 0 or more in height and width");
+    }
+    layer.output_padding = rank == 3 ? Extent{0, more->front()} : Extent{(*more)[0], (*more)[1]};
+  }
+  settle_output(node, in, layer);
+  ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
+  layer.bias = !parameters.bias.empty();
+  const Placed image = emitter.image(x);
+  const Shape out = infer_shape(layer, {&image.shape, 1});
+  return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
+                  rank)};
+}
+
+/// x·Wᵀ + bias over the last axis of x, for W of (columns, inner): a 1×1 convolution.
+View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::vector<float> bias) {
+  const std::int64_t columns = weights.dims[0], inner = weights.dims[1];
+  if (x.rank() == 0 || x.dims.back() != inner) {
+    emitter.fail("multiplies rows of " + std::to_string(x.rank() ? x.dims.back() : 1) +
+                 " values by columns of " + std::to_string(inner));
+  }
+  std::vector<std::size_t> own(x.rank());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
+  Dims dims = x.dims;
+  dims.back() = columns;
+  Conv layer;
+  layer.out_channels = columns;
+  layer.bias = !bias.empty();
+  const Placed rows = emitter.place(x, own);
+  return emitter.emit(layer, {rows}, dims, own, {floats_of(weights), std::move(bias)});
+}
+
+View transposed(const View& matrix) {
+  static constexpr std::size_t kAxes[] = {1, 0};
+  return transpose(matrix, kAxes);
+}
+
+void scale(std::vector<float>& values, float factor) {
+  if (factor == 1) return;
+  for (float& value : values) value *= factor;
+}
+
+Views gemm(LayerEmitter& emitter, const Node& node) {
+  const float alpha = node.number("alpha", 1), beta = node.number("beta", 1);
+  View a = node.input(0), b = node.input(1);
+  if (a.rank() != 2 || b.rank() != 2) node.fail("multiplies matrices: two dimensions each");
+  if (node.integer("transA", 0) != 0) a = transposed(a);
+  if (node.integer("transB", 0) == 0) b = transposed(b);
+  const Dims dims{a.dims[0], b.dims[0]};
+  if (!b.is_constant() || a.is_constant()) node.fail("its second matrix must be a constant");
+  std::vector<float> bias;
+  bool added = !node.has(2);
+  if (node.has(2) && node.input(2).is_constant()) {
+    const View& c = node.input(2);
+    const bool row = c.rank() < 2 || c.dims[0] == 1;
+    if (row) {
+      const View wide = expand(c, c.rank() < 2 ? Dims{dims[1]} : Dims{1, dims[1]});
+      bias = floats_of(wide);
+      scale(bias, beta);
+      added = true;
+    }
+  }
+  View weights = b;
+  if (alpha != 1) {
+    auto scaled = std::make_shared<Constant>();
+    scaled->floats = floats_of(b);
+    scale(scaled->floats, alpha);
+    weights = View{std::move(scaled), b.dims, dense_strides(b.dims), 0};
+  }
+  View result = multiply(emitter, a, weights, std::move(bias));
+  if (added) return {result};
+  if (beta != 1) node.fail("its beta must be 1 where what it adds is no row of constants");
+  return {combine(emitter, Binary::Function::kAdd, result, node.input(2))};
+}
+
+/// Matrices of the last two axes; the axes before broadcast, at most two of them.
+View multiply_tensors(LayerEmitter& emitter, const Node& node, View a, View b) {
+  if (a.is_constant() || b.is_constant()) node.fail("its first operand must be no constant");
+  if (a.rank() == 0 || b.rank() == 0) node.fail("multiplies a scalar");
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (row) a = insert_axis(a, 0);
+  if (column) b = insert_axis(b, 1);
+  const std::size_t rank = std::max(a.rank(), b.rank());
+  if (rank > 4) node.fail("multiplies tensors of more than four dimensions");
+  while (a.rank() < rank) a = insert_axis(a, 0);
+  while (b.rank() < rank) b = insert_axis(b, 0);
+  std::vector<std::size_t> own(rank);
+  Dims dims;
+  for (std::size_t i = 0; i < rank; ++i) {
+    own[i] = i;
+    if (i + 2 < rank) dims.push_back(std::max(a.dims[i], b.dims[i]));
+  }
+  dims.push_back(a.dims[rank - 2]);
+  dims.push_back(b.dims[rank - 1]);
+  const auto matrices = [&](const View& view) {
+    const View whole = emitter.dense(view, own);
+    Dims four = view.dims;
+    while (four.size() < 4) four.insert(four.begin(), 1);
+    return Placed{whole.tensor(), shape_of(four)};
+  };
+  View result = emitter.emit(MatMul{}, {matrices(a), matrices(b)}, dims, own);
+  if (column) result = remove_axis(result, rank - 1);
+  if (row) result = remove_axis(result, rank - 2);
+  return result;
+}
+
+Views matmul(LayerEmitter& emitter, const Node& node) {
+  const View &a = node.input(0), &b = node.input(1);
+  if (b.is_constant() && b.rank() == 2) return {multiply(emitter, a, transposed(b), {})};
+  if (b.is_constant() && b.rank() == 1) {
+    const View product = multiply(emitter, a, insert_axis(b, 0), {});
+    return {remove_axis(product, product.rank() - 1)};
+  }
+  return {multiply_tensors(emitter, node, a, b)};
+}
+
+/// With the running mean and variance: what training would compute is not read.
+Views batch_normalization(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
+  if (training) node.fail("is in training mode: export the network for inference");
+  if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
+  const std::int64_t channels = x.dims[1];
+  std::vector<float> of[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    node.input(i + 1);  // must be there, though it reads like a bias, which need not
+    of[i] = bias_of(node, i + 1, channels);
+  }
+  const double epsilon = node.number("epsilon", 1e-5f);
+  ModelWeights::Values parameters;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
+    const double factor = of[0].at(c) / std::sqrt(double{of[3].at(c)} + epsilon);
+    parameters.weights.push_back(static_cast<float>(factor));
+    parameters.bias.push_back(static_cast<float>(of[1].at(c) - of[2].at(c) * factor));
+  }
+  std::vector<std::size_t> order{0};
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) order.push_back(axis);
+  order.push_back(1);
+  Conv layer;
+  layer.out_channels = layer.groups = channels;
+  const Placed placed = emitter.place(x, order);
+  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters), true)};
+}
+
+}  // namespace
+
+void add_convolutions(Handlers& handlers) {
+  handlers["Conv"] = conv;
+  handlers["ConvTranspose"] = conv_transpose;
+  handlers["Gemm"] = gemm;
+  handlers["MatMul"] = matmul;
+  handlers["BatchNormalization"] = batch_normalization;
+}
+
+}  // namespace hios::onnx

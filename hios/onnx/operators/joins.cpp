@@ -1,0 +1,182 @@
+// Part of hios/onnx/operators/families.h: what makes larger tensors of smaller ones.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "hios/base/error.h"
+#include "hios/onnx/operators/families.h"
+
+namespace hios::onnx {
+namespace {
+
+/// Neighbours along an axis as one tensor.
+View joined(LayerEmitter& emitter, const std::vector<View>& parts, std::size_t axis) {
+  if (parts.size() == 1) return parts.front();
+  Dims dims = parts.front().dims;
+  dims[axis] = 0;
+  for (const View& part : parts) dims[axis] += part.dims[axis];
+  const std::vector<std::size_t> order = memory_order(dims.size());
+  const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
+  Concat layer{axis_of(std::min<std::size_t>(at, 3), std::min<std::size_t>(order.size(), 4))};
+  std::vector<Placed> inputs;
+  for (const View& x : parts) {
+    Placed placed = emitter.place(x, order);
+    if (dims.size() > 4) {  // what is before, the axis, what is behind
+      const auto middle = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+      layer.axis = Axis::kW;
+      placed.shape = {elements(Dims(x.dims.begin(), middle)),
+                      elements(Dims(middle + 1, x.dims.end())), 1, *middle};
+    }
+    inputs.push_back(placed);
+  }
+  return emitter.emit(layer, inputs, dims, order);
+}
+
+/// Zeros where constants will be.
+View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
+                std::int64_t after) {
+  if (x.rank() > 4) emitter.fail("joins constants to tensors of more than four dimensions");
+  const std::vector<std::size_t> order = memory_order(x.rank());
+  const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
+  Pad layer{Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, 0};
+  const auto extent = [&](Shape& shape) -> std::int64_t& {
+    const Axis of = axis_of(at, order.size());
+    return of == Axis::kN ? shape.n : of == Axis::kC ? shape.c : of == Axis::kH ? shape.h : shape.w;
+  };
+  extent(layer.begin) = before;
+  extent(layer.end) = after;
+  Dims dims = x.dims;
+  dims[axis] += before + after;
+  return emitter.emit(layer, {emitter.place(x, order)}, dims, order);
+}
+
+/// Constants as far as they are, zeros elsewhere.
+View constants_in(const std::vector<View>& parts, const Dims& dims, std::size_t axis) {
+  if (elements(dims) > kFoldBudget) throw InputError("joins constants of too many values");
+  auto values = std::make_shared<Constant>();
+  values->floats.resize(static_cast<std::size_t>(elements(dims)));
+  View all{nullptr, dims, dense_strides(dims), 0};
+  std::int64_t begin = 0;
+  std::vector<std::size_t> own(dims.size());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
+  for (const View& part : parts) {
+    if (part.is_constant()) {
+      const std::vector<float> from = floats_of(part);
+      std::size_t next = 0;
+      each_position(slice(all, axis, begin, part.dims[axis], 1), own, [&](std::int64_t at) {
+        values->floats[static_cast<std::size_t>(at)] = from[next++];
+      });
+    }
+    begin += part.dims[axis];
+  }
+  all.base = std::shared_ptr<const Constant>(std::move(values));
+  return all;
+}
+
+Views concat(LayerEmitter& emitter, const Node& node) {
+  Dims dims = node.input(0).dims;
+  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
+  dims[axis] = 0;
+  std::vector<View> all, computed;
+  std::int64_t before = 0, after = 0;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const View& x = node.input(i);
+    if (x.rank() != dims.size()) node.fail("joins tensors of different dimensions");
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (k != axis && x.dims[k] != dims[k]) node.fail("joins tensors of different extents");
+    }
+    if (x.dims[axis] == 0) continue;
+    dims[axis] += x.dims[axis];
+    all.push_back(x);
+    if (x.is_constant()) {
+      (computed.empty() ? before : after) += x.dims[axis];
+    } else if (after > 0) {
+      node.fail("joins constants between tensors that are computed");
+    } else {
+      computed.push_back(x);
+    }
+  }
+  if (computed.empty()) node.fail("joins nothing that is computed");
+  const View tensors = joined(emitter, computed, axis);
+  if (before + after == 0) return {tensors};
+  // x + 0 is x: zeros where the constants belong, and then these.
+  const View wide = with_zeros(emitter, tensors, axis, before, after);
+  return {combine(emitter, Binary::Function::kAdd, wide, constants_in(all, dims, axis))};
+}
+
+/// What a Pad adds, an axis each: before and after.
+std::vector<std::int64_t> pads_of(const Node& node, std::size_t rank) {
+  std::vector<std::int64_t> pads =
+      node.has(1) ? node.integers(1)
+                  : node.integer_list("pads").value_or(std::vector<std::int64_t>());
+  if (!node.has(3)) {
+    if (pads.size() != 2 * rank) node.fail("needs pads for each axis, before and after");
+    return pads;
+  }
+  const std::vector<std::int64_t> axes = node.integers(3);
+  if (pads.size() != 2 * axes.size()) node.fail("needs pads for each of its axes");
+  std::vector<std::int64_t> all(2 * rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = node.axis(axes[i], rank);
+    all[axis] = pads[i];
+    all[rank + axis] = pads[axes.size() + i];
+  }
+  return all;
+}
+
+Views pad(LayerEmitter& emitter, const Node& node) {
+  View x = node.input(0);
+  if (x.rank() == 0 || x.rank() > 4) node.fail("pads one to four dimensions");
+  std::vector<std::int64_t> pads = pads_of(node, x.rank());
+  static const std::map<std::string, Pad::Mode> kModes = {{"constant", Pad::Mode::kConstant},
+                                                          {"reflect", Pad::Mode::kReflect},
+                                                          {"edge", Pad::Mode::kEdge},
+                                                          {"wrap", Pad::Mode::kWrap}};
+  const auto mode = kModes.find(node.text("mode", "constant"));
+  if (mode == kModes.end()) node.fail("has a mode that is unknown");
+  Pad layer{mode->second, {0, 0, 0, 0}, {0, 0, 0, 0}, node.number("value", 0)};
+  if (node.has(2)) {
+    const std::vector<float> value = node.floats(2);
+    if (value.size() != 1) node.fail("needs one value to pad with");
+    layer.value = value.front();
+  }
+  for (const std::int64_t added : pads) {
+    if (added < -kMaxExtent || added > kMaxExtent) node.fail("has pads that cannot be");
+  }
+  Dims before, after, dims = x.dims;
+  for (std::size_t i = 0; i < x.rank(); ++i) {  // what is negative is cut off
+    std::int64_t &begin = pads[i], &end = pads[x.rank() + i];
+    const std::int64_t cut = std::min<std::int64_t>(begin, 0) + std::min<std::int64_t>(end, 0);
+    if (std::max(begin, end) > kMaxExtent || x.dims[i] + cut < 1)
+      node.fail("has pads that cannot be");
+    x = slice(x, i, -std::min<std::int64_t>(begin, 0), x.dims[i] + cut, 1);
+    begin = std::max<std::int64_t>(begin, 0);
+    end = std::max<std::int64_t>(end, 0);
+    dims[i] = x.dims[i] + begin + end;
+  }
+  if (std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; })) return {x};
+  const std::vector<std::size_t> order = reading_order(x);
+  for (const std::size_t axis : order) {
+    before.push_back(pads[axis]);
+    after.push_back(pads[x.rank() + axis]);
+  }
+  const auto zeros_elsewhere = [](const Dims& extents) {
+    Shape shape = shape_of(extents);
+    if (extents.size() < 4) shape.h = 0;
+    if (extents.size() < 3) shape.w = 0;
+    if (extents.size() < 2) shape.n = 0;
+    return shape;
+  };
+  layer.begin = zeros_elsewhere(before);
+  layer.end = zeros_elsewhere(after);
+  return {emitter.emit(layer, {emitter.place(x, order)}, dims, order)};
+}
+
+}  // namespace
+
+void add_joins(Handlers& handlers) {
+  handlers["Concat"] = concat;
+  handlers["Pad"] = pad;
+}
+
+}  // namespace hios::onnx

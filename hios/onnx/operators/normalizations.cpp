@@ -1,0 +1,218 @@
+// Part of hios/onnx/operators/families.h: what brings values to a common mean, variance or sum.
+#include <algorithm>
+#include <cmath>
+
+#include "hios/onnx/operators/families.h"
+
+namespace hios::onnx {
+namespace {
+
+void set(Axes& axes, Axis axis) {
+  switch (axis) {
+    case Axis::kN:
+      axes.n = true;
+      return;
+    case Axis::kC:
+      axes.c = true;
+      return;
+    case Axis::kH:
+      axes.h = true;
+      return;
+    case Axis::kW:
+      axes.w = true;
+      return;
+  }
+}
+
+std::vector<std::size_t> channels_last(std::size_t rank) {
+  std::vector<std::size_t> order{0};
+  for (std::size_t axis = 2; axis < rank; ++axis) order.push_back(axis);
+  order.push_back(1);
+  return order;
+}
+
+/// One value a channel, as a Shape.
+Shape channel_shape(std::int64_t channels) { return {1, channels, 1, 1}; }
+
+/// (N, C, …): over what is behind the channels.
+Views over_pixels(LayerEmitter& emitter, const Node& node, std::int64_t groups) {
+  const View& x = node.input(0);
+  if (x.rank() < 3) node.fail("takes three dimensions or more");
+  const std::int64_t channels = x.dims[1];
+  Normalization layer;
+  layer.axes = {.h = true, .w = true};
+  layer.groups = groups;
+  layer.epsilon = node.number("epsilon", 1e-5f);
+  ModelWeights::Values parameters{node.floats(1), node.floats(2)};
+  for (std::vector<float>* values : {&parameters.weights, &parameters.bias}) {
+    // Before opset 21 a group had one scale and bias.
+    if (groups > 0 && node.opset() < 21 && static_cast<std::int64_t>(values->size()) == groups) {
+      std::vector<float> wide;
+      for (const float value : *values) {
+        wide.insert(wide.end(), static_cast<std::size_t>(channels / groups), value);
+      }
+      *values = std::move(wide);
+    }
+    if (static_cast<std::int64_t>(values->size()) != channels) {
+      node.fail("its scale and bias must have a value for each channel");
+    }
+  }
+  layer.scale = layer.bias = channel_shape(channels);
+  const std::vector<std::size_t> order = channels_last(x.rank());
+  Placed placed = emitter.place(x, order);
+  if (x.rank() == 3) placed.shape = {x.dims[0], channels, 1, x.dims[2]};
+  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters))};
+}
+
+Views instance_normalization(LayerEmitter& emitter, const Node& node) {
+  return over_pixels(emitter, node, 0);
+}
+
+Views group_normalization(LayerEmitter& emitter, const Node& node) {
+  const std::int64_t groups = node.integer("num_groups", 0);
+  const View& x = node.input(0);
+  if (groups < 1 || x.rank() < 3 || x.dims[1] % groups != 0) {
+    node.fail("its num_groups must divide its channels");
+  }
+  return over_pixels(emitter, node, groups);
+}
+
+Views layer_normalization(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const std::size_t first = node.axis(node.integer("axis", -1), x.rank());
+  if (x.rank() > 4) node.fail("takes at most four dimensions");
+  const std::vector<std::size_t> order = reading_order(x);
+  Normalization layer;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (order[k] >= first) set(layer.axes, axis_of(k, order.size()));
+  }
+  layer.epsilon = node.number("epsilon", 1e-5f);
+  ModelWeights::Values parameters;
+  const auto parameter = [&](std::size_t input, std::vector<float>& values) {
+    std::optional<Shape> shape;
+    if (!node.has(input)) return shape;
+    View view = node.input(input);
+    if (!view.is_constant()) node.fail("its scale and bias must be constants");
+    if (view.rank() > x.rank()) node.fail("its scale or bias has more dimensions than its input");
+    while (view.rank() < x.rank()) view = insert_axis(view, 0);
+    Dims extents;
+    for (const std::size_t axis : order) extents.push_back(view.dims[axis]);
+    values = floats_of(view, order);
+    shape = shape_of(extents);
+    return shape;
+  };
+  layer.scale = parameter(1, parameters.weights);
+  layer.bias = parameter(2, parameters.bias);
+  const Placed placed = emitter.place(x, order);
+  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters))};
+}
+
+Views local_response(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  LocalResponseNormalization layer;
+  layer.size = node.integer("size", 0);
+  layer.alpha = node.number("alpha", 1e-4f);
+  layer.beta = node.number("beta", 0.75f);
+  layer.bias = node.number("bias", 1);
+  if (x.rank() < 3) node.fail("takes three dimensions or more");
+  const std::vector<std::size_t> order = channels_last(x.rank());
+  return {emitter.emit(layer, {emitter.place(x, order)}, x.dims, order)};
+}
+
+/// Over one axis; before opset 13 over all from it on.
+Views softmax(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const bool all = node.opset() < 13;
+  if (x.rank() == 0 || x.rank() > 4) node.fail("takes one to four dimensions");
+  const std::size_t axis = node.axis(node.integer("axis", all ? 1 : -1), x.rank());
+  const std::vector<std::size_t> order = reading_order(x);
+  Softmax layer;
+  layer.log = node.type() == "LogSoftmax";
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (all ? order[k] >= axis : order[k] == axis) set(layer.axes, axis_of(k, order.size()));
+  }
+  return {emitter.emit(layer, {emitter.place(x, order)}, x.dims, order)};
+}
+
+Reduce::Function reduction_named(const Node& node) {
+  using F = Reduce::Function;
+  static const std::map<std::string_view, F> kNames = {
+      {"ReduceL1", F::kL1},         {"ReduceL2", F::kL2},
+      {"ReduceLogSum", F::kLogSum}, {"ReduceMax", F::kMax},
+      {"ReduceMean", F::kMean},     {"ReduceLogSumExp", F::kLogSumExp},
+      {"ReduceMin", F::kMin},       {"ReduceProd", F::kProd},
+      {"ReduceSum", F::kSum},       {"ReduceSumSquare", F::kSumSquare}};
+  return kNames.at(node.type());
+}
+
+/// Which axes; newer opsets have them as an input.
+std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {
+  std::vector<std::int64_t> axes = node.integer_list("axes").value_or(std::vector<std::int64_t>());
+  if (node.has(1)) axes = node.integers(1);
+  const bool none = axes.empty() && node.integer("noop_with_empty_axes", 0) != 0;
+  std::vector<bool> reduced(rank, axes.empty() && !none);
+  for (const std::int64_t axis : axes) reduced[node.axis(axis, rank)] = true;
+  return reduced;
+}
+
+Views reduce(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const std::vector<bool> reduced = reduced_axes(node, x.rank());
+  Dims dims = x.dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (reduced[i]) dims[i] = 1;
+  }
+  const std::vector<std::size_t> order = reading_order(x);
+  Reduce layer{reduction_named(node), {}};
+  Placed placed = emitter.place(x, order);
+  if (x.rank() > 4) {  // neighbours that are reduced, or kept, together are one
+    Dims extents;
+    std::vector<bool> kinds;
+    for (const std::size_t axis : order) {
+      if (!kinds.empty() && kinds.back() == reduced[axis]) {
+        extents.back() *= x.dims[axis];
+      } else {
+        extents.push_back(x.dims[axis]);
+        kinds.push_back(reduced[axis]);
+      }
+    }
+    if (extents.size() > 4) node.fail("reduces axes of five dimensions or more in turns");
+    placed.shape = shape_of(extents);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      if (kinds[k]) set(layer.axes, axis_of(k, kinds.size()));
+    }
+  } else {
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (reduced[order[k]]) set(layer.axes, axis_of(k, order.size()));
+    }
+  }
+  const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
+  View result = average && x.rank() == 4 ? emitter.emit(GlobalAveragePool{}, {placed}, dims, order)
+                                         : emitter.emit(layer, {placed}, dims, order);
+  if (node.integer("keepdims", 1) != 0) return {result};
+  for (std::size_t i = x.rank(); i-- > 0;) {
+    if (reduced[i]) result = remove_axis(result, i);
+  }
+  return {result};
+}
+
+}  // namespace
+
+void add_normalizations(Handlers& handlers) {
+  handlers["InstanceNormalization"] = instance_normalization;
+  handlers["GroupNormalization"] = group_normalization;
+  handlers["LayerNormalization"] = layer_normalization;
+  handlers["LRN"] = local_response;
+  handlers["Softmax"] = softmax;
+  handlers["LogSoftmax"] = softmax;
+}
+
+void add_reductions(Handlers& handlers) {
+  for (const char* type :
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceLogSumExp",
+        "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
+    handlers[type] = reduce;
+  }
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,39 @@
+// Part of hios/onnx/operators/families.h: pools over windows and over whole images.
+#include "hios/onnx/operators/families.h"
+#include "hios/onnx/operators/windows.h"
+
+namespace hios::onnx {
+namespace {
+
+Views pool(LayerEmitter& emitter, const Node& node) {
+  const View x = as_image(emitter, node.input(0));
+  const std::size_t rank = node.input(0).rank();
+  Pool layer;
+  layer.kind = node.type() == "MaxPool" ? Pool::Kind::kMax : Pool::Kind::kAverage;
+  const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
+  set_window(layer, window);
+  layer.ceil = node.integer("ceil_mode", 0) != 0;
+  layer.count_padding = layer.kind == Pool::Kind::kAverage &&
+                        node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};
+  const Placed image = emitter.image(x);
+  const Shape out = infer_shape(layer, {&image.shape, 1});
+  return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
+}
+
+Views global_pool(LayerEmitter& emitter, const Node& node) {
+  const View x = as_image(emitter, node.input(0));
+  const Dims dims{x.dims[0], x.dims[1], 1, 1};
+  const LayerKind kind = node.type() == "GlobalMaxPool"
+                             ? LayerKind(Reduce{Reduce::Function::kMax, {.h = true, .w = true}})
+                             : LayerKind(GlobalAveragePool{});
+  return {as_rank(emitter.emit(kind, {emitter.image(x)}, dims), node.input(0).rank())};
+}
+
+}  // namespace
+
+void add_pools(Handlers& handlers) {
+  for (const char* type : {"MaxPool", "AveragePool"}) handlers[type] = pool;
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"}) handlers[type] = global_pool;
+}
+
+}  // namespace hios::onnx

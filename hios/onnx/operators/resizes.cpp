@@ -1,0 +1,150 @@
+// Part of hios/onnx/operators/families.h: Resize and its forerunner Upsample.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "hios/model/layer_fields.h"
+#include "hios/onnx/operators/families.h"
+#include "hios/onnx/operators/windows.h"
+
+namespace hios::onnx {
+namespace {
+
+/// How each axis grows: by the scale that the file says, to an extent.
+struct Growth {
+  std::vector<double> scales;
+  Dims sizes;
+};
+
+template <class Enum>
+Enum named(const Node& node, const std::string& text) {
+  const auto& names = Names<Enum>::kAll;
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) node.fail("'" + text.substr(0, 40) + "' is not computed");
+  return static_cast<Enum>(found - names.begin());
+}
+
+/// The axes that scales and sizes are about: all, or those of the attribute.
+std::vector<std::size_t> scaled_axes(const Node& node, std::size_t rank) {
+  std::vector<std::size_t> axes;
+  if (const auto list = node.integer_list("axes")) {
+    for (const std::int64_t axis : *list) axes.push_back(node.axis(axis, rank));
+  } else {
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(i);
+  }
+  return axes;
+}
+
+/// The number that was meant by the one that was nearest to it: 0.6 for 0.6f, so that places which
+/// are whole numbers come out as such.
+double as_written(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  double meant = value;
+  std::from_chars(text, end, meant);
+  return meant;
+}
+
+Growth growth_of(const Node& node, const View& x, const std::vector<float>& scales,
+                 const std::vector<std::int64_t>& sizes) {
+  Growth growth{std::vector<double>(x.rank(), 1.0), x.dims};
+  const std::vector<std::size_t> axes = scaled_axes(node, x.rank());
+  if (scales.empty() == sizes.empty()) node.fail("needs scales, or sizes, and not both");
+  if (std::max(scales.size(), sizes.size()) != axes.size()) {
+    node.fail("needs as many scales or sizes as axes");
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t in = x.dims[axes[i]];
+    double& scale = growth.scales[axes[i]];
+    std::int64_t& size = growth.sizes[axes[i]];
+    if (!sizes.empty()) {
+      size = sizes[i];
+      scale = static_cast<double>(size) / static_cast<double>(in);
+    } else {
+      scale = as_written(scales[i]);
+      const double wanted = std::floor(static_cast<double>(in) * scale);
+      if (!(wanted >= 1) || wanted > static_cast<double>(kMaxExtent)) {
+        node.fail("has a scale of " + std::to_string(scale));
+      }
+      size = static_cast<std::int64_t>(wanted);
+    }
+    if (size < 1 || size > kMaxExtent) node.fail("has a size of " + std::to_string(size));
+  }
+  return growth;
+}
+
+View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize layer,
+             const Growth& growth) {
+  if (given.rank() != 3 && given.rank() != 4) node.fail("resizes three or four dimensions here");
+  const std::size_t last = given.rank() - 1;
+  const auto stays = [&](std::size_t axis) {
+    return growth.sizes[axis] == given.dims[axis] && growth.scales[axis] == 1;
+  };
+  if (!stays(0) || !stays(1)) node.fail("resizes images or channels; only height and width are");
+  for (std::size_t i = 2; i < given.rank(); ++i) {
+    const double asked = static_cast<double>(given.dims[i]) * growth.scales[i];
+    const auto size = static_cast<double>(growth.sizes[i]);
+    // ONNX aligns with the asked extent, ONNX Runtime with that of the output.
+    if (layer.coordinates == Resize::Coordinates::kAlignCorners && std::fabs(asked - size) > 1e-4) {
+      node.fail(
+          "aligns the corners of an extent that is no whole number, which is read in two ways");
+    }
+  }
+  const View x = as_image(emitter, given);
+  layer.size = {given.rank() == 4 ? growth.sizes[2] : 1, growth.sizes[last]};
+  layer.scale_h = given.rank() == 4 ? growth.scales[2] : 1;
+  layer.scale_w = growth.scales[last];
+  const Dims dims{x.dims[0], x.dims[1], layer.size.h, layer.size.w};
+  return as_rank(emitter.emit(layer, {emitter.image(x)}, dims), given.rank());
+}
+
+/// Opset 10 left open how places are rounded; ONNX Runtime, where it shrinks, rounds up.
+Resize::Nearest opset_10_rounding(const Node& node) {
+  const std::vector<float> scales = node.floats(1);
+  const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });
+  const bool grows = std::ranges::any_of(scales, [](float scale) { return scale > 1; });
+  if (shrinks && grows) node.fail("shrinks one axis and stretches another");
+  return shrinks ? Resize::Nearest::kCeil : Resize::Nearest::kFloor;
+}
+
+Views resize(LayerEmitter& emitter, const Node& node) {
+  if (node.integer("antialias", 0) != 0) node.fail("antialias is not computed");
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch") node.fail("keep_aspect_ratio_policy " + policy + " is not computed");
+  Resize layer;
+  layer.mode = named<Resize::Mode>(node, node.text("mode", "nearest"));
+  const bool first = node.opset() < 11;
+  layer.coordinates = named<Resize::Coordinates>(
+      node, node.text("coordinate_transformation_mode", first ? "asymmetric" : "half_pixel"));
+  layer.nearest = named<Resize::Nearest>(
+      node, node.text("nearest_mode", first ? "floor" : "round_prefer_floor"));
+  layer.cubic_a = node.number("cubic_coeff_a", -0.75f);
+  layer.exclude_outside = node.integer("exclude_outside", 0) != 0;
+  if (first && layer.mode == Resize::Mode::kNearest) layer.nearest = opset_10_rounding(node);
+  const std::size_t at = first ? 1 : 2;
+  const std::vector<float> scales = node.has(at) ? node.floats(at) : std::vector<float>();
+  const std::vector<std::int64_t> sizes =
+      node.has(3) ? node.integers(3) : std::vector<std::int64_t>();
+  const View& x = node.input(0);
+  return {resized(emitter, node, x, layer, growth_of(node, x, scales, sizes))};
+}
+
+Views upsample(LayerEmitter& emitter, const Node& node) {
+  Resize layer;
+  layer.mode = named<Resize::Mode>(node, node.text("mode", "nearest"));
+  layer.coordinates = Resize::Coordinates::kAsymmetric;
+  layer.nearest = Resize::Nearest::kFloor;
+  const std::vector<float> scales =
+      node.has(1) ? node.floats(1) : node.number_list("scales").value_or(std::vector<float>());
+  const View& x = node.input(0);
+  return {resized(emitter, node, x, layer, growth_of(node, x, scales, {}))};
+}
+
+}  // namespace
+
+void add_resizes(Handlers& handlers) {
+  handlers["Resize"] = resize;
+  handlers["Upsample"] = upsample;
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,299 @@
+#include "hios/onnx/read/graph_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "hios/base/error.h"
+#include "hios/onnx/read/layer_emitter.h"
+
+namespace hios::onnx {
+namespace {
+
+constexpr std::size_t kLongestName = 200;
+/// All constants that follow from others, together: four of the largest (kFoldBudget).
+constexpr std::int64_t kFoldedInAll = 4 * kFoldBudget;
+constexpr std::int64_t kOldestOpset = 7, kNewestOpset = 28;
+
+bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// Operators that only fold() knows.
+bool folds(const std::string& type) {
+  static const std::set<std::string_view> kTypes = {
+      "Shape", "Size",           "Constant", "ConstantOfShape", "Range",   "Where",
+      "Equal", "Less",           "Or",       "LessOrEqual",     "Greater", "And",
+      "Not",   "GreaterOrEqual", "Mod",      "ScatterND"};
+  return kTypes.contains(type);
+}
+
+class GraphReader {
+ public:
+  GraphReader(ModelFile& file, const ImportOptions& options)
+      : file_(file), options_(options), graph_(*file.model().mutable_graph()) {}
+
+  Draft read() {
+    settle_opset();
+    refuse_unknown_operators();
+    draft_.name = graph_.name().empty() ? "onnx" : printable(graph_.name());
+    read_initializers();
+    read_input();
+    count_uses();
+    for (auto& node : *graph_.mutable_node()) {
+      read_node(node);
+      for (const std::string& name : node.input()) forget_after_last_use(name);
+    }
+    read_outputs();
+    return std::move(draft_);
+  }
+
+ private:
+  void settle_opset() {
+    for (const auto& import : file_.model().opset_import()) {
+      if (is_standard(import.domain())) opset_ = import.version();
+    }
+    if (opset_ >= kOldestOpset && opset_ <= kNewestOpset) return;
+    file_.fail("is of opset " + std::to_string(opset_) + "; opsets " +
+               std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are read");
+  }
+
+  /// All at once, so that nobody finds them one by one.
+  void refuse_unknown_operators() {
+    std::map<std::string, std::pair<std::string, int>>
+        unknown;  // by type: the first node, how many
+    for (const auto& node : graph_.node()) {
+      const std::string& type = node.op_type();
+      if (is_standard(node.domain()) && (find_handler(type) || folds(type))) continue;
+      const std::string full = is_standard(node.domain()) ? type : node.domain() + "." + type;
+      auto& entry = unknown[printable(full)];
+      if (entry.second++ == 0) entry.first = node_name(node);
+    }
+    if (unknown.empty()) return;
+    std::string list;
+    std::size_t named = 0;
+    for (const auto& [type, entry] : unknown) {
+      if (++named > 12) break;
+      list += (list.empty() ? "" : ", ") + type + " (" +
+              (entry.second > 1 ? std::to_string(entry.second) + " nodes, first " : "node ") + "'" +
+              printable(entry.first, 40) + "')";
+    }
+    if (unknown.size() > 12) list += " and " + std::to_string(unknown.size() - 12) + " more";
+    file_.fail("has operators that are not read: " + list);
+  }
+
+  /// Fit for files and messages.
+  static std::string node_name(const proto::NodeProto& node) {
+    if (!node.name().empty()) return printable(node.name(), kLongestName);
+    for (const std::string& output : node.output()) {
+      if (!output.empty()) return printable(output, kLongestName);
+    }
+    return printable(node.op_type(), kLongestName);
+  }
+
+  void define(const std::string& name, View view) {
+    if (name.empty()) return;
+    if (!made_.insert(name).second) {
+      file_.fail("the value '" + printable(name) + "' is made twice");
+    }
+    values_.emplace(name, std::move(view));
+  }
+
+  void count_uses() {
+    for (const auto& node : graph_.node()) {
+      for (const std::string& name : node.input()) ++uses_left_[name];
+    }
+    for (const auto& output : graph_.output()) ++uses_left_[output.name()];
+  }
+
+  /// Weights are large, and layers have copies: a file should not be in memory twice for long.
+  void forget_after_last_use(const std::string& name) {
+    if (--uses_left_[name] == 0) values_.erase(name);
+  }
+
+  void read_initializers() {
+    if (graph_.sparse_initializer_size() > 0) file_.fail("has sparse tensors, which are not read");
+    for (auto& tensor : *graph_.mutable_initializer()) {
+      const Dims dims(tensor.dims().begin(), tensor.dims().end());
+      std::shared_ptr<const Constant> values = file_.take(tensor);
+      define(tensor.name(), View{std::move(values), dims, dense_strides(dims), 0});
+    }
+  }
+
+  /// The one input that no initializer gives.
+  void read_input() {
+    const proto::ValueInfoProto* input = nullptr;
+    for (const auto& each : graph_.input()) {
+      if (values_.contains(each.name())) continue;  // IR 3 lists weights here, too
+      if (input != nullptr) {
+        file_.fail("has several inputs ('" + printable(input->name()) + "', '" +
+                   printable(each.name()) + "'); one is read");
+      }
+      input = &each;
+    }
+    if (input == nullptr) file_.fail("has no input");
+    const std::string what = "the input '" + printable(input->name()) + "' ";
+    if (!input->type().has_tensor_type()) file_.fail(what + "is no tensor");
+    const auto& type = input->type().tensor_type();
+    const int element = type.elem_type();
+    if (element != proto::TensorProto::FLOAT && element != proto::TensorProto::FLOAT16 &&
+        element != proto::TensorProto::DOUBLE) {
+      file_.fail(what + "holds " + type_name(element) + "; floating-point numbers are read");
+    }
+    file_.set_widens_halves(element == proto::TensorProto::FLOAT16);
+    if (!type.has_shape()) file_.fail(what + "has no shape");
+    const Dims dims = input_dims(type.shape(), what);
+    draft_.input_dims = dims;
+    draft_.input_name = input->name();
+    const std::vector<std::size_t> order = memory_order(dims.size());
+    Dims extents;
+    for (const std::size_t axis : order) extents.push_back(dims[axis]);
+    draft_.tensors.push_back({shape_of(extents), {}});
+    define(input->name(), dense_view(DraftId(0), dims, order));
+  }
+
+  Dims input_dims(const proto::TensorShapeProto& shape, const std::string& what) {
+    if (shape.dim_size() == 0 || shape.dim_size() > 4) {
+      file_.fail(what + "has " + std::to_string(shape.dim_size()) +
+                 " dimensions; one to four are read");
+    }
+    Dims dims;
+    std::set<std::string> open;
+    for (int i = 0; i < shape.dim_size(); ++i) {
+      const auto& dim = shape.dim(i);
+      const bool image = shape.dim_size() == 4;
+      const bool batch = i == 0 && shape.dim_size() > 1;
+      std::optional<std::int64_t> wanted = batch             ? options_.batch
+                                           : image && i == 2 ? options_.height
+                                           : image && i == 3 ? options_.width
+                                                             : std::nullopt;
+      const auto named = options_.dims.find(dim.dim_param());
+      if (!wanted && !dim.dim_param().empty() && named != options_.dims.end()) {
+        wanted = named->second;
+      }
+      if (!wanted && dim.has_dim_value()) wanted = dim.dim_value();
+      if (!wanted && batch) wanted = 1;
+      if (!wanted) {
+        open.insert(dim.dim_param().empty() ? std::to_string(i) : printable(dim.dim_param()));
+      }
+      dims.push_back(wanted.value_or(1));
+      if (dims.back() < 1) file_.fail(what + "has an extent of " + std::to_string(dims.back()));
+    }
+    if (!open.empty()) {
+      std::string names;
+      for (const std::string& name : open) names += (names.empty() ? "" : ", ") + name;
+      throw InputError(file_.name() + ": " + what + "leaves extents open: " + names,
+                       Need{"open-dimensions", {{"names", names}}});
+    }
+    try {
+      elements(dims);
+    } catch (const InputError& error) {
+      file_.fail(what + error.what());
+    }
+    return dims;
+  }
+
+  void read_node(proto::NodeProto& node) {
+    std::vector<const View*> inputs;
+    for (const std::string& name : node.input()) {
+      const auto found = values_.find(name);
+      if (!name.empty() && found == values_.end()) {
+        file_.fail("node '" + printable(node_name(node)) + "' (" + printable(node.op_type()) +
+                   "): reads '" + printable(name) + "', which " +
+                   (left_out_.contains(name) ? "is not computed" : "nothing before it makes"));
+      }
+      inputs.push_back(name.empty() ? nullptr : &found->second);
+    }
+    while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
+    const Node reader(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
+    const Views made = results_of(reader);
+    for (std::size_t i = 0; i < reader.output_count(); ++i) {
+      if (!reader.wants_output(i)) continue;
+      if (i >= made.size()) {  // a mask, indices: fine where nobody wants them
+        left_out_.insert(node.output(static_cast<int>(i)));
+        continue;
+      }
+      define(node.output(static_cast<int>(i)), made[i]);
+    }
+  }
+
+  void count_folded(const Node& node, const Views& made) {
+    if (node.type() == "Constant") return;  // the file's own
+    for (const View& view : made) {
+      folded_ += static_cast<std::int64_t>(view.constant().size());
+      if (folded_ > kFoldedInAll) {
+        node.fail("is one constant too many: together they would be more than " +
+                  std::to_string(kFoldedInAll) + " values");
+      }
+    }
+  }
+
+  Views results_of(const Node& node) {
+    try {
+      if (auto folded = fold(node)) {
+        count_folded(node, *folded);
+        return *std::move(folded);
+      }
+      const Handler handler = find_handler(node.type());
+      if (handler == nullptr) {
+        node.fail("depends on the model's input; it is only read where all its inputs are known");
+      }
+      if (node.input_count() == 0) node.fail("has no input");
+      LayerEmitter emitter(draft_, node);
+      return handler(emitter, node);
+    } catch (const InputError& error) {
+      // What a view or a shape refuses knows nothing of the node.
+      if (std::string_view(error.what()).starts_with(file_.name())) throw;
+      node.fail(error.what());
+    }
+  }
+
+  void read_outputs() {
+    if (graph_.output_size() == 0) file_.fail("has no output");
+    for (const auto& output : graph_.output()) {
+      const std::string what = "the output '" + printable(output.name()) + "' ";
+      const auto found = values_.find(output.name());
+      if (found == values_.end()) {
+        file_.fail(what +
+                   (left_out_.contains(output.name()) ? "is not computed" : "is made by nothing"));
+      }
+      const View& view = found->second;
+      if (view.is_constant()) file_.fail(what + "does not depend on the input");
+      const std::string name = printable(output.name(), kLongestName);
+      draft_.outputs.push_back({name, settled(name, view), view.dims});
+    }
+  }
+
+  /// The tensor that holds an output, as DraftOutput says it lies.
+  DraftId settled(const std::string& name, const View& view) {
+    proto::NodeProto copy;
+    copy.set_op_type("Identity");
+    const Node node(file_, copy, opset_, draft_.unique(name + ".output"), {&view});
+    LayerEmitter emitter(draft_, node);
+    const View whole = emitter.dense(view);
+    if (draft_.tensors[whole.tensor().index()].producer) return whole.tensor();
+    // The input itself: a layer of its own copies it.
+    View as;
+    const Placed placed = emitter.place_anyhow(whole, as);
+    const Move move{placed.shape, {{placed.shape.elements(), 1}}, 0};
+    return emitter.emit(move, {placed}, view.dims, memory_order(view.rank())).tensor();
+  }
+
+  ModelFile& file_;
+  const ImportOptions& options_;
+  proto::GraphProto& graph_;
+  std::int64_t opset_ = 0;
+  std::int64_t folded_ = 0;                       ///< values of constants that follow from others
+  std::unordered_map<std::string, View> values_;  ///< those that are still to be used
+  std::unordered_map<std::string, std::size_t> uses_left_;
+  std::set<std::string> made_;      ///< names of all values, forgotten ones included
+  std::set<std::string> left_out_;  ///< values that no handler computes
+  Draft draft_;
+};
+
+}  // namespace
+
+Draft read_graph(ModelFile& file, const ImportOptions& options) {
+  return GraphReader(file, options).read();
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,117 @@
+#include "hios/onnx/read/layer_emitter.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hios/base/error.h"
+
+namespace hios::onnx {
+namespace {
+
+/// Extents in the order of memory; more than four become four: the first, those in between as one,
+/// the last two.
+Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
+  Dims extents;
+  for (const std::size_t axis : order) extents.push_back(dims[axis]);
+  if (extents.size() <= 4) return extents;
+  const auto last = extents.end() - 2;
+  const std::int64_t between =
+      std::accumulate(extents.begin() + 1, last, std::int64_t{1}, std::multiplies<>());
+  return {extents.front(), between, last[0], last[1]};
+}
+
+/// The loops of a Move: neighbours that can be walked as one are one.
+std::vector<Move::Dimension> loops_of(const View& view, std::span<const std::size_t> order) {
+  std::vector<Move::Dimension> loops;
+  for (const std::size_t axis : order) {
+    const std::int64_t size = view.dims[axis], stride = view.strides[axis];
+    if (size == 1) continue;
+    if (!loops.empty() && loops.back().stride == size * stride) {
+      loops.back() = {loops.back().size * size, stride};
+    } else {
+      loops.push_back({size, stride});
+    }
+  }
+  if (loops.empty()) loops.push_back({1, 0});
+  return loops;
+}
+
+}  // namespace
+
+DraftId LayerEmitter::add(const LayerKind& kind, const std::vector<Placed>& inputs,
+                          ModelWeights::Values parameters, bool affine) {
+  DraftLayer layer;
+  // The first that computes is called as the node is.
+  if (std::holds_alternative<Move>(kind)) {
+    layer.name = draft_.unique(node_.name() + ".move");
+  } else {
+    layer.name = named_ ? draft_.unique(node_.name()) : node_.name();
+    named_ = true;
+  }
+  layer.kind = kind;
+  layer.affine = affine;
+  layer.parameters = std::move(parameters);
+  for (const Placed& input : inputs) {
+    layer.inputs.push_back(input.tensor);
+    layer.input_shapes.push_back(input.shape);
+  }
+  return draft_.add(std::move(layer));
+}
+
+View LayerEmitter::dense(const View& view, std::span<const std::size_t> order) {
+  const std::int64_t count = elements(view.dims);
+  if (count == 0) fail("would compute on an empty tensor");
+  if (view.is_constant()) {
+    auto values = std::make_shared<Constant>();
+    values->type = view.constant().type;
+    if (values->type == Constant::Type::kFloat) {
+      values->floats = floats_of(view, order);
+    } else {
+      values->integers = integers_of(transpose(view, order));
+    }
+    return dense_view(std::move(values), view.dims, order);
+  }
+  if (lies_dense(view, order, draft_.size(view.tensor()))) return view;
+  std::vector<Move::Dimension> loops = loops_of(view, order);
+  if (loops.size() > Move::kMaxDimensions) fail("moves values along more than six dimensions");
+  const Shape& whole = draft_.tensors[view.tensor().index()].shape;
+  const Move move{shape_of(extents_in(view.dims, order)), std::move(loops), view.offset};
+  return dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
+}
+
+Placed LayerEmitter::place(const View& view, std::span<const std::size_t> order) {
+  if (view.is_constant()) fail("computes on a constant where a tensor is needed");
+  return {dense(view, order).tensor(), shape_of(extents_in(view.dims, order))};
+}
+
+Placed LayerEmitter::place_anyhow(const View& view, View& as) {
+  if (view.is_constant()) fail("computes on a constant where a tensor is needed");
+  as = dense_order(view, draft_.size(view.tensor())) ? view : dense(view);
+  return {as.tensor(), draft_.tensors[as.tensor().index()].shape};
+}
+
+Placed LayerEmitter::image(const View& view) {
+  if (view.rank() != 4) {
+    fail("takes images (four dimensions), not " + std::to_string(view.rank()) + " dimensions");
+  }
+  return place(view, memory_order(4));
+}
+
+View LayerEmitter::emit(const LayerKind& kind, const std::vector<Placed>& inputs, const Dims& dims,
+                        std::span<const std::size_t> order, ModelWeights::Values parameters,
+                        bool affine) {
+  const DraftId made = add(kind, inputs, std::move(parameters), affine);
+  if (draft_.size(made) != elements(dims)) {
+    fail("makes " + draft_.tensors[made.index()].shape.to_string() + " where " +
+         std::to_string(elements(dims)) + " values were expected");
+  }
+  return dense_view(made, dims, order);
+}
+
+View LayerEmitter::emit_like(const View& as, const LayerKind& kind, const Placed& input) {
+  View result = as;
+  result.base = add(kind, {input}, {}, false);
+  return result;
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hios/onnx/draft.h"
+#include "hios/onnx/read/file.h"
+
+namespace hios::onnx {
+
+/// One node of the file as its operator sees it: attributes and inputs by their names and places,
+/// every message with the node's name.
+class Node {
+ public:
+  /// `inputs`: null where an optional one is left out. Refers to its arguments.
+  Node(ModelFile& file, proto::NodeProto& node, std::int64_t opset, std::string name,
+       std::vector<const View*> inputs)
+      : file_(file),
+        node_(node),
+        opset_(opset),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)) {}
+
+  const std::string& type() const { return node_.op_type(); }
+  /// As the file calls it, made unique: what its layer is called.
+  const std::string& name() const { return name_; }
+  std::int64_t opset() const { return opset_; }
+  bool widens_halves() const { return file_.widens_halves(); }
+
+  std::size_t input_count() const { return inputs_.size(); }
+  std::size_t output_count() const { return static_cast<std::size_t>(node_.output_size()); }
+  bool wants_output(std::size_t i) const {
+    return i < output_count() && !node_.output(static_cast<int>(i)).empty();
+  }
+  bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
+  const View& input(std::size_t i) const;
+  /// Of a constant input.
+  std::vector<std::int64_t> integers(std::size_t input) const;
+  std::vector<float> floats(std::size_t input) const;
+
+  bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
+  std::int64_t integer(std::string_view attribute, std::int64_t or_else) const;
+  float number(std::string_view attribute, float or_else) const;
+  std::string text(std::string_view attribute, std::string_view or_else) const;
+  std::optional<std::vector<std::int64_t>> integer_list(std::string_view attribute) const;
+  std::optional<std::vector<float>> number_list(std::string_view attribute) const;
+  /// Of a tensor: its values and dims.
+  std::optional<View> tensor(std::string_view attribute) const;
+  /// An axis as ONNX counts them, from the end where negative.
+  std::size_t axis(std::int64_t axis, std::size_t rank) const;
+
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  proto::AttributeProto* find(std::string_view attribute) const;
+  proto::AttributeProto* find(std::string_view attribute,
+                              proto::AttributeProto_AttributeType type) const;
+
+  ModelFile& file_;
+  proto::NodeProto& node_;
+  std::int64_t opset_;
+  std::string name_;
+  std::vector<const View*> inputs_;
+};
+
+}  // namespace hios::onnx

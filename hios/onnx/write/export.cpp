@@ -1,0 +1,144 @@
+#include "hios/onnx/write/export.h"
+
+#include <limits>
+#include <map>
+
+#include "hios/base/error.h"
+#include "hios/onnx/write/layer_nodes.h"
+
+namespace hios::onnx {
+namespace {
+
+constexpr std::int64_t kIrVersion = 7;  // of opset 14
+/// A message of protobuf has less than 2 GiB; this is left for all but weights.
+constexpr std::int64_t kBytesForTheRest = 64 << 20;
+constexpr std::size_t kListed = 12;
+
+void declare(proto::ValueInfoProto& value, const std::string& name,
+             std::span<const std::int64_t> dims) {
+  value.set_name(name);
+  auto& tensor = *value.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(proto::TensorProto::FLOAT);
+  auto& shape = *tensor.mutable_shape();
+  for (const std::int64_t extent : dims) shape.add_dim()->set_dim_value(extent);
+}
+
+/// The model's tensors as values of the graph, by TensorId.
+class Export {
+ public:
+  Export(const Model& model, const LayerValues& values, proto::GraphProto& graph)
+      : model_(model),
+        values_(values),
+        graph_(graph),
+        maker_(graph),
+        names_(model.tensors().size()) {}
+
+  void write() {
+    graph_.set_name(model_.name());
+    name_ends();
+    for (const Layer& layer : model_.layers()) write_one(layer);
+    for (std::size_t i = 0; i < model_.named_outputs().size(); ++i) write_output(i);
+  }
+
+ private:
+  /// Names that people know come first: what is inside gives way.
+  void name_ends() {
+    const NamedInput& input = model_.named_input();
+    const std::string name = maker_.fresh(input.name);
+    declare(*graph_.add_input(), name, input.dims);
+    for (const NamedOutput& output : model_.named_outputs()) {
+      outputs_.push_back(maker_.fresh(output.name));
+      const Shape& shape = model_.tensor(output.tensor).shape;
+      std::string& of_tensor = names_[output.tensor.index()];
+      const bool itself = output.tensor != model_.input() && output.dims == dims_of(shape);
+      if (itself && of_tensor.empty()) of_tensor = outputs_.back();
+    }
+    names_[model_.input().index()] =
+        maker_.from_dims(name, input.dims, model_.tensor(model_.input()).shape);
+  }
+
+  void write_one(const Layer& layer) {
+    std::vector<std::string> inputs;
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      const TensorId id = layer.inputs[i];
+      inputs.push_back(
+          maker_.read_as(names_[id.index()], model_.tensor(id).shape, layer.input_shapes[i]));
+    }
+    std::string& output = names_[layer.output.index()];
+    if (output.empty()) output = maker_.fresh(layer.name);
+    const bool has_values = parameter_counts(layer.kind, layer.input_shapes).total() > 0;
+    write_layer(maker_, model_, layer, inputs, output,
+                has_values ? values_(layer) : ModelWeights::Values{});
+  }
+
+  void write_output(std::size_t i) {
+    const NamedOutput& output = model_.named_outputs()[i];
+    const std::string& value = names_[output.tensor.index()];
+    if (value != outputs_[i]) {
+      const Shape& shape = model_.tensor(output.tensor).shape;
+      maker_.node("Identity", outputs_[i], {maker_.to_dims(value, shape, output.dims)},
+                  outputs_[i]);
+    }
+    declare(*graph_.add_output(), outputs_[i], output.dims);
+  }
+
+  const Model& model_;
+  const LayerValues& values_;
+  proto::GraphProto& graph_;
+  GraphMaker maker_;
+  std::vector<std::string> names_;    ///< by TensorId
+  std::vector<std::string> outputs_;  ///< in order
+};
+
+}  // namespace
+
+void check_exportable(const Model& model) {
+  const std::string where = "model '" + printable(model.name()) + "': ";
+  std::map<std::string, std::pair<std::string, int>> lacking;  // the first layer, how many
+  for (const Layer& layer : model.layers()) {
+    const std::string lack = unwritten(layer);
+    if (lack.empty()) continue;
+    auto& entry = lacking[lack];
+    if (entry.second++ == 0) entry.first = layer.name;
+  }
+  std::string list;
+  std::size_t named = 0;
+  for (const auto& [kind, entry] : lacking) {
+    if (++named > kListed) break;
+    list += (list.empty() ? "" : ", ") + kind + " (" +
+            (entry.second > 1 ? std::to_string(entry.second) + " layers, first '" : "layer '") +
+            printable(entry.first, 40) + "')";
+  }
+  if (lacking.size() > kListed)
+    list += " and " + std::to_string(lacking.size() - kListed) + " more";
+  if (!list.empty()) {
+    throw InputError(where + "has layers that are not written as ONNX (opset " +
+                     std::to_string(kWrittenOpset) + "): " + list);
+  }
+  const std::int64_t most = (std::numeric_limits<std::int32_t>::max() - kBytesForTheRest) /
+                            static_cast<std::int64_t>(sizeof(float));
+  if (model.parameters() > most) {
+    throw InputError(where + "has " + std::to_string(model.parameters()) +
+                     " weights, more than the " + std::to_string(most) +
+                     " that an ONNX file of less than 2 GiB holds");
+  }
+}
+
+void export_model(const Model& model, const LayerValues& values, const std::filesystem::path& file,
+                  Existing existing) {
+  check_exportable(model);
+  std::string bytes;
+  {
+    proto::ModelProto whole;
+    whole.set_ir_version(kIrVersion);
+    whole.set_producer_name("hios");
+    whole.add_opset_import()->set_version(kWrittenOpset);
+    Export(model, values, *whole.mutable_graph()).write();
+    if (!whole.SerializeToString(&bytes)) {
+      throw RunError(printable(file.string(), 200) + ": could not be made into an ONNX file");
+    }
+  }
+  write_text(file, bytes, existing);
+}
+
+}  // namespace hios::onnx

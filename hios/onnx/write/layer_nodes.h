@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hios/model/model.h"
+#include "hios/onnx/write/graph_maker.h"
+
+namespace hios::onnx {
+
+/// The opset of the files that are written.
+inline constexpr std::int64_t kWrittenOpset = 14;
+
+/// What of a layer these nodes cannot say: "Move", "Softmax over several axes". Empty: nothing.
+std::string unwritten(const Layer& layer);
+
+/// Adds the nodes and constants of one layer. `inputs`: images (N, C, H, W) in the shapes in which
+/// the layer reads them. REQUIRES: unwritten(layer) is empty.
+void write_layer(GraphMaker& graph, const Model& model, const Layer& layer,
+                 const std::vector<std::string>& inputs, const std::string& output,
+                 ModelWeights::Values values);
+
+}  // namespace hios::onnx

@@ -1,0 +1,90 @@
+#include "scheduler/algorithms/baselines/annealing.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "hios/base/numbers/random.h"
+#include "scheduler/list/mapping.h"
+#include "scheduler/structures/exponential.h"
+
+// The papers leave the temperatures open. Here they fall by the same factor a hundred times, from a
+// mean operator's time (on the device that is fastest for it) to a thousandth of that: at first a
+// step that lengthens the schedule by one operator is taken every third time, at last none is.
+//
+// O(V + E) a step. best/ has the search that this is a baseline for: it moves order and stages too,
+// and times only what a step changes. Tests: baselines_test, oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr std::int64_t kLevels = 100;
+constexpr double kCooling = 0.93;              // ^100 = 0.0007
+constexpr std::int64_t kWorkToLook = 100'000;  ///< steps · operators between two looks at the clock
+
+/// Over operators, each where it is fastest.
+double mean_least_ms(const Graph& graph, const CostModel& costs) {
+  double sum = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    double least = costs.operator_ms(OpId(i), DeviceId(0));
+    for (std::size_t d = 1; d < costs.platform().size(); ++d) {
+      least = std::min(least, costs.operator_ms(OpId(i), DeviceId(d)));
+    }
+    sum += least;
+  }
+  return graph.size() == 0 ? 0 : sum / static_cast<double>(graph.size());
+}
+
+void start_by_chance(Genes& genes, Random& random) {
+  std::vector<Genes::Move> moves;
+  for (std::size_t gene = 0; gene < genes.size(); ++gene) {
+    const auto choices = genes.choices(gene);
+    moves.push_back({gene, choices[random.below(choices.size())]});
+  }
+  genes.move(moves);
+}
+
+/// A gene and another of its devices.
+Genes::Move random_move(const Genes& genes, Random& random) {
+  const std::size_t gene = random.below(genes.size());
+  const auto choices = genes.choices(gene);
+  DeviceId to = choices[random.below(choices.size() - 1)];
+  if (to == genes.device(gene)) to = choices.back();
+  return {gene, to};
+}
+
+}  // namespace
+
+TimedSchedule schedule_annealing(const Graph& graph, const CostModel& costs,
+                                 std::int64_t iterations, std::uint64_t seed,
+                                 const std::function<bool()>& out_of_time) {
+  MappingTimes times(graph, costs, breadth_first_order(graph));
+  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "annealing", out_of_time));
+  if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
+  Random random(seed, "annealing");
+  start_by_chance(genes, random);
+  Mapping best = genes.mapping();
+  double now_ms = times.latency_ms(best), best_ms = now_ms;
+  double temperature_ms = mean_least_ms(graph, costs);
+  const auto look =
+      std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
+  for (std::int64_t i = 0, level = 0; i < iterations; ++i) {
+    if (i % look == 0 && out_of_time && out_of_time()) return {times.schedule(best), true};
+    for (; level < kLevels * i / iterations; ++level) temperature_ms *= kCooling;
+    const Genes::Move there = random_move(genes, random);
+    const Genes::Move back{there.gene, genes.device(there.gene)};
+    if (!genes.move({&there, 1})) continue;
+    const double ms = times.latency_ms(genes.mapping());
+    if (ms > now_ms + temperature_ms * exponential(random)) {
+      genes.move({&back, 1});
+      continue;
+    }
+    now_ms = ms;
+    if (ms >= best_ms) continue;
+    best_ms = ms;
+    best = genes.mapping();
+  }
+  return {times.schedule(best), false};
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,60 @@
+#include "scheduler/algorithms/baselines/evolution.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hios/base/numbers/random.h"
+#include "scheduler/list/mapping.h"
+
+// O(V + E) a child; one in three is its parent's twin and costs O(V). Tests: baselines_test,
+// oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr std::int64_t kWorkToLook = 100'000;  ///< children · operators between two looks
+
+/// The genes that mutate, each with another of its devices.
+void mutate(const Genes& genes, Random& random, std::vector<Genes::Move>& moves) {
+  moves.clear();
+  for (std::size_t gene = 0; gene < genes.size(); ++gene) {
+    if (random.below(genes.size()) != 0) continue;
+    const auto choices = genes.choices(gene);
+    DeviceId to = choices[random.below(choices.size() - 1)];
+    if (to == genes.device(gene)) to = choices.back();
+    moves.push_back({gene, to});
+  }
+}
+
+}  // namespace
+
+TimedSchedule schedule_evolution(const Graph& graph, const CostModel& costs,
+                                 std::int64_t iterations, std::uint64_t seed,
+                                 const std::function<bool()>& out_of_time) {
+  MappingTimes times(graph, costs, breadth_first_order(graph));
+  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "ea", out_of_time));
+  if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
+  Random random(seed, "ea");
+  double now_ms = times.latency_ms(genes.mapping());
+  const auto look =
+      std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
+  std::vector<Genes::Move> there, back;
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    if (i % look == 0 && out_of_time && out_of_time())
+      return {times.schedule(genes.mapping()), true};
+    mutate(genes, random, there);
+    if (there.empty()) continue;
+    back.clear();
+    for (const Genes::Move& move : there) back.push_back({move.gene, genes.device(move.gene)});
+    if (!genes.move(there)) continue;
+    const double ms = times.latency_ms(genes.mapping());
+    if (ms > now_ms) {
+      genes.move(back);
+    } else {
+      now_ms = ms;
+    }
+  }
+  return {times.schedule(genes.mapping()), false};
+}
+
+}  // namespace hios::scheduler

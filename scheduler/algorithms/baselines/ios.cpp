@@ -1,0 +1,272 @@
+#include "scheduler/algorithms/baselines/ios.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <unordered_map>
+
+#include "scheduler/algorithms/baselines/sequential.h"
+#include "scheduler/structures/pieces.h"
+
+// IOS (Ding et al., "IOS: Inter-operator scheduler for CNN acceleration", MLSys 2021). A state is a
+// downset: operators that contain with each operator all those that it needs. An ending of it is a
+// set of operators that nothing outside the ending needs; it may be the last stage, its groups
+// being its connected components. So
+//   cost(S) = min over endings E of S: cost(S − E) + stage cost of E,  cost(∅) = 0,
+// memoised over the downsets. Pruned as in the paper: at most r operators a group, s groups a
+// stage.
+//
+// Endings are built from closed groups: connected sets C within S of at most r operators such that
+// nothing of S − C needs one of C. Two disjoint closed groups have no edge between them, since it
+// would lead out of one of them, and no path for the same reason; so endings are exactly the sets
+// of disjoint closed groups, each in one way. A stage of one group costs the sum of its operators,
+// as do stages of one operator each, so single groups of several operators need not be tried;
+// neither need stages that cost no less than their operators one after the other.
+//
+// The graph is cut first (pieces.h) and pieces of up to 32 operators are sets of bits. Where a
+// piece has too many endings, or time runs out, states that were not solved cost the sum of their
+// operators, which a serial order attains: the answer stays a valid schedule, the best found.
+//
+// Cost: downsets × endings. Tests: ios_test (equal to brute force on one device), oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+using Mask = std::uint32_t;  ///< operators of a piece
+constexpr std::size_t kPieceLimit = 32;
+constexpr std::size_t kCostsKept = 1'000'000;
+
+class PieceSearch {
+ public:
+  PieceSearch(const Graph& graph, const CostModel& costs, DeviceId device,
+              const std::vector<OpId>& operators, const IosOptions& options,
+              const std::function<bool()>& out_of_time)
+      : costs_(costs),
+        device_(device),
+        operators_(operators),
+        options_(options),
+        out_of_time_(out_of_time),
+        consumers_(operators.size(), 0),
+        neighbours_(operators.size(), 0) {
+    std::unordered_map<OpId, std::size_t> local;
+    for (std::size_t i = 0; i < operators.size(); ++i) local[operators[i]] = i;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      for (EdgeId e : graph.out_edges(operators[i])) {
+        const auto to = local.find(graph.edge(e).to);
+        if (to == local.end()) continue;
+        consumers_[i] |= bit(to->second);
+        neighbours_[i] |= bit(to->second);
+        neighbours_[to->second] |= bit(i);
+      }
+    }
+    list_groups();
+  }
+
+  /// The stages of the piece, first to last.
+  std::vector<Stage> run() {
+    Mask state = static_cast<Mask>((std::uint64_t{1} << operators_.size()) - 1);
+    solve(state);
+    std::vector<Stage> stages;
+    while (state != 0) {
+      const auto solved = solved_.find(state);
+      const Mask ending = solved == solved_.end() ? 0 : solved->second.ending;
+      if (ending == 0) break;
+      stages.push_back(stage_of(ending));
+      state &= ~ending;
+    }
+    for (std::size_t i = operators_.size(); i-- > 0;) {
+      if (state & bit(i)) stages.push_back({{{operators_[i]}}});
+    }
+    std::reverse(stages.begin(), stages.end());
+    return stages;
+  }
+
+  bool complete() const { return !stopped_; }
+  bool out_of_time() const { return late_; }
+
+ private:
+  struct Solved {
+    double ms;
+    Mask ending;  ///< the best last stage; empty: one operator after the other
+  };
+
+  static Mask bit(std::size_t i) { return Mask{1} << i; }
+
+  Mask consumers_of(Mask set) const {
+    Mask consumers = 0;
+    for (Mask rest = set; rest != 0; rest &= rest - 1) {
+      consumers |= consumers_[static_cast<std::size_t>(std::countr_zero(rest))];
+    }
+    return consumers;
+  }
+
+  double serial_ms(Mask set) const {
+    double sum = 0;
+    for (Mask rest = set; rest != 0; rest &= rest - 1) {
+      sum +=
+          costs_.operator_ms(operators_[static_cast<std::size_t>(std::countr_zero(rest))], device_);
+    }
+    return sum;
+  }
+
+  /// All connected sets of at most r operators: those of one, each grown by its neighbours.
+  void list_groups() {
+    std::vector<Mask> grown;
+    for (std::size_t i = 0; i < operators_.size(); ++i) grown.push_back(bit(i));
+    for (std::size_t size = 1; !grown.empty() && size <= options_.max_group; ++size) {
+      std::sort(grown.begin(), grown.end());
+      grown.erase(std::unique(grown.begin(), grown.end()), grown.end());
+      groups_.insert(groups_.end(), grown.begin(), grown.end());
+      std::vector<Mask> larger;
+      for (Mask group : grown) {
+        for (Mask rest = around(group); rest != 0; rest &= rest - 1) {
+          larger.push_back(group | (rest & (~rest + 1)));
+        }
+      }
+      grown = std::move(larger);
+    }
+    for (Mask group : groups_) group_consumers_.push_back(consumers_of(group));
+  }
+
+  Mask around(Mask set) const {
+    Mask result = 0;
+    for (Mask rest = set; rest != 0; rest &= rest - 1) {
+      result |= neighbours_[static_cast<std::size_t>(std::countr_zero(rest))];
+    }
+    return result & ~set;
+  }
+
+  Stage stage_of(Mask ending) const {
+    Stage stage;
+    for (Mask rest = ending; rest != 0;) {
+      Mask group = rest & (~rest + 1);
+      for (Mask more = group; more != 0; group |= more) more = around(group) & ending;
+      Group& operators = stage.groups.emplace_back();
+      for (Mask member = group; member != 0; member &= member - 1) {
+        operators.push_back(operators_[static_cast<std::size_t>(std::countr_zero(member))]);
+      }
+      rest &= ~group;
+    }
+    return stage;
+  }
+
+  double stage_ms(Mask ending) {
+    if (std::has_single_bit(ending)) return serial_ms(ending);
+    const auto known = stage_ms_.find(ending);
+    if (known != stage_ms_.end()) return known->second;
+    const double ms = costs_.stage_ms(stage_of(ending), device_);
+    if (stage_ms_.size() < kCostsKept) stage_ms_.emplace(ending, ms);
+    return ms;
+  }
+
+  bool must_stop() {
+    if (stopped_) return true;
+    if ((++endings_ & 255) == 0 && out_of_time_ && out_of_time_()) late_ = stopped_ = true;
+    if (endings_ > options_.max_endings) stopped_ = true;
+    return stopped_;
+  }
+
+  double solve(Mask state) {
+    if (state == 0) return 0;
+    const auto known = solved_.find(state);
+    if (known != solved_.end()) return known->second.ms;
+    Solved best{serial_ms(state), 0};
+    if (stopped_) return best.ms;
+    std::vector<Mask> closed;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const bool inside = (groups_[g] & ~state) == 0;
+      if (inside && (group_consumers_[g] & state & ~groups_[g]) == 0) closed.push_back(groups_[g]);
+    }
+    extend(state, closed, 0, 0, 0, best);
+    solved_.emplace(state, best);
+    return best.ms;
+  }
+
+  /// Tries all endings of `state` that add to `ending` (of `count` groups) closed groups from
+  /// `next` on; larger endings first, so that a search that is stopped has seen stages of many
+  /// groups.
+  void extend(Mask state, const std::vector<Mask>& closed, std::size_t next, Mask ending,
+              std::size_t count, Solved& best) {
+    if (count < options_.max_groups) {
+      for (std::size_t i = next; i < closed.size(); ++i) {
+        if ((closed[i] & ending) != 0) continue;
+        extend(state, closed, i + 1, ending | closed[i], count + 1, best);
+        if (stopped_) return;
+      }
+    }
+    const bool worth_trying = count > 1 || std::has_single_bit(ending);
+    if (!worth_trying || must_stop()) return;
+    const double last = stage_ms(ending);
+    if (count > 1 && last >= serial_ms(ending)) return;
+    const double ms = solve(state & ~ending) + last;
+    if (ms < best.ms) best = {ms, ending};
+  }
+
+  const CostModel& costs_;
+  DeviceId device_;
+  const std::vector<OpId>& operators_;
+  const IosOptions& options_;
+  const std::function<bool()>& out_of_time_;
+  std::vector<Mask> consumers_, neighbours_;    // by operator
+  std::vector<Mask> groups_, group_consumers_;  // connected sets of at most r operators
+  std::unordered_map<Mask, Solved> solved_;     // by downset
+  std::unordered_map<Mask, double> stage_ms_;   // by ending
+  std::int64_t endings_ = 0;
+  bool stopped_ = false;
+  bool late_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+IosOptions limited(const IosOptions& options, const CostModel& costs, DeviceId device) {
+  IosOptions limits = options;
+  const int streams = std::max(1, costs.platform().device(device).streams);
+  limits.max_groups = std::min(limits.max_groups, static_cast<std::size_t>(streams));
+  return limits;
+}
+
+}  // namespace
+
+IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
+                           const IosOptions& options, const std::function<bool()>& out_of_time,
+                           const std::function<void(std::string_view)>& progress) {
+  const IosOptions limits = limited(options, costs, device);
+  IosResult result;
+  if (limits.max_groups < 2) {  // all orders cost the same
+    result.stages = sequential(graph);
+    return result;
+  }
+  const Pieces pieces = cut_into_pieces(graph, kPieceLimit);
+  result.optimal = pieces.lossless;
+  for (std::size_t i = 0; i < pieces.pieces.size(); ++i) {
+    if (progress) {
+      progress("ios: piece " + std::to_string(i + 1) + " of " +
+               std::to_string(pieces.pieces.size()));
+    }
+    PieceSearch search(graph, costs, device, pieces.pieces[i], limits, out_of_time);
+    for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
+    result.optimal = result.optimal && search.complete();
+    result.out_of_time = result.out_of_time || search.out_of_time();
+  }
+  return result;
+}
+
+IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, DeviceId device,
+                              std::span<const OpId> operators, const IosOptions& options,
+                              const std::function<bool()>& out_of_time) {
+  const IosOptions limits = limited(options, costs, device);
+  IosResult result{{}, operators.size() <= kPieceLimit, false};
+  for (std::size_t begin = 0; begin < operators.size(); begin += kPieceLimit) {
+    const auto some = operators.subspan(begin, std::min(kPieceLimit, operators.size() - begin));
+    const std::vector<OpId> piece(some.begin(), some.end());
+    PieceSearch search(graph, costs, device, piece, limits, out_of_time);
+    for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
+    result.optimal = result.optimal && search.complete();
+    result.out_of_time = result.out_of_time || search.out_of_time();
+  }
+  return result;
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,16 @@
+#include "scheduler/algorithms/baselines/met.h"
+
+#include "scheduler/list/mapping.h"
+
+// O(V·M + E), so nothing here looks at the clock but packing. Where devices are alike, all go to
+// the first: a baseline that says what parallelism is worth. Tests: baselines_test, oracle_test.
+
+namespace hios::scheduler {
+
+TimedSchedule schedule_met(const Graph& graph, const CostModel& costs,
+                           const std::function<bool()>& out_of_time) {
+  const MappingTimes times(graph, costs, breadth_first_order(graph));
+  return {times.schedule(fastest_mapping(graph, costs, times.order(), "met", out_of_time)), false};
+}
+
+}  // namespace hios::scheduler

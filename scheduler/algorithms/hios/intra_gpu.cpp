@@ -1,0 +1,73 @@
+#include "scheduler/algorithms/hios/intra_gpu.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "scheduler/algorithms/hios/merge_trials.h"
+#include "scheduler/algorithms/hios/stage_graph.h"
+#include "scheduler/list/priorities.h"
+
+// Alg. 2 of Kundu and Shu, HIOS. For every operator v_i by priority that is still alone in its
+// stage, windows of 2, 3, … w consecutive operators from v_i on along its device are tried, and the
+// one with the least latency is kept if that is below the latency without it. A window ends at the
+// device's end, at an operator that is in a merged stage already, and at `streams` operators.
+//
+// If an operator of the window waits for another one or for what waits for it, by edges or by the
+// order on other devices, they depend on each other or a cycle would arise, and larger windows need
+// not be tried. (Edges alone would miss the cycles through the order on other devices.)
+//
+// A window that costs no less than its operators one after the other cannot help, since it also
+// waits for all their inputs: it is not timed. That settles serial costs at once. What a merge does
+// to the latency is the merge_trials' to find out, without timing the rest of the schedule where
+// there is no need; it decides what simulating each merged schedule would decide (fast_forms_test).
+// Since windows begin in the order of priorities, all in all this takes O(n·w·log n) and little
+// more where latencies hardly ever tie; O(n·w·(V + E)) at most.
+//
+// Not optimal: greedy, neighbours only. Tests: intra_gpu_test (a cycle through another device,
+// merged neighbours, streams) and oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+double serial_ms(const StageGraph& stages, const std::vector<StageGraph::NodeId>& members) {
+  double sum = 0;
+  for (const auto member : members) sum += stages.cost_ms(member);
+  return sum;
+}
+
+/// Tries the windows that begin at `op` and keeps the best if it helps.
+void try_windows_from(OpId op, std::size_t window, const CostModel& costs, StageGraph& stages,
+                      MergeTrials& trials) {
+  const StageGraph::NodeId first = stages.node_of(op);
+  if (stages.merged(first)) return;
+  const DeviceId device = stages.device(first);
+  const int streams = costs.platform().device(device).streams;
+  const std::size_t most = std::min(window, static_cast<std::size_t>(std::max(1, streams)));
+  std::vector<StageGraph::NodeId> members{first};
+  while (members.size() < most) {
+    const auto next = stages.after(members.back());
+    if (next == StageGraph::kNone || stages.merged(next)) break;
+    members.push_back(next);
+    if (!stages.mergeable(members)) break;
+    const double cost = costs.stage_ms(stages.stage_of(members), device);
+    if (cost < serial_ms(stages, members)) trials.try_merging(members, cost);
+  }
+  trials.merge_best();
+}
+
+}  // namespace
+
+TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
+                          std::size_t window, const std::function<bool()>& out_of_time) {
+  const std::vector<OpId> order = priority_order(graph, costs);
+  StageGraph stages(graph, costs, schedule, order);
+  MergeTrials trials(stages);
+  for (OpId op : order) {
+    if (out_of_time && out_of_time()) return {stages.schedule(), true};
+    try_windows_from(op, window, costs, stages, trials);
+    trials.passed(op);
+  }
+  return {stages.schedule(), false};
+}
+
+}  // namespace hios::scheduler

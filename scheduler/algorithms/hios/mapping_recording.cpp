@@ -1,0 +1,246 @@
+#include "scheduler/algorithms/hios/mapping_recording.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
+#include "scheduler/list/timeline.h"
+#include "scheduler/structures/history_tree.h"
+
+// Alg. 3 of Kundu and Shu, HIOS (HIOS-MR without its intra-GPU part). Row i of a table has for each
+// device j the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives
+// it. So an entry stands for a whole history: its device, then that of v_{i-1}, … back to v_1, each
+// with the finish time that its own entry holds. v_i on j is tried after each of the histories that
+// end in row i−1: it starts once j is free and every predecessor's output is there, wherever that
+// predecessor went.
+//
+// The paper reads each history back in full, O(n²·M²). Here each row carries, for each of its
+// histories, when every device is free; where a predecessor went is asked of the tree that the
+// histories are (history_tree). O(n·M² + M·E·log n) with the same sums, so the same decisions;
+// fast_forms_test holds it to the plain form.
+//
+// Of devices that price all operators alike, v_i is tried on the first i only (the paper's
+// min(M, i), where all are alike): the others would be equal by symmetry. So what other devices
+// there are beside them does not show.
+//
+// Where the paper takes the history with the earliest finish of v_n, this one takes the least
+// latency, then the earliest finish: the same in a graph with one output, and right in others,
+// where v_n need not end last. Valid by construction: every operator has one device, and the order
+// on a device is that of the priorities, which is topological.
+//
+// Memory: a history carries what every device has left, and the first operator of those that share
+// a label reserves for all; the tree says where it went.
+//
+// Not optimal: one history a device survives each row. Tests: mapping_recording_test, oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What a row keeps of each of its histories besides its entry.
+struct History {
+  std::vector<double> free_ms;  // by device: the last finish there
+  std::vector<Bytes> room;      // by device: memory left; empty without limits
+};
+
+class MappingTable {
+ public:
+  MappingTable(const Graph& graph, const CostModel& costs)
+      : graph_(graph),
+        costs_(costs),
+        empty_(graph, costs),
+        devices_(costs.platform().size()),
+        order_(priority_order(graph, costs)),
+        position_(positions(order_)),
+        tree_(graph.size(), devices_),
+        ends_(devices_),
+        next_ends_(devices_),
+        twins_before_(count_twins()) {
+    first_of_unit_.assign(empty_.units().size(), graph.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (const auto unit = empty_.unit(order_[i])) {
+        first_of_unit_[*unit] = std::min(first_of_unit_[*unit], i);
+      }
+    }
+  }
+
+  std::size_t rows() const { return order_.size(); }
+  const std::vector<OpId>& order() const { return order_; }
+
+  /// False if no history has a device that can take the row's operator.
+  bool fill_row(std::size_t i) {
+    tree_.begin_row(i);
+    if (i == 0) {
+      fill_first_row();
+    } else {
+      for (std::size_t k = 0; k < devices_; ++k) {
+        if (tree_.entry(i - 1, DeviceId(k)).exists()) extend_history(i, DeviceId(k));
+      }
+    }
+    bool any = false;
+    for (std::size_t j = 0; j < devices_; ++j) {
+      if (!tree_.entry(i, DeviceId(j)).exists()) continue;
+      any = true;
+      end_history(i, DeviceId(j));
+    }
+    ends_.swap(next_ends_);
+    return any;
+  }
+
+  /// The devices of the first `count` operators of the order in the best history of its last row.
+  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) const {
+    std::vector<std::optional<DeviceId>> mapping(graph_.size());
+    if (count == 0) return mapping;
+    std::pair<double, double> least{kInfinity, kInfinity};
+    DeviceId best;
+    for (std::size_t j = 0; j < devices_; ++j) {
+      const HistoryTree::Entry& entry = tree_.entry(count - 1, DeviceId(j));
+      if (!entry.exists()) continue;
+      const auto& free = ends_[j].free_ms;
+      const double latency = *std::max_element(free.begin(), free.end());
+      if (std::pair(latency, entry.finish_ms) < least) {
+        least = {latency, entry.finish_ms};
+        best = DeviceId(j);
+      }
+    }
+    for (std::size_t i = count; i-- > 0;) {
+      mapping[order_[i].index()] = best;
+      best = DeviceId(tree_.entry(i, best).parent);
+    }
+    return mapping;
+  }
+
+ private:
+  bool are_twins(DeviceId a, DeviceId b) const {
+    const Platform& platform = costs_.platform();
+    if (platform.device(a).memory_bytes != platform.device(b).memory_bytes) return false;
+    if (costs_.launch_ms(a) != costs_.launch_ms(b)) return false;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      if (costs_.operator_ms(OpId(i), a) != costs_.operator_ms(OpId(i), b)) return false;
+    }
+    return true;
+  }
+
+  std::vector<std::size_t> count_twins() const {
+    std::vector<std::size_t> before(devices_, 0);
+    for (std::size_t d = 1; d < devices_; ++d) {
+      for (std::size_t e = d; e-- > 0 && before[d] == 0;) {
+        if (are_twins(DeviceId(d), DeviceId(e))) before[d] = before[e] + 1;
+      }
+    }
+    return before;
+  }
+
+  bool tried(std::size_t row, std::size_t device) const { return twins_before_[device] <= row; }
+
+  void fill_first_row() {
+    for (std::size_t j = 0; j < devices_; ++j) {
+      if (!tried(0, j)) continue;
+      if (!empty_.may_go(order_[0], DeviceId(j))) continue;
+      const DeviceId device(j);
+      tree_.set(0, device, costs_.launch_ms(device) + costs_.operator_ms(order_[0], device), {});
+    }
+  }
+
+  /// Tries the row's operator on every device after the history that ends with the row before on
+  /// device k.
+  void extend_history(std::size_t i, DeviceId k) {
+    const OpId op = order_[i];
+    const History& history = ends_[k.index()];
+    inputs_.clear();
+    for (EdgeId e : graph_.in_edges(op)) {
+      const std::size_t row = position_[graph_.edge(e).from.index()];
+      const DeviceId device = tree_.ancestor(i - 1, k, row);
+      inputs_.push_back({e, device, tree_.entry(row, device).finish_ms});
+    }
+    const auto unit_goes = device_of_unit(i, k);
+    for (std::size_t j = 0; j < devices_; ++j) {
+      if (!tried(i, j)) continue;
+      const DeviceId device(j);
+      if (unit_goes ? *unit_goes != device : !fits(op, device, history)) continue;
+      double start = history.free_ms[j];
+      for (const Input& input : inputs_) {
+        const double transfer = costs_.transfer_ms(input.edge, input.device, device);
+        start = std::max(start, input.finish_ms + transfer);
+      }
+      const double finish = start + costs_.operator_ms(op, device);
+      if (finish < tree_.entry(i, device).finish_ms) tree_.set(i, device, finish, k);
+    }
+  }
+
+  /// Where the history has put those that share the operator's label.
+  std::optional<DeviceId> device_of_unit(std::size_t i, DeviceId k) const {
+    const auto unit = empty_.unit(order_[i]);
+    if (!unit || first_of_unit_[*unit] >= i) return std::nullopt;
+    return tree_.ancestor(i - 1, k, first_of_unit_[*unit]);
+  }
+
+  bool fits(OpId op, DeviceId device, const History& history) const {
+    return empty_.able(op, device) &&
+           (history.room.empty() || empty_.bytes(op) <= history.room[device.index()]);
+  }
+
+  /// What the row's history on the device leaves.
+  void end_history(std::size_t i, DeviceId device) {
+    const HistoryTree::Entry& entry = tree_.entry(i, device);
+    History& history = next_ends_[device.index()];
+    if (i > 0) {
+      history = ends_[entry.parent];
+    } else {
+      for (std::size_t d = 0; d < devices_; ++d) {
+        history.free_ms.push_back(costs_.launch_ms(DeviceId(d)));
+      }
+      for (std::size_t d = 0; d < devices_ && empty_.limited(); ++d) {
+        history.room.push_back(empty_.room(DeviceId(d)));
+      }
+    }
+    double& free = history.free_ms[device.index()];
+    free = std::max(free, entry.finish_ms);
+    const auto unit = empty_.unit(order_[i]);
+    const bool reserved = unit && first_of_unit_[*unit] < i;
+    if (history.room.empty() || reserved) return;
+    Bytes& room = history.room[device.index()];
+    if (room != Placement::kNoLimit) room -= empty_.bytes(order_[i]);
+  }
+
+  struct Input {
+    EdgeId edge;
+    DeviceId device;
+    double finish_ms;
+  };
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  const Placement empty_;
+  std::size_t devices_;
+  std::vector<OpId> order_;
+  std::vector<std::size_t> position_;       // in order_, by operator
+  std::vector<std::size_t> first_of_unit_;  // its row, by unit
+  HistoryTree tree_;
+  std::vector<History> ends_, next_ends_;  // of the last row and the one being filled, by device
+  std::vector<Input> inputs_;              // of the row's operator in one history
+  std::vector<std::size_t> twins_before_;  // by device: how many before it are just like it
+};
+
+}  // namespace
+
+TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
+                              const std::function<bool()>& out_of_time) {
+  MappingTable table(graph, costs);
+  std::size_t rows = 0;
+  while (rows < table.rows() && !(out_of_time && out_of_time())) {
+    if (!table.fill_row(rows++)) {
+      const auto packed = pack_operators(graph, costs, "mapping recording", out_of_time);
+      return {list_schedule(graph, costs, table.order(), packed), false};
+    }
+  }
+  return {list_schedule(graph, costs, table.order(), table.best_mapping(rows)),
+          rows < table.rows()};
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,256 @@
+#include "scheduler/algorithms/list/getf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "hios/base/numbers/random.h"
+#include "scheduler/list/earliest_start.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
+
+// The authors prove GETF's bound for any assignment of operators to groups: longest path, plus
+// work, plus communication on a chain; the linear program only makes the first two small. So the
+// rule that stands in its place changes no more than how small they are. Where all operators are
+// in the group that is fastest for them the longest path is as short as it can be, so only the work
+// of a group is worth a move; each is timed anew, O(V + E), at most one for each operator and
+// group.
+//
+// Operators that share a label are in one group: a label has one device.
+//
+// Tests: baselines_test, earliest_start_test, oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+
+/// By device; 0 where it can run nothing.
+std::vector<double> speeds(const Graph& graph, const CostModel& costs) {
+  const std::size_t devices = costs.platform().size();
+  std::vector<double> least_ms(devices, 0), own_ms(devices, 0);
+  std::vector<bool> used(devices, false);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    double least = kInfinity;
+    for (std::size_t d = 0; d < devices; ++d) {
+      least = std::min(least, costs.operator_ms(OpId(i), DeviceId(d)));
+    }
+    for (std::size_t d = 0; d < devices; ++d) {
+      if (!costs.can_run(OpId(i), DeviceId(d))) continue;
+      least_ms[d] += least;
+      own_ms[d] += costs.operator_ms(OpId(i), DeviceId(d));
+      used[d] = true;
+    }
+  }
+  std::vector<double> speeds(devices, 0);
+  for (std::size_t d = 0; d < devices; ++d) {
+    if (used[d]) speeds[d] = own_ms[d] > 0 ? least_ms[d] / own_ms[d] : 1;
+  }
+  return speeds;
+}
+
+class Assignment {
+ public:
+  Assignment(const Graph& graph, const CostModel& costs,
+             const std::vector<std::vector<DeviceId>>& groups)
+      : graph_(graph),
+        groups_(groups),
+        labels_(graph, costs),
+        time_ms_(graph.size() * groups.size(), kInfinity),
+        group_of_(graph.size()),
+        finish_ms_(graph.size()),
+        work_ms_(groups.size(), 0) {
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        time_ms_[i * groups.size() + g] = mean_ms(OpId(i), costs, groups[g]);
+      }
+    }
+    for (std::size_t i = 0; i < graph.size(); ++i) begin(OpId(i));
+    now_ms_ = length_ms();
+  }
+
+  /// A way out of its group, and what an operator takes there over what it takes now.
+  struct Way {
+    double loss;
+    OpId op;
+    std::size_t group;
+  };
+
+  /// The least loss first; equal ones lie spread over the graph, or all that is early in it would
+  /// go to a slow group.
+  std::vector<Way> ways() const {
+    std::vector<Way> ways;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const OpId op(i);
+      if (!group_of_[i] || members(op).front() != op) continue;
+      const double now = together_ms(op, *group_of_[i]);
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const double there = together_ms(op, g);
+        if (g != *group_of_[i] && there < kInfinity) {
+          ways.push_back({now > 0 ? there / now : kInfinity, op, g});
+        }
+      }
+    }
+    Random random(0, "getf");  // the same order every time
+    for (std::size_t i = ways.size(); i > 1; --i) {
+      std::swap(ways[i - 1], ways[random.below(i)]);
+    }
+    std::stable_sort(ways.begin(), ways.end(),
+                     [](const Way& a, const Way& b) { return a.loss < b.loss; });
+    return ways;
+  }
+
+  /// Where that makes the greatest of longest path and work less.
+  void try_to_go(const Way& way) {
+    const std::size_t from = *group_of_[way.op.index()];
+    if (from == way.group || work_ms_[from] < now_ms_) return;
+    const std::vector<double> work_before = work_ms_;
+    put(way.op, way.group);
+    const double ms = length_ms();
+    if (ms < now_ms_) {
+      now_ms_ = ms;
+      return;
+    }
+    put(way.op, from);
+    work_ms_ = work_before;
+  }
+
+  std::vector<std::optional<std::size_t>> take() { return std::move(group_of_); }
+
+ private:
+  std::span<const OpId> members(const OpId& op) const {
+    const auto unit = labels_.unit(op);
+    return unit ? std::span<const OpId>(labels_.units()[*unit]) : std::span(&op, 1);
+  }
+
+  /// Over those of the group that can run it and all that must come with it.
+  double mean_ms(OpId op, const CostModel& costs, const std::vector<DeviceId>& group) const {
+    double sum = 0;
+    std::size_t able = 0;
+    for (const DeviceId device : group) {
+      if (!labels_.able(op, device)) continue;
+      sum += costs.operator_ms(op, device);
+      ++able;
+    }
+    return able == 0 ? kInfinity : sum / static_cast<double>(able);
+  }
+
+  double together_ms(OpId op, std::size_t group) const {
+    double sum = 0;
+    for (const OpId member : members(op)) sum += time_ms(member, group);
+    return sum;
+  }
+  double time_ms(OpId op, std::size_t group) const {
+    return time_ms_[op.index() * groups_.size() + group];
+  }
+
+  /// In the group where it and its label are fastest, the fastest group among equals.
+  void begin(OpId op) {
+    double least = kInfinity;
+    std::optional<std::size_t> best;
+    for (std::size_t g = groups_.size(); g-- > 0;) {
+      const double ms = together_ms(op, g);
+      if (ms >= least) continue;
+      least = ms;
+      best = g;
+    }
+    group_of_[op.index()] = best;
+  }
+
+  void put(OpId op, std::size_t group) {
+    for (const OpId member : members(op)) group_of_[member.index()] = group;
+  }
+
+  /// The longest path, or the work of a group over its devices where that is more.
+  double length_ms() {
+    std::fill(work_ms_.begin(), work_ms_.end(), 0);
+    double longest = 0;
+    for (const OpId op : graph_.topological()) {
+      const auto& group = group_of_[op.index()];
+      double finish = group ? time_ms(op, *group) : 0;
+      if (group) work_ms_[*group] += finish;
+      double ready = 0;
+      for (const EdgeId e : graph_.in_edges(op)) {
+        ready = std::max(ready, finish_ms_[graph_.edge(e).from.index()]);
+      }
+      finish_ms_[op.index()] = finish += ready;
+      longest = std::max(longest, finish);
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      work_ms_[g] /= static_cast<double>(groups_[g].size());
+      longest = std::max(longest, work_ms_[g]);
+    }
+    return longest;
+  }
+
+  const Graph& graph_;
+  const std::vector<std::vector<DeviceId>>& groups_;
+  Placement labels_;             // with nothing placed
+  std::vector<double> time_ms_;  // operator × group
+  std::vector<std::optional<std::size_t>> group_of_;
+  std::vector<double> finish_ms_;  // of length_ms()
+  std::vector<double> work_ms_;    // by group, over its devices
+  double now_ms_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<DeviceId>> speed_groups(const Graph& graph, const CostModel& costs) {
+  const std::vector<double> speed = speeds(graph, costs);
+  const auto devices = static_cast<double>(speed.size());
+  double base = 2;
+  if (speed.size() > 2) base = std::max(base, std::log(devices) / std::log(std::log(devices)));
+  const double fastest = *std::max_element(speed.begin(), speed.end());
+  std::vector<std::vector<DeviceId>> groups;
+  for (double low = fastest / devices; low <= fastest && fastest > 0; low *= base) {
+    std::vector<DeviceId> group;
+    for (std::size_t d = 0; d < speed.size(); ++d) {
+      if (low <= speed[d] && speed[d] < low * base) group.emplace_back(d);
+    }
+    if (!group.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<std::optional<std::size_t>> group_assignment(
+    const Graph& graph, const CostModel& costs, const std::vector<std::vector<DeviceId>>& groups,
+    const std::function<bool()>& out_of_time) {
+  Assignment assignment(graph, costs, groups);
+  std::size_t count = 0;
+  for (const Assignment::Way& way : assignment.ways()) {
+    if (count++ % kOperatorsToLook == 0 && out_of_time && out_of_time()) break;
+    assignment.try_to_go(way);
+  }
+  return assignment.take();
+}
+
+TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs,
+                            const std::function<bool()>& out_of_time) {
+  const auto groups = speed_groups(graph, costs);
+  const auto group_of = group_assignment(graph, costs, groups, out_of_time);
+  std::vector<std::optional<std::size_t>> group_of_device(costs.platform().size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const DeviceId device : groups[g]) group_of_device[device.index()] = g;
+  }
+  const std::vector<OpId> order = priority_order(graph, costs);
+  EarliestStart placed(graph, costs, order, [&](OpId op, DeviceId device) {
+    const auto& group = group_of[op.index()];
+    return !group || group_of_device[device.index()] == group;
+  });
+  for (std::size_t count = 0; !placed.is_done(); ++count) {
+    if (count % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+      return {list_schedule(graph, costs, order, placed.devices()), true};
+    }
+    const auto choice = placed.next();
+    if (!choice) {
+      const auto packed = pack_operators(graph, costs, "getf", out_of_time);
+      return {list_schedule(graph, costs, order, packed), false};
+    }
+    placed.place(*choice);
+  }
+  return {placed.schedule(), false};
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,53 @@
+#include "scheduler/algorithms/list/heft.h"
+
+#include <vector>
+
+#include "hios/evaluate/simulate.h"
+#include "scheduler/list/earliest_finish.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
+
+// O(V·(M + in-edges·M) + V·gaps): gaps are looked at from the time on at which an operator is
+// ready, and in the order of ranks few lie behind that. Where labels and memory leave an operator
+// no device, pack_operators() places all, and list scheduling orders them.
+//
+// Tests: heft_test (the paper's example, Fig. 3; against a plain form), oracle_test.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+
+TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
+                       const std::function<bool()>& out_of_time) {
+  EarliestFinish placed(graph, costs);
+  std::size_t count = 0;
+  for (const OpId op : order) {
+    if (count++ % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+      return {list_schedule(graph, costs, order, placed.devices()), true};
+    }
+    if (placed.place(op)) continue;
+    return {list_schedule(graph, costs, order, pack_operators(graph, costs, "heft", out_of_time)),
+            false};
+  }
+  return {placed.schedule(), false};
+}
+
+}  // namespace
+
+TimedSchedule schedule_heft(const Graph& graph, const CostModel& costs, const HeftOptions& options,
+                            const std::function<bool()>& out_of_time) {
+  const std::vector<OpId> by_mean = priority_order(graph, costs);
+  TimedSchedule best = in_order(graph, costs, by_mean, out_of_time);
+  if (!options.least_ranks || best.out_of_time) return best;
+  const std::vector<OpId> by_least = priority_order(graph, costs, RankTimes::kLeast);
+  if (by_least == by_mean) return best;
+  TimedSchedule other = in_order(graph, costs, by_least, out_of_time);
+  const auto latency = [&](const TimedSchedule& found) {
+    return simulate(graph, found.schedule, costs).latency_ms;
+  };
+  if (latency(other) >= latency(best)) return best;
+  return other;
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,188 @@
+#include "scheduler/best/moves/moves.h"
+
+#include <algorithm>
+
+// Three changes reach every arrangement: an operator enters another stage, an operator stands alone
+// somewhere, and companions change their device together. Two more are shortcuts through worse
+// ones: two operators exchange their places, and a stage moves as a whole.
+//
+// Where memory is short, most ways from one valid placement to another lead through such as fill a
+// device beyond its memory. So no change is refused for that: what it costs is up to the search.
+// And some changes are trades, of several operators between devices (trades.h).
+//
+// Operators on long paths are picked more often, since only their moves can shorten the schedule:
+// the greater through_ms() of two drawn ones.
+//
+// Tests: timing_test (every move leaves a valid schedule), best_test (constraints).
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr double kExchange = 0.25;   ///< share of moves
+constexpr double kMoveStage = 0.1;   ///< share of moves
+constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a stage pays
+// Share of trades where memory is short: half of the moves where few placements are valid, as in
+// small graphs. In large ones bytes are finer, and a trade costs more than other moves.
+constexpr double kTrade = 0.5;          ///< at most
+constexpr double kLeastTrade = 0.05;    ///< at least
+constexpr double kTradeOperators = 12;  ///< divided by the number of operators, within these two
+constexpr double kCritical = 0.5;       ///< share of operators picked as the more critical of two
+/// The farthest that an operator looks for another place in the sequence. Ranges are wider in
+/// large graphs only, where most places are as good as hopeless.
+constexpr std::int64_t kReach = 256;
+
+}  // namespace
+
+Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
+    : arrangement_(arrangement), timing_(timing), random_(random), trades_(arrangement, random) {
+  const SearchProblem& problem = arrangement.problem();
+  for (DeviceId device : problem.usable()) {
+    any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(device);
+  }
+  any_labels_ = problem.any_companions();
+  if (problem.memory_binds()) {
+    trade_share_ =
+        std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kLeastTrade, kTrade);
+  }
+}
+
+void Moves::confine() {
+  confined_.clear();
+  if (!arrangement_.confined()) return;
+  const Window window = arrangement_.window();
+  for (std::size_t p = window.first; p < window.end; ++p) {
+    const auto members = arrangement_.operators(arrangement_.at(p));
+    confined_.insert(confined_.end(), members.begin(), members.end());
+  }
+}
+
+bool Moves::propose() {
+  const OpId op = pick();
+  if (!arrangement_.confined() && trade_share_ > 0 && below(trade_share_))
+    return trades_.propose(op);
+  const double kind = random_.uniform();
+  if (kind < kExchange) return exchange(op);
+  if (kind < kExchange + kMoveStage) return move_stage(op);
+  if (any_labels_ && !arrangement_.confined() && !arrangement_.problem().companions(op).empty() &&
+      below(0.2)) {
+    return move_companions(op);
+  }
+  return relocate(op);
+}
+
+OpId Moves::any_operator() {
+  if (!confined_.empty()) return confined_[random_.below(confined_.size())];
+  return OpId(random_.below(arrangement_.problem().operators()));
+}
+
+OpId Moves::pick() {
+  const OpId one = any_operator();
+  if (!below(kCritical)) return one;
+  const OpId other = any_operator();
+  const double through = timing_.through_ms(arrangement_.slot_of(one));
+  return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
+}
+
+bool Moves::may_change_device(OpId op, DeviceId device) const {
+  if (device == arrangement_.device_of(op)) return true;
+  const SearchProblem& problem = arrangement_.problem();
+  return problem.companions(op).empty() && problem.costs().can_run(op, device);
+}
+
+/// A stage in the range other than `except`; kNoSlot where chance met none.
+Slot Moves::pick_stage(const PositionRange& range, Slot except) {
+  const std::int64_t here = arrangement_.position(except);
+  const auto first = static_cast<std::int64_t>(arrangement_.window().first);
+  const auto end = static_cast<std::int64_t>(arrangement_.window().end) - 1;
+  const std::int64_t low = std::max({range.first, first, here - kReach});
+  const std::int64_t high = std::min({range.last, end, here + kReach});
+  const auto width = static_cast<std::uint64_t>(high - low + 1);
+  std::int64_t position = low + static_cast<std::int64_t>(random_.below(width));
+  for (; position <= high; ++position) {
+    const Slot slot = arrangement_.at(static_cast<std::size_t>(position));
+    if (!arrangement_.empty(slot) && slot != except) return slot;
+  }
+  return kNoSlot;
+}
+
+/// REQUIRES: range.first < range.last.
+std::int64_t Moves::pick_gap(const PositionRange& range, Slot from) {
+  const std::int64_t here = arrangement_.position(from);
+  const std::int64_t low = std::max(range.first, here - kReach);
+  const std::int64_t high = std::min(range.last - 1, here + kReach);
+  return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+bool Moves::relocate(OpId op) {
+  return any_sharing_ && below(kEnterStage) ? enter_stage(op) : stand_alone(op);
+}
+
+bool Moves::enter_stage(OpId op) {
+  const Slot slot = pick_stage(arrangement_.range(op), arrangement_.slot_of(op));
+  if (slot == kNoSlot) return false;
+  const DeviceId device = arrangement_.device(slot);
+  if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
+  if (arrangement_.operators(slot).size() >= StagePricer::kMostOperators) return false;
+  arrangement_.join(op, slot);
+  return true;
+}
+
+bool Moves::stand_alone(OpId op) {
+  const PositionRange range = arrangement_.range(op);
+  if (range.first >= range.last) return false;  // it reads and is read in its own stage
+  const DeviceId device = arrangement_.problem().any_device(random_);
+  if (!may_change_device(op, device)) return false;
+  arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
+  return true;
+}
+
+/// The operator enters another stage, and one of that stage takes the place that it left.
+bool Moves::exchange(OpId op) {
+  const Slot left = arrangement_.slot_of(op);
+  const DeviceId left_device = arrangement_.device(left);
+  const Slot entered = pick_stage(arrangement_.range(op), left);
+  if (entered == kNoSlot) return false;
+  const auto members = arrangement_.operators(entered);
+  const OpId other = members[random_.below(members.size())];
+  const DeviceId entered_device = arrangement_.device(entered);
+  if (!may_change_device(op, entered_device)) return false;
+  arrangement_.join(op, entered);
+  const PositionRange range = arrangement_.range(other);
+  const std::int64_t place = arrangement_.position(left);
+  if (!may_change_device(other, left_device)) return false;
+  if (!arrangement_.empty(left)) {
+    if (place < range.first || place > range.last) return false;
+    arrangement_.join(other, left);
+  } else {
+    if (place < range.first || place >= range.last) return false;
+    arrangement_.isolate(other, left_device, place);
+  }
+  return true;
+}
+
+bool Moves::move_stage(OpId op) {
+  const Slot slot = arrangement_.slot_of(op);
+  const PositionRange range = arrangement_.range_of_stage(slot);
+  const DeviceId device = arrangement_.problem().any_device(random_);
+  for (OpId member : arrangement_.operators(slot)) {
+    if (!may_change_device(member, device)) return false;
+  }
+  arrangement_.shift(slot, device, pick_gap(range, slot));
+  return true;
+}
+
+/// All with the operator's label go to another device, each to a stage of its own near its place.
+bool Moves::move_companions(OpId op) {
+  const DeviceId device = arrangement_.problem().any_device(random_);
+  if (device == arrangement_.device_of(op)) return false;
+  for (OpId member : arrangement_.problem().companions(op)) {
+    if (!arrangement_.problem().costs().can_run(member, device)) return false;
+    const PositionRange range = arrangement_.range(member);
+    if (range.first >= range.last) return false;
+    const std::int64_t here = arrangement_.position(arrangement_.slot_of(member));
+    arrangement_.isolate(member, device, std::clamp(here, range.first, range.last - 1));
+  }
+  return true;
+}
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,140 @@
+#include "scheduler/best/starts/starts.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/algorithms/baselines/ios.h"
+#include "scheduler/algorithms/baselines/sequential.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/mapping_recording.h"
+#include "scheduler/algorithms/list/clustering.h"
+#include "scheduler/algorithms/list/heft.h"
+#include "scheduler/algorithms/list/peft.h"
+#include "scheduler/algorithms/variants.h"
+#include "scheduler/best/starts/memory_starts.h"
+#include "scheduler/bounds/bounds.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/list/priorities.h"
+#include "scheduler/list/requirements.h"
+#include "scheduler/list/timeline.h"
+#include "scheduler/structures/run_all.h"
+
+// Whether an algorithm keeps memory limits and shared devices is judged by its schedule: what
+// validate() refuses is no start. An algorithm that refuses the problem itself is none either.
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
+constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
+constexpr std::size_t kFirstThatEndsEarly = 2;  ///< of the algorithms that starts() asks
+
+/// The schedule with its latency, or nothing where it is refused.
+template <class Make>
+std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::string name,
+                             Make make) {
+  try {
+    Schedule schedule = make();
+    if (!validate(graph, costs.platform(), schedule).empty()) return std::nullopt;
+    const double latency = simulate(graph, schedule, costs).latency_ms;
+    return Start{std::move(name), std::move(schedule), latency};
+  } catch (const InputError&) {
+    return std::nullopt;  // It says why it cannot; others may.
+  }
+}
+
+/// What a schedule on this device alone takes at least. 0 with a profile, whose stages are known to
+/// the cost model of all devices only.
+double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId device,
+                           const std::function<bool()>& stop) {
+  if (costs.configuration(device)) return 0;
+  const Platform alone({costs.platform().device(device)});
+  return lower_bound(graph, CostModel::from_graph(graph, alone), stop).ms;
+}
+
+}  // namespace
+
+std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
+                          const std::function<bool()>& out_of_time) {
+  const auto late = [&] { return out_of_time && out_of_time(); };
+  using Algorithm = std::pair<const char*, std::function<Schedule()>>;
+  // Cheap ones first: with few threads, the expensive ones get the remaining time.
+  std::vector<Algorithm> algorithms = {
+      {"sequential",
+       [&] {
+         return on_one_device(costs.platform(), single_device(graph, costs, "sequential"),
+                              sequential(graph));
+       }},
+      {"list",
+       [&] {
+         return list_schedule(graph, costs, priority_order(graph, costs),
+                              std::vector<std::optional<DeviceId>>(graph.size()));
+       }},
+      {"filling", [&] { return fill_in_order(graph, costs, out_of_time); }}};
+  const auto longest_paths = [&](bool through_touching) {
+    return [&, through_touching](const CostModel& by) {
+      return map_longest_paths(graph, by, {false, through_touching}, out_of_time);
+    };
+  };
+  const std::vector<std::pair<const char*, std::vector<Variant>>> mappings = {
+      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, out_of_time); }}},
+      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, out_of_time); }}},
+      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, out_of_time); }}},
+      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, out_of_time); }}},
+      {"hios-lp", {longest_paths(false), longest_paths(true)}}};
+  const auto grouped = [&](const Variant& map) {
+    return [&, map](const CostModel& by) {
+      return parallelize(graph, by, map(by).schedule, kWindow, out_of_time);
+    };
+  };
+  const auto add_mappings = [&](bool with_groups) {
+    for (const auto& mapping : mappings) {
+      algorithms.emplace_back(mapping.first, [&, with_groups] {
+        std::vector<Variant> variants;
+        for (const Variant& map : mapping.second)
+          variants.push_back(with_groups ? grouped(map) : map);
+        return shortest(graph, costs, variants, true, out_of_time).schedule;
+      });
+    }
+  };
+  // Where links contend, Alg. 2 may lengthen what it is given: it does not look at them.
+  const bool contended = costs.platform().contention() != hios::Contention::kNone;
+  if (graph.size() > kLarge || contended) add_mappings(false);
+  add_mappings(true);
+  std::vector<std::optional<Start>> made(algorithms.size());
+  run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
+    // Out of time from their beginning, all behind these return the list schedule too.
+    if (i >= kFirstThatEndsEarly && late()) return;
+    made[i] = attempt(graph, costs, algorithms[i].first, algorithms[i].second);
+  });
+  std::vector<Start> found;
+  for (std::optional<Start>& start : made) {
+    if (start) found.push_back(std::move(*start));
+  }
+  if (found.empty()) pack_operators(graph, costs, "best", out_of_time);  // says why there is none
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
+  return found;
+}
+
+std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
+                               std::int64_t max_endings, const Context& context) {
+  return attempt(graph, costs, "ios", [&] {
+    const DeviceId device = single_device(graph, costs, "ios");
+    if (bound_on_one_device(graph, costs, device, context.out_of_time) >= latency_ms) {
+      throw InputError("ios: cannot be shorter than what there is");
+    }
+    IosOptions limits;
+    limits.max_endings = max_endings;
+    IosResult result =
+        schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
+    return on_one_device(costs.platform(), device, std::move(result.stages));
+  });
+}
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hios/base/numbers/random.h"
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "scheduler/structures/flat_graph.h"
+
+namespace hios::scheduler::best {
+
+/// What the search reads in its inner loops, as flat arrays: the graph's edges from both ends, and
+/// who must share a device. Immutable; all islands of a search share one. Keeps a copy of the costs
+/// that reports no unmeasured stages, since islands ask from several threads. The graph and
+/// platform of `costs` must outlive it.
+class SearchProblem {
+ public:
+  explicit SearchProblem(const CostModel& costs);
+
+  /// One end of an edge: the operator at the other end, and the edge.
+  struct Link {
+    OpId op;
+    EdgeId edge;
+  };
+
+  const CostModel& costs() const { return costs_; }
+  const Graph& graph() const { return costs_.graph(); }
+  const Platform& platform() const { return costs_.platform(); }
+  std::size_t operators() const { return rank_.size(); }
+  std::size_t devices() const { return platform().size(); }
+  /// The devices that can run some operator, the only ones that the search gives any.
+  std::span<const DeviceId> usable() const { return usable_; }
+  /// Whether links carry one tensor at a time.
+  bool contended() const { return platform().contention() != hios::Contention::kNone; }
+  bool usable(DeviceId device) const { return is_usable_[device.index()]; }
+  DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
+
+  std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
+  std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
+  /// The operator's position in the graph's topological order.
+  std::uint32_t rank(OpId op) const { return rank_[op.index()]; }
+  /// All operators with the same `colocate` label, the operator itself too; of one operator without
+  /// a label, nothing.
+  std::span<const OpId> companions(OpId op) const;
+  bool any_companions() const { return !labels_.empty(); }
+  double utilization(OpId op) const { return utilization_[op.index()]; }
+  /// Outputs and parameters, which the operator's device must hold; saturated.
+  Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
+  /// The most that a device may hold; the largest number where it has no limit.
+  Bytes memory_limit(DeviceId device) const { return memory_limit_[device.index()]; }
+  /// Whether some usable device could not hold all operators.
+  bool memory_binds() const { return memory_binds_; }
+  /// Of all operators, each the mean over devices.
+  double total_operator_ms() const { return total_operator_ms_; }
+  double total_held_bytes() const { return total_held_bytes_; }
+
+ private:
+  void gather_usable();
+  void gather_companions();
+  void gather_memory();
+
+  CostModel costs_;
+  FlatGraph<Link> edges_;
+  std::vector<std::uint32_t> rank_;
+  std::vector<DeviceId> usable_;
+  std::vector<bool> is_usable_;  // by device
+  std::vector<std::vector<OpId>> labels_;
+  std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
+  std::vector<Bytes> held_bytes_;
+  std::vector<Bytes> memory_limit_;  // by device
+  bool memory_binds_ = false;
+  double total_operator_ms_ = 0;
+  double total_held_bytes_ = 0;
+  std::vector<double> utilization_;
+};
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,199 @@
+#include "scheduler/best/state/stage_pricer.h"
+
+#include <algorithm>
+#include <numeric>
+
+// Operators of a stage that depend on each other must share a group. Since no path between two of
+// them leaves the stage, the connected components by direct edges are the smallest groups that may
+// be. From there:
+//
+//  - `serial`: the grouping does not matter; one group.
+//  - `overlap`: w·Σt + (1−w)·max(Σ t·u, longest group) falls with the longest group alone, so each
+//    component is a group. With more components than streams they are packed, longest first, each
+//    to the group that is shortest so far (Graham's LPT rule: at most 4/3 of the best packing).
+//  - measured: any partition of the components into groups may have been measured, and each has a
+//    price of its own. Up to kTriedComponents all partitions within the streams are asked, beyond
+//    only the packed one. One group, whose price is always known, is kept unless another is
+//    cheaper: a stage whose price would be an estimate is not preferred to one that is sure. A
+//    stage that is asked twice is remembered, by its operators.
+//
+// Tests: stage_pricer_test (against CostModel and against all partitions).
+
+namespace hios::scheduler::best {
+namespace {
+
+constexpr std::size_t kTriedComponents = 5;  // 52 partitions
+constexpr std::size_t kKnownStages = 200'000;
+
+}  // namespace
+
+std::size_t StagePricer::SetHash::operator()(const std::vector<std::uint32_t>& key) const {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (std::uint32_t word : key) hash = (hash ^ word) * 0x100000001b3ull;
+  return hash ^ (hash >> 29);
+}
+
+StagePricer::StagePricer(const SearchProblem& problem)
+    : problem_(problem), mark_(problem.operators(), 0), stamp_(problem.operators(), 0) {
+  const bool overlap = problem.graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
+  for (std::size_t d = 0; d < problem.devices(); ++d) {
+    const Configuration* configuration = problem.costs().configuration(DeviceId(d));
+    const bool cheaper = configuration ? !configuration->stages.empty() : overlap;
+    sharing_pays_.push_back(cheaper && problem.platform().device(DeviceId(d)).streams > 1);
+  }
+}
+
+double StagePricer::price(std::span<const OpId> operators, DeviceId device) {
+  if (operators.size() == 1) return problem_.costs().operator_ms(operators.front(), device);
+  if (sharing_pays_[device.index()]) {
+    if (problem_.costs().configuration(device)) return measured(operators, device).ms;
+    return overlap_ms(operators, device);
+  }
+  double sum = 0;
+  for (OpId op : operators) sum += problem_.costs().operator_ms(op, device);
+  return sum;
+}
+
+Stage StagePricer::stage(std::span<const OpId> operators, DeviceId device) {
+  std::vector<OpId> sorted(operators.begin(), operators.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [&](OpId a, OpId b) { return problem_.rank(a) < problem_.rank(b); });
+  if (!sharing_pays_[device.index()]) return Stage{{sorted}};
+  if (problem_.costs().configuration(device) && sorted.size() > 1) {
+    return assemble(sorted, measured(sorted, device).group_of);
+  }
+  find_components(sorted, device);
+  pack_components(static_cast<std::size_t>(problem_.platform().device(device).streams));
+  std::vector<std::uint32_t> group_of;
+  for (std::uint32_t component : component_) group_of.push_back(group_[component]);
+  return assemble(sorted, group_of);
+}
+
+double StagePricer::overlap_ms(std::span<const OpId> operators, DeviceId device) {
+  find_components(operators, device);
+  if (length_ms_.size() == 1) return length_ms_.front();
+  pack_components(static_cast<std::size_t>(problem_.platform().device(device).streams));
+  double serial = 0, filled = 0;
+  for (OpId op : operators) {
+    const double ms = problem_.costs().operator_ms(op, device);
+    serial += ms;
+    filled += ms * problem_.utilization(op);
+  }
+  const double weight = problem_.graph().stage_cost().weight;
+  return weight * serial + (1 - weight) * std::max(filled, longest_group_ms());
+}
+
+void StagePricer::find_components(std::span<const OpId> operators, DeviceId device) {
+  ++now_;
+  root_.resize(operators.size());
+  for (std::uint32_t i = 0; i < operators.size(); ++i) {
+    mark_[operators[i].index()] = i;
+    stamp_[operators[i].index()] = now_;
+    root_[i] = i;
+  }
+  const auto root = [&](std::uint32_t place) {
+    while (root_[place] != place) place = root_[place];
+    return place;
+  };
+  for (std::uint32_t i = 0; i < operators.size(); ++i) {
+    for (const SearchProblem::Link& input : problem_.inputs(operators[i])) {
+      if (stamp_[input.op.index()] != now_) continue;
+      const std::uint32_t a = root(i), b = root(mark_[input.op.index()]);
+      root_[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  component_.resize(operators.size());
+  length_ms_.clear();
+  for (std::uint32_t i = 0; i < operators.size(); ++i) {
+    const std::uint32_t first = root(i);  // not after i, so numbered already
+    if (first == i) {
+      component_[i] = static_cast<std::uint32_t>(length_ms_.size());
+      length_ms_.push_back(0);
+    } else {
+      component_[i] = component_[first];
+    }
+    length_ms_[component_[i]] += problem_.costs().operator_ms(operators[i], device);
+  }
+}
+
+void StagePricer::pack_components(std::size_t streams) {
+  group_.resize(length_ms_.size());
+  std::iota(group_.begin(), group_.end(), 0u);
+  load_ms_ = length_ms_;
+  if (length_ms_.size() <= streams) return;
+  std::vector<std::uint32_t> longest_first(group_);
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return length_ms_[a] > length_ms_[b]; });
+  load_ms_.assign(streams, 0);
+  for (std::uint32_t component : longest_first) {
+    const auto least = std::min_element(load_ms_.begin(), load_ms_.end());
+    *least += length_ms_[component];
+    group_[component] = static_cast<std::uint32_t>(least - load_ms_.begin());
+  }
+}
+
+double StagePricer::longest_group_ms() const {
+  return *std::max_element(load_ms_.begin(), load_ms_.end());
+}
+
+const StagePricer::Grouping& StagePricer::measured(std::span<const OpId> operators,
+                                                   DeviceId device) {
+  std::vector<OpId> sorted(operators.begin(), operators.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [&](OpId a, OpId b) { return problem_.rank(a) < problem_.rank(b); });
+  std::vector<std::uint32_t> key{static_cast<std::uint32_t>(device.index())};
+  for (OpId op : sorted) key.push_back(static_cast<std::uint32_t>(op.index()));
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+
+  find_components(sorted, device);
+  Grouping best;
+  best.group_of.assign(sorted.size(), 0);
+  best.ms = problem_.costs().stage_ms(assemble(sorted, best.group_of), device);
+  group_.resize(length_ms_.size());
+  if (length_ms_.size() <= kTriedComponents) {
+    try_partitions(sorted, device, 0, 0, best);
+  } else {
+    pack_components(static_cast<std::size_t>(problem_.platform().device(device).streams));
+    try_groups(sorted, device, best);
+  }
+  if (known_.size() >= kKnownStages) known_.clear();
+  return known_.emplace(std::move(key), std::move(best)).first->second;
+}
+
+/// Puts the components from `next` on into the `groups` that there are or one more.
+void StagePricer::try_partitions(std::span<const OpId> operators, DeviceId device, std::size_t next,
+                                 std::size_t groups, Grouping& best) {
+  if (next == group_.size()) {
+    try_groups(operators, device, best);
+    return;
+  }
+  const auto streams = static_cast<std::size_t>(problem_.platform().device(device).streams);
+  for (std::size_t g = 0; g < std::min(groups + 1, streams); ++g) {
+    group_[next] = static_cast<std::uint32_t>(g);
+    try_partitions(operators, device, next + 1, std::max(groups, g + 1), best);
+  }
+}
+
+/// The groups of components as they are.
+void StagePricer::try_groups(std::span<const OpId> operators, DeviceId device, Grouping& best) {
+  std::vector<std::uint32_t> group_of;
+  for (std::uint32_t component : component_) group_of.push_back(group_[component]);
+  const double ms = problem_.costs().stage_ms(assemble(operators, group_of), device);
+  if (ms < best.ms) best = {std::move(group_of), ms};
+}
+
+Stage StagePricer::assemble(std::span<const OpId> operators,
+                            std::span<const std::uint32_t> group_of) const {
+  const std::uint32_t groups = *std::max_element(group_of.begin(), group_of.end()) + 1;
+  Stage stage;
+  stage.groups.resize(groups);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    stage.groups[group_of[i]].push_back(operators[i]);
+  }
+  // Packing may leave a stream without work, where operators take no time.
+  std::erase_if(stage.groups, [](const Group& group) { return group.empty(); });
+  return stage;
+}
+
+}  // namespace hios::scheduler::best

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "scheduler/bounds/graph/bound_graph.h"
+
+namespace hios::scheduler {
+
+/// What the heads take into account beside paths.
+enum class Contention {
+  kOneDevice,   ///< what shares a device with the operator runs one after the other
+  kAllDevices,  ///< also: all ancestors together fill all devices
+};
+
+/// By operator of the graph: the earliest time at which it can begin in any schedule (proof in
+/// heads.cpp). At most `ancestors` of an operator, the last in topological order, are considered.
+/// Those not reached when `stop` (may be empty) becomes true keep 0.
+std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
+                          const std::function<bool()>& stop = {});
+
+/// Times in which operators must run: `head` from the beginning to `tail` before the end.
+struct Windows {
+  std::vector<double> head, tail;  ///< by operator of the graph
+};
+Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
+                const std::function<bool()>& stop = {});
+
+/// How many ancestors are worth considering in a graph of this size: all in small ones, few in
+/// large ones, so that the time stays about linear.
+std::size_t ancestor_limit(std::size_t operators, std::size_t edges);
+
+}  // namespace hios::scheduler

@@ -1,0 +1,123 @@
+#include "scheduler/pipeline/bounds/programs/program_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "scheduler/milp/milp.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr double kTermsOfAReader = 14;  ///< of its rows of a block: acyclic, sent, received
+constexpr double kFirstShare = 0.1;     ///< of the time, for all that is below the known period
+constexpr double kNextShare = 0.25;     ///< of what is left, for a shorter one
+constexpr double kFirstStep = 0.125;    ///< from the bound to the known period; doubled, or halved
+constexpr double kMostStep = 0.5;
+constexpr double kClose = 1e-4;  ///< of the period: then that itself is tried again
+
+/// The options with that share of the time that is left. Keeps them.
+ProgramOptions with_share(const ProgramOptions& options, double share) {
+  ProgramOptions part = options;
+  if (share >= 1 || !options.seconds_left) return part;
+  const double end_s = options.seconds_left() * (1 - share);
+  part.seconds_left = [&options, end_s] { return std::max(0.0, options.seconds_left() - end_s); };
+  part.stop = [&options, end_s] {
+    return (options.stop && options.stop()) || options.seconds_left() <= end_s;
+  };
+  return part;
+}
+
+/// raised_bound(), and what it has proved so far.
+class Raising {
+ public:
+  Raising(const LeastCosts& costs, const milp::Solver& solver, const ProgramOptions& options,
+          SolveBelow solve)
+      : costs_(costs), solver_(solver), options_(options), solve_(solve) {}
+
+  ProgramBound bound() {
+    const bool timed = options_.seconds_left && std::isfinite(options_.known_ms);
+    best_ = solve_below(options_.known_ms, timed ? kFirstShare : 1);
+    if (!timed || best_.finished || !best_.failure.empty()) return best_;
+    for (double step = kFirstStep; !out_of_time() && best_.failure.empty();) {
+      const double gap_ms = options_.known_ms - best_.ms;
+      const bool close = gap_ms <= kClose * options_.known_ms;
+      const double below_ms = close ? options_.known_ms : best_.ms + step * gap_ms;
+      const ProgramBound found = solve_below(below_ms, close ? 1 : kNextShare);
+      const bool none = found.finished && found.ms >= below_ms * (1 - 2 * milp::kTolerance);
+      best_.ms = std::max(best_.ms, found.ms);
+      best_.failure = found.failure;
+      // Else what is below is the least of all.
+      best_.finished = found.finished && (close || !none);
+      if (best_.finished || close) break;
+      step = none ? std::min(kMostStep, 2 * step) : step / 2;
+    }
+    return best_;
+  }
+
+ private:
+  bool out_of_time() const {
+    return (options_.stop && options_.stop()) || options_.seconds_left() <= 0;
+  }
+
+  ProgramBound solve_below(double below_ms, double share) const {
+    ProgramOptions options = with_share(options_, share);
+    options.at_least_ms = std::min(std::max(options_.at_least_ms, best_.ms), below_ms);
+    options.known_ms = below_ms;
+    if (below_ms < options_.known_ms) options.known = nullptr;
+    ProgramBound found = solve_(costs_, solver_, options);
+    // That nothing is below is known to the solver's tolerance.
+    if (below_ms < options_.known_ms) found.ms = std::min(found.ms, below_ms * kLowered);
+    return found;
+  }
+
+  static constexpr double kLowered = 1 - milp::kTolerance;
+  const LeastCosts& costs_;
+  const milp::Solver& solver_;
+  const ProgramOptions& options_;
+  SolveBelow solve_;
+  ProgramBound best_;
+};
+
+}  // namespace
+
+bool too_large(const LeastCosts& costs, std::size_t blocks, std::size_t classes) {
+  double terms = static_cast<double>(costs.size());
+  for (const PipelineTensor& tensor : costs.problem().tensors())
+    terms += static_cast<double>(tensor.consumers.size());
+  return kTermsOfAReader * terms * static_cast<double>(blocks) * static_cast<double>(classes) >
+         kMostTerms;
+}
+
+double unit_of(const LeastCosts& costs, const ProgramOptions& options) {
+  if (options.at_least_ms > 0) return options.at_least_ms;
+  if (std::isfinite(options.known_ms) && options.known_ms > 0) return options.known_ms;
+  return costs.total_work_ms() > 0 ? costs.total_work_ms() : 1;
+}
+
+ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
+                           const ProgramOptions& options, const std::vector<double>& start,
+                           std::size_t parts) {
+  if (made.program().terms > kMostTerms) return {0, false, kTooLarge};
+  const ProgramOptions part = with_share(options, 1 / static_cast<double>(parts));
+  const milp::Limits limits{.stop = part.stop, .seconds_left = part.seconds_left};
+  milp::Answer answer = solver.solve(made.program(), start, limits);
+  milp::distrust(answer, made.program(), start);
+  if (answer.status == milp::Status::kFailed) return {0, false, answer.message};
+  if (answer.status == milp::Status::kInfeasible) return {milp::kInfinity, true};
+  const double ms = answer.bound * made.unit_ms() * (1 - milp::kTolerance);
+  return {std::max(0.0, ms), answer.status == milp::Status::kOptimal};
+}
+
+/// Nothing is above the known period, or below the known bound.
+ProgramBound between(ProgramBound bound, const ProgramOptions& options) {
+  bound.ms = std::max(std::min(bound.ms, options.known_ms), options.at_least_ms);
+  return bound;
+}
+
+ProgramBound raised_bound(const LeastCosts& costs, const milp::Solver& solver,
+                          const ProgramOptions& options, SolveBelow solve) {
+  return Raising(costs, solver, options, solve).bound();
+}
+
+}  // namespace hios::scheduler::pipeline

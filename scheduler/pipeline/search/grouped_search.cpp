@@ -1,0 +1,136 @@
+#include "scheduler/pipeline/search/grouped_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/blocks.h"
+#include "hios/evaluate/validate.h"
+#include "scheduler/algorithms/baselines/ios.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/pipeline/search/block_stages.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+/// Of the time: what is left when a search ends, and when its blocks have their groups.
+struct Left {
+  double of_search, of_groups;
+};
+constexpr Left kFirst{0.55, 0.4}, kOthers[] = {{0.22, 0.12}, {0.05, 0}};
+constexpr double kLeftOfLatency = 0.38;  ///< the same, of schedulers that make the latency short
+constexpr std::size_t kMostForLatency = 2000;     ///< operators of what latency's schedulers get
+constexpr std::size_t kWindow = 4;                ///< of Alg. 2
+constexpr std::int64_t kMostEndings = 1'000'000;  ///< of 32 operators
+
+class GroupedSearch {
+ public:
+  GroupedSearch(const Graph& graph, const CostModel& costs, const SearchTime& time)
+      : graph_(graph), costs_(costs), time_(time) {
+    if (time.seconds_left) all_seconds_ = time.seconds_left();
+  }
+
+  void run(const PartitionSearchOptions& options, double bound_ms, std::uint64_t seed,
+           const std::function<void(std::string_view)>& progress) {
+    const PartitionSearchOptions third{(options.moves + 2) / 3};
+    const auto search = [&](std::span<const double> shares, const std::function<bool()>& stop) {
+      const PipelineProblem problem(graph_, costs_, shares);
+      const SlicedOrder found = search_orders(problem, third, bound_ms, seed, stop, progress);
+      return schedule_of(problem, found.order, found.slicing);
+    };
+    const Schedule blocks = search({}, stop_at(kFirst.of_search));
+    take(blocks);
+    Schedule grouped = with_groups(blocks, costs_, stop_at(kFirst.of_groups));
+    take(grouped);
+    take_from_latency(stop_at(kLeftOfLatency));
+    for (const Left& left : kOthers) {
+      if (period_ms_ <= bound_ms || late()) return;
+      const Schedule again = search(shares_in_stages(grouped, costs_), stop_at(left.of_search));
+      grouped = with_groups(again, costs_, stop_at(left.of_groups));
+      take(again);
+      take(grouped);
+    }
+  }
+
+  double period_ms() const { return period_ms_; }
+  TimedSchedule found() { return {std::move(best_), by_time_}; }
+
+ private:
+  bool late() { return late_ = late_ || (time_.out_of_time && time_.out_of_time()); }
+  std::function<bool()> stop_at(double share) {
+    return [this, share] {
+      const bool ended =
+          late() || (time_.seconds_left && time_.seconds_left() < share * all_seconds_);
+      by_time_ = by_time_ || ended;
+      return ended;
+    };
+  }
+
+  /// Where it keeps all rules and is shorter.
+  void take(Schedule schedule) {
+    const double period_ms = period_of(graph_, schedule, costs_).ms();
+    if (period_ms >= period_ms_) return;
+    period_ms_ = period_ms;
+    best_ = std::move(schedule);
+  }
+
+  void take_from_latency(const std::function<bool()>& stop) {
+    if (graph_.size() > kMostForLatency) return;
+    const auto take_valid = [this](Schedule schedule) {
+      if (validate(graph_, costs_.platform(), schedule, Objective::kThroughput).empty()) {
+        take(std::move(schedule));
+      }
+    };
+    try {
+      const Schedule paths = map_longest_paths(graph_, costs_, {}, stop).schedule;
+      if (ring_of_blocks(graph_, paths).empty()) {
+        take_valid(parallelize(graph_, costs_, paths, kWindow, stop).schedule);
+        take_valid(with_groups(paths, costs_, stop));
+      }
+    } catch (const InputError&) {
+      // It may find no place for operators that have one in blocks.
+    }
+    for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
+      bool able = true;
+      for (std::size_t v = 0; v < graph_.size(); ++v) {
+        able = able && costs_.can_run(OpId(v), DeviceId(d));
+      }
+      if (!able || stop()) continue;
+      Schedule alone{std::vector<std::vector<Stage>>(costs_.platform().size())};
+      alone.devices[d] =
+          schedule_endings(graph_, costs_, DeviceId(d), {.max_endings = kMostEndings}, stop).stages;
+      take_valid(std::move(alone));
+      break;  // one is enough: blocks alone on a device are seldom the shortest
+    }
+  }
+
+  const Graph& graph_;
+  const CostModel& costs_;
+  const SearchTime& time_;
+  double all_seconds_ = 0;
+  bool late_ = false;     // time is up
+  bool by_time_ = false;  // it ended a part of the search
+  Schedule best_;
+  double period_ms_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+PartitionSearchResult search_grouped(const Graph& graph, const CostModel& costs,
+                                     const PartitionSearchOptions& options, double bound_ms,
+                                     std::uint64_t seed, const SearchTime& time,
+                                     const std::function<void(std::string_view)>& progress) {
+  if (!groups_may_pay(costs)) {
+    return search_partitions(graph, costs, options, bound_ms, seed, time.out_of_time, progress);
+  }
+  GroupedSearch search(graph, costs, time);
+  search.run(options, bound_ms, seed, progress);
+  const bool optimal = search.period_ms() <= bound_ms;
+  return {search.found(), optimal};
+}
+
+}  // namespace hios::scheduler::pipeline

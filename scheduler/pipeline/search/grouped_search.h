@@ -1,0 +1,24 @@
+#pragma once
+
+#include "scheduler/pipeline/search/partition_search.h"
+
+namespace hios::scheduler::pipeline {
+
+/// The callbacks of a Context that the search hears.
+struct SearchTime {
+  std::function<bool()> out_of_time;
+  /// (optional) Without it time that ends finds no groups.
+  std::function<double()> seconds_left;
+};
+
+/// search_partitions(), and then stages of several groups where these pay (block_stages.h): blocks
+/// found for operators one at a time get groups; what groups leave of each operator's time is what
+/// a second search counts, and its blocks get groups, too. Schedules that make the latency short
+/// (hios-lp and ios) count where their blocks form no cycle. Of all these the shortest period by
+/// period_of(). Throws as slice_graph(). `bound_ms`: of the period, groups allowed for.
+PartitionSearchResult search_grouped(const Graph& graph, const CostModel& costs,
+                                     const PartitionSearchOptions& options, double bound_ms,
+                                     std::uint64_t seed, const SearchTime& time,
+                                     const std::function<void(std::string_view)>& progress);
+
+}  // namespace hios::scheduler::pipeline

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "scheduler/list/timeline.h"
+#include "scheduler/pipeline/pipeline_problem.h"
+#include "scheduler/pipeline/slicing/slice_graph.h"
+
+namespace hios::scheduler::pipeline {
+
+struct PartitionSearchOptions {
+  std::int64_t moves = 0;  ///< for the same schedule on any machine; 0: until `out_of_time`
+};
+
+/// What was found, and whether nothing can be shorter.
+struct PartitionSearchResult {
+  TimedSchedule found;
+  bool optimal = false;
+};
+
+/// A search over partitions themselves: from a slicing of a few hundred orders (slice_graph.h;
+/// fewer where one takes long) vertices move between blocks by simulated annealing
+/// (partition_moves.h), in rounds each twice as long; after each the blocks in a row are an order,
+/// whose slicing is never worse (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
+/// Guarantees for Pipelined DNN Inference", Theorem 4.3), and the next round begins with the best.
+/// Ends at `bound_ms`, or the bound that Slicer knows, or where `stop` says so. Throws as
+/// slice_orders().
+SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchOptions& options,
+                          double bound_ms, std::uint64_t seed, const std::function<bool()>& stop,
+                          const std::function<void(std::string_view)>& progress);
+
+/// Its blocks, each run an operator at a time.
+PartitionSearchResult search_partitions(const Graph& graph, const CostModel& costs,
+                                        const PartitionSearchOptions& options, double bound_ms,
+                                        std::uint64_t seed,
+                                        const std::function<bool()>& out_of_time,
+                                        const std::function<void(std::string_view)>& progress);
+
+}  // namespace hios::scheduler::pipeline

@@ -1,0 +1,177 @@
+#include "scheduler/pipeline/slicing/slice_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/base/numbers/random.h"
+#include "scheduler/list/placement.h"
+#include "scheduler/pipeline/pipeline_problem.h"
+#include "scheduler/pipeline/slicing/genetic_keys.h"
+#include "scheduler/pipeline/slicing/slicing.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+constexpr std::array<std::pair<std::string_view, OrderSearch>, 5> kSearches{{
+    {"given", OrderSearch::kGiven},
+    {"random", OrderSearch::kRandom},
+    {"brkga", OrderSearch::kGenetic},
+    {"mla", OrderSearch::kArrangement},
+    {"mla-weighted", OrderSearch::kWeightedArrangement},
+}};
+
+/// So that an order that came before, as is usual in small graphs, is not sliced again: a number
+/// that two orders hardly ever share.
+std::uint64_t fingerprint(std::span<const Vertex> order) {
+  std::uint64_t number = 0;
+  for (const Vertex vertex : order) number = Random(number ^ vertex).next();
+  return number;
+}
+
+/// Slices orders and keeps the best of them.
+class BestSlicing {
+ public:
+  explicit BestSlicing(const PipelineProblem& problem) : slicer_(problem) {}
+
+  /// The period of the order's slicing; infinite where it has none below that, or time is up.
+  double judge(std::vector<Vertex> order, const std::function<bool()>& stop = {},
+               double below_ms = kInfinite) {
+    const auto [seen, added] = periods_ms_.try_emplace(fingerprint(order), kInfinite);
+    if (!added) return seen->second;
+    Slicing slicing = slicer_.slice(order, below_ms, stop);
+    seen->second = slicing.period_ms;
+    if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
+    return seen->second;
+  }
+
+  /// The same by Slicer::coarse().
+  void judge_coarsely(std::vector<Vertex> order) {
+    Slicing slicing = slicer_.coarse(order);
+    if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
+  }
+
+  double period_ms() const { return best_.slicing.period_ms; }
+  SlicedOrder take() { return std::move(best_); }
+
+ private:
+  Slicer slicer_;
+  std::unordered_map<std::uint64_t, double> periods_ms_;  // by fingerprint
+  SlicedOrder best_;
+};
+
+/// The sum of the lengths of edges, or of lengths times transfers, in the order's places.
+double arrangement(const PipelineProblem& problem, std::span<const Vertex> order, bool weighted) {
+  std::vector<double> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<double>(i);
+  double sum = 0;
+  for (const PipelineTensor& tensor : problem.tensors()) {
+    for (const Vertex consumer : tensor.consumers) {
+      sum += (place[consumer] - place[tensor.producer]) * (weighted ? tensor.ms : 1);
+    }
+  }
+  return sum;
+}
+
+void search_random(const PipelineProblem& problem, std::size_t orders, std::uint64_t seed,
+                   const std::function<bool()>& stop, BestSlicing& best) {
+  Random random(seed, "orders");
+  std::vector<double> priorities(problem.size());
+  for (std::size_t i = 0; i < orders && !stop(); ++i) {
+    for (double& priority : priorities) priority = random.uniform();
+    best.judge(order_by_priority(problem, priorities), stop, best.period_ms());
+  }
+}
+
+void search_arrangement(const PipelineProblem& problem, const GeneticOptions& genetic,
+                        std::uint64_t seed, bool weighted, const std::function<bool()>& stop,
+                        BestSlicing& best) {
+  double shortest = kInfinite;
+  evolve_keys(
+      problem.size(), genetic, seed, {},
+      [&](std::span<const double> priorities) {
+        std::vector<Vertex> order = order_by_priority(problem, priorities);
+        const double length = arrangement(problem, order, weighted);
+        if (length < shortest) {
+          shortest = length;
+          best.judge(std::move(order), stop, best.period_ms());
+        }
+        return length;
+      },
+      stop);
+}
+
+[[noreturn]] void refuse(const PipelineProblem& problem, std::string_view algorithm,
+                         const std::function<bool()>& stop) {
+  // Where no placement at all fits, that is the reason.
+  (void)pack_operators(problem.graph(), problem.costs(), algorithm, stop);
+  throw InputError(
+      std::string(algorithm) +
+      ": found no way to cut the operators into blocks, one a device, that form no cycle "
+      "and that the devices can run and hold; loosen memory_bytes, allowed or colocate");
+}
+
+}  // namespace
+
+OrderSearch order_search_named(std::string_view name) {
+  std::string names;
+  for (const auto& [each, search] : kSearches) {
+    if (each == name) return search;
+    names += (names.empty() ? "" : ", ") + std::string(each);
+  }
+  throw InputError("order: " + quote(name) + " is none of " + names);
+}
+
+SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
+                         std::uint64_t seed, std::string_view algorithm,
+                         const std::function<bool()>& stop) {
+  BestSlicing best(problem);
+  if (stop)
+    best.judge_coarsely(problem.given_order());  // so that there is a schedule, whatever the time
+  best.judge(problem.given_order(), best.period_ms() < kInfinite ? stop : std::function<bool()>());
+  const GeneticOptions genetic{.population = options.population,
+                               .generations = options.generations};
+  switch (options.order) {
+    case OrderSearch::kGiven:
+      break;
+    case OrderSearch::kRandom:
+      search_random(problem, options.population * options.generations, seed, stop, best);
+      break;
+    case OrderSearch::kGenetic:
+      evolve_keys(
+          problem.size(), genetic, seed, {},
+          [&](std::span<const double> priorities) {
+            return best.judge(order_by_priority(problem, priorities), stop);
+          },
+          stop);
+      break;
+    case OrderSearch::kArrangement:
+    case OrderSearch::kWeightedArrangement:
+      search_arrangement(problem, genetic, seed, options.order == OrderSearch::kWeightedArrangement,
+                         stop, best);
+      break;
+  }
+  if (best.period_ms() == kInfinite) refuse(problem, algorithm, stop);
+  return best.take();
+}
+
+TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
+                          const SliceGraphOptions& options, std::uint64_t seed,
+                          const std::function<bool()>& out_of_time) {
+  const PipelineProblem problem(graph, costs);
+  bool late = false;
+  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
+  const SlicedOrder best = slice_orders(problem, options, seed, "slice-graph", stop);
+  return {schedule_of(problem, best.order, best.slicing), late};
+}
+
+}  // namespace hios::scheduler::pipeline

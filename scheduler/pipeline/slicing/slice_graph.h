@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "hios/evaluate/cost_model.h"
+#include "hios/graph/graph.h"
+#include "scheduler/list/timeline.h"
+#include "scheduler/pipeline/pipeline_problem.h"
+#include "scheduler/pipeline/slicing/slicing.h"
+
+namespace hios::scheduler::pipeline {
+
+/// Where the topological orders come from that are sliced.
+enum class OrderSearch {
+  kGiven,        ///< the graph's own
+  kRandom,       ///< random priorities
+  kGenetic,      ///< priorities by a genetic algorithm, judged by the slicing (Alg. 2)
+  kArrangement,  ///< by the sum of the lengths of edges, the last of each judged by the slicing
+  kWeightedArrangement,  ///< the same, an edge as heavy as its tensor is expensive
+};
+/// Throws InputError that lists the names: given, random, brkga, mla, mla-weighted.
+OrderSearch order_search_named(std::string_view name);
+
+struct SliceGraphOptions {
+  OrderSearch order = OrderSearch::kGenetic;
+  std::size_t population = 100;
+  std::size_t generations = 100;
+};
+
+/// An order and its optimal slicing.
+struct SlicedOrder {
+  std::vector<Vertex> order;
+  Slicing slicing;
+};
+
+/// Of population · generations orders, the graph's own and what `stop` leaves of the others, the
+/// one whose most expensive block is cheapest; the same seed gives the same. Throws InputError,
+/// which names the algorithm, where no order has a slicing.
+SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
+                         std::uint64_t seed, std::string_view algorithm,
+                         const std::function<bool()>& stop);
+
+/// SliceGraph of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined
+/// DNN Inference" (section 4, appendix C.1): the blocks of slice_orders(), each run an operator at
+/// a time. Throws as that does: devices that must run too much for their memory, or lack an
+/// operator.
+TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
+                          const SliceGraphOptions& options, std::uint64_t seed,
+                          const std::function<bool()>& out_of_time);
+
+}  // namespace hios::scheduler::pipeline

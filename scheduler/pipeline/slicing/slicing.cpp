@@ -1,0 +1,324 @@
+#include "scheduler/pipeline/slicing/slicing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "scheduler/pipeline/slicing/peak_scan.h"
+#include "scheduler/pipeline/slicing/segment_scan.h"
+
+namespace hios::scheduler::pipeline {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kFirstLimit = 1.25;  ///< over the simple bound
+constexpr double kNextLimit = 1.5;    ///< over the limit before
+
+constexpr double kForRoundings = 1 + 1e-9;
+constexpr double kFirstCoarseLimit = 1.02, kNextCoarseLimit = 1.1;
+constexpr int kCoarseLimits = 60;  ///< up to some three hundred times the first
+
+/// The segment of a scan as the block of a class: what it takes at least, whatever precedes it, and
+/// what it costs.
+class ClassCost {
+ public:
+  ClassCost(const PipelineProblem& problem, const PipelineClass& device)
+      : problem_(&problem), device_(&device) {}
+
+  void restart() {
+    work_ms_ = 0;
+    parameters_ = held_ = 0;
+  }
+  void extend(Vertex vertex) {
+    work_ms_ += device_->work_ms[vertex];
+    parameters_ += problem_->vertices()[vertex].parameters;
+    held_ += problem_->vertices()[vertex].held;
+  }
+  /// Of this segment and of all that hold it; infinite where memory does not.
+  double least_ms() const {
+    if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinite;
+    return work_ms_ + overflow(0);
+  }
+  double ms(const SegmentTraffic& traffic, Bytes peak) const {
+    return work_ms_ + traffic.receive_ms * device_->charge.receive +
+           traffic.send_ms * device_->charge.send + overflow(peak);
+  }
+
+ private:
+  double overflow(Bytes peak) const {
+    if (device_->fast_memory.bytes == 0) return 0;
+    return overflow_ms(device_->fast_memory, parameters_, peak);
+  }
+
+  const PipelineProblem* problem_;
+  const PipelineClass* device_;
+  double work_ms_ = 0;
+  Bytes parameters_ = 0, held_ = 0;
+};
+
+/// The last block of the best slicing of the first vertices by the devices of a state.
+struct Choice {
+  std::uint32_t begin = 0;
+  std::uint32_t device_class = kLeftOut;
+  static constexpr std::uint32_t kLeftOut =
+      ~std::uint32_t{0};  ///< the state's last device has none
+};
+
+/// One run of the dynamic program.
+class SlicingTable {
+ public:
+  SlicingTable(const PipelineProblem& problem, std::span<const Vertex> order, std::size_t states,
+               std::span<const std::size_t> previous, bool in_order)
+      : problem_(problem),
+        order_(order),
+        states_(states),
+        previous_(previous),
+        in_order_(in_order),
+        last_state_(states - 1),
+        value_((order.size() + 1) * states),
+        choice_(value_.size()) {
+    bool overflows = false;
+    for (const PipelineClass& each : problem.classes()) {
+      costs_.emplace_back(problem, each);
+      overflows = overflows || each.fast_memory.bytes > 0;
+    }
+    if (overflows) peaks_.emplace(problem, order);
+    work_ms_.push_back(0);
+    for (const Vertex v : order) {
+      work_ms_.push_back(work_ms_.back() + problem.classes().front().work_ms[v]);
+    }
+  }
+
+  /// What costs at most `limit_ms`; false where `stop` ended it.
+  bool fill(double limit_ms, const std::function<bool()>& stop) {
+    std::fill(value_.begin(), value_.end(), kInfinite);
+    std::fill_n(value_.begin(), states_, 0.0);
+    SegmentScan scan(problem_, order_);
+    while (scan.advance()) {
+      if (stop && scan.end() % 64 == 0 && stop()) return false;
+      if (!find_useful_states(scan.end() + 1, limit_ms)) continue;
+      if (peaks_) peaks_->restart(scan.end());
+      for (ClassCost& cost : costs_) cost.restart();
+      while (scan.begin() > 0 && extend(scan, limit_ms)) {
+      }
+      if (in_order_) leave_out(scan.end() + 1);
+    }
+    return true;
+  }
+
+  double period_ms() const { return value_.back(); }
+
+  Slicing slicing() const {
+    Slicing found;
+    std::size_t state = states_ - 1;
+    for (std::size_t end = order_.size(); end > 0;) {
+      const Choice& choice = choice_[end * states_ + state];
+      if (choice.device_class == Choice::kLeftOut) {
+        --state;
+        continue;
+      }
+      found.slices.push_back({choice.begin, end, choice.device_class, 0});
+      state = previous_[state * costs_.size() + choice.device_class];
+      end = choice.begin;
+    }
+    std::reverse(found.slices.begin(), found.slices.end());
+    found.period_ms = period_ms();
+    return found;
+  }
+
+ private:
+  /// Where all devices are alike, a state is how many of them have blocks, at most: enough for the
+  /// work so far within the limit, and so that those left can do the rest. False where there is
+  /// none.
+  bool find_useful_states(std::size_t end, double limit_ms) {
+    if (costs_.size() > 1) return true;
+    const double each_ms = limit_ms * kForRoundings;
+    const double before = work_ms_[end] / each_ms,
+                 behind = (work_ms_.back() - work_ms_[end]) / each_ms;
+    if (!(before + behind < static_cast<double>(states_)))
+      return false;  // infinite work, or too much
+    const auto used = static_cast<std::size_t>(std::ceil(before));
+    const auto kept = static_cast<std::size_t>(std::ceil(behind));
+    first_state_ = used;
+    last_state_ = states_ - 1 - std::min(kept, states_ - 1);
+    return first_state_ <= last_state_;
+  }
+
+  /// One vertex more in front; false where no class can run that within the limit any more.
+  bool extend(SegmentScan& scan, double limit_ms) {
+    scan.extend();
+    if (peaks_) peaks_->extend();
+    bool any = false;
+    for (std::size_t c = 0; c < costs_.size(); ++c) {
+      costs_[c].extend(order_[scan.begin()]);
+      if (costs_[c].least_ms() > limit_ms) continue;
+      any = true;
+      const Bytes peak = peaks_ ? scan.received_bytes() + peaks_->bytes() : 0;
+      const double ms = costs_[c].ms(scan.traffic(), peak);
+      if (ms <= limit_ms) improve(scan.begin(), scan.end() + 1, c, ms);
+    }
+    return any;
+  }
+
+  void improve(std::size_t begin, std::size_t end, std::size_t device_class, double ms) {
+    const double* const before = &value_[begin * states_];
+    double* const now = &value_[end * states_];
+    for (std::size_t state = first_state_; state <= last_state_; ++state) {
+      const std::size_t previous = previous_[state * costs_.size() + device_class];
+      if (previous >= states_) continue;
+      const double largest = std::max(before[previous], ms);
+      if (largest >= now[state]) continue;
+      now[state] = largest;
+      choice_[end * states_ + state] = {static_cast<std::uint32_t>(begin),
+                                        static_cast<std::uint32_t>(device_class)};
+    }
+  }
+
+  void leave_out(std::size_t end) {
+    double* const now = &value_[end * states_];
+    for (std::size_t state = 1; state < states_; ++state) {
+      if (now[state - 1] >= now[state]) continue;
+      now[state] = now[state - 1];
+      choice_[end * states_ + state] = {};
+    }
+  }
+
+  const PipelineProblem& problem_;
+  std::span<const Vertex> order_;
+  std::size_t states_;
+  std::span<const std::size_t> previous_;
+  bool in_order_;
+  std::size_t first_state_ = 0, last_state_;  // of which the one at hand can be of use
+  std::vector<double> work_ms_;               // by place: of all before it, on the first class
+  std::vector<ClassCost> costs_;
+  std::optional<PeakScan> peaks_;
+  std::vector<double> value_;   // vertices in blocks × state
+  std::vector<Choice> choice_;  // the same
+};
+
+/// Work that can be cut anywhere, on devices of each class as fast for each vertex as the fastest.
+double simple_bound(const PipelineProblem& problem) {
+  double largest = 0, sum = 0;
+  for (Vertex v = 0; v < problem.size(); ++v) {
+    double least = kInfinite;
+    for (const PipelineClass& each : problem.classes()) least = std::min(least, each.work_ms[v]);
+    largest = std::max(largest, least);
+    sum += least;
+  }
+  return std::max(largest, sum / static_cast<double>(problem.devices()));
+}
+
+}  // namespace
+
+Slicer::Slicer(const PipelineProblem& problem)
+    : problem_(&problem), simple_bound_ms_(simple_bound(problem)) {
+  count_states();
+  list_states();
+}
+
+void Slicer::count_states() {
+  const auto size = static_cast<double>(problem_->size());
+  const double segments = size * size / static_cast<double>(problem_->devices());
+  const double steps = segments * static_cast<double>(problem_->classes().size());
+  states_ = 1;
+  for (const PipelineClass& each : problem_->classes()) {
+    states_ *= each.devices.size() + 1;
+    const bool few = states_ <= problem_->devices() + 1;
+    if (few || (states_ <= kMostStates && static_cast<double>(states_) * steps <= kMostSteps))
+      continue;
+    in_order_ = true;
+    states_ = problem_->devices() + 1;
+    return;
+  }
+}
+
+void Slicer::list_states() {
+  const std::vector<PipelineClass>& classes = problem_->classes();
+  previous_.assign(states_ * classes.size(), kNone);
+  if (in_order_) {
+    std::size_t state = 0;
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      for (std::size_t i = 0; i < classes[c].devices.size(); ++i, ++state) {
+        previous_[(state + 1) * classes.size() + c] = state;
+      }
+    }
+    return;
+  }
+  // A state is a number whose digits are the counts.
+  for (std::size_t state = 0; state < states_; ++state) {
+    std::size_t weight = 1;
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      const std::size_t base = classes[c].devices.size() + 1;
+      if (state / weight % base > 0) previous_[state * classes.size() + c] = state - weight;
+      weight *= base;
+    }
+  }
+}
+
+Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
+                      const std::function<bool()>& stop) const {
+  if (order.empty()) return {{}, 0};
+  SlicingTable table(*problem_, order, states_, previous_, in_order_);
+  double all_ms = 0;  // no block costs more than all vertices and all tensors, sent and received
+  for (const PipelineTensor& tensor : problem_->tensors()) all_ms += 2 * tensor.ms;
+  double limit_ms = simple_bound_ms_ > 0 ? simple_bound_ms_ * kFirstLimit : below_ms;
+  while (true) {
+    const bool last = limit_ms >= below_ms || limit_ms > simple_bound_ms_ * 1e3 + all_ms;
+    if (last) limit_ms = std::nextafter(below_ms, 0.0);
+    if (!table.fill(limit_ms, stop)) return {};
+    if (table.period_ms() <= limit_ms && table.period_ms() < below_ms) return table.slicing();
+    if (last) return {};
+    limit_ms *= kNextLimit;
+  }
+}
+
+/// Each device has as much as its limit leaves it; empty where something is left.
+std::vector<Slice> Slicer::filled(std::span<const Vertex> order, double limit_ms) const {
+  std::vector<Slice> slices;
+  std::size_t next = 0;
+  for (std::size_t c = 0; c < problem_->classes().size(); ++c) {
+    for (std::size_t i = 0; i < problem_->classes()[c].devices.size(); ++i) {
+      ClassCost cost(*problem_, problem_->classes()[c]);
+      cost.restart();
+      const std::size_t begin = next;
+      for (; next < order.size(); ++next) {
+        cost.extend(order[next]);
+        if (cost.least_ms() > limit_ms) break;
+      }
+      if (next > begin) slices.push_back({begin, next, c, 0});
+    }
+  }
+  return next == order.size() ? slices : std::vector<Slice>();
+}
+
+Slicing Slicer::coarse(std::span<const Vertex> order) const {
+  double limit_ms = simple_bound_ms_ * kFirstCoarseLimit;
+  for (int tried = 0; tried < kCoarseLimits; ++tried, limit_ms *= kNextCoarseLimit) {
+    Slicing found{filled(order, limit_ms)};
+    if (found.slices.empty()) continue;
+    const Schedule schedule = schedule_of(*problem_, order, found);
+    found.period_ms = period_of(problem_->graph(), schedule, problem_->costs()).ms();
+    return found;
+  }
+  return {};
+}
+
+Schedule schedule_of(const PipelineProblem& problem, std::span<const Vertex> order,
+                     const Slicing& slicing) {
+  Schedule schedule{std::vector<std::vector<Stage>>(problem.devices())};
+  std::vector<std::size_t> used(problem.classes().size(), 0);
+  for (const Slice& slice : slicing.slices) {
+    const PipelineClass& device_class = problem.classes()[slice.device_class];
+    const DeviceId device = device_class.devices[used[slice.device_class]++];
+    std::vector<OpId> ops;
+    for (std::size_t at = slice.begin; at < slice.end; ++at) {
+      const std::vector<OpId>& more = problem.vertices()[order[at]].ops;
+      ops.insert(ops.end(), more.begin(), more.end());
+    }
+    schedule.devices[device.index()] = one_operator_stages(ops);
+  }
+  return schedule;
+}
+
+}  // namespace hios::scheduler::pipeline

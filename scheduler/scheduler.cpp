@@ -1,0 +1,35 @@
+#include "scheduler/scheduler.h"
+
+#include <utility>
+
+#include "hios/evaluate/simulate.h"
+
+namespace hios::scheduler {
+
+ScheduleResult complete(Schedule schedule, Outcome outcome, const Graph& graph,
+                        const CostModel& costs, const Options& options, const Context& context) {
+  ScheduleResult result;
+  const Timeline timeline = simulate(graph, schedule, costs);
+  result.schedule = std::move(schedule);
+  result.options = options;
+  result.outcome = outcome;
+  result.latency_ms = timeline.latency_ms;
+  result.estimated_stages = timeline.estimated_stages;
+  LowerBound bound = beside(bound_of(graph, costs, context), result.latency_ms);
+  result.lower_bound_ms = bound.ms;
+  result.bound = std::move(bound.name);
+  return result;
+}
+
+LowerBound bound_of(const Graph& graph, const CostModel& costs, const Context& context) {
+  return context.bound ? *context.bound : lower_bound(graph, costs);
+}
+
+Schedule on_one_device(const Platform& platform, DeviceId device, std::vector<Stage> stages) {
+  Schedule schedule;
+  schedule.devices.resize(platform.size());
+  schedule.devices[device.index()] = std::move(stages);
+  return schedule;
+}
+
+}  // namespace hios::scheduler

@@ -1,0 +1,189 @@
+// hios-run with many inferences in flight: what it measures, writes, refuses, and what becomes of
+// it when a rank stands still or is killed.
+
+#include <gtest/gtest.h>
+
+#include "hios/model/networks/networks.h"
+#include "support/networks/random_network.h"
+#include "support/programs/programs.h"
+#include "support/schema.h"
+
+namespace hios::test {
+namespace {
+
+class InFlight : public testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return place_.file(name); }
+
+  /// A schedule with transfers in both directions.
+  void schedule_on(std::size_t devices, std::uint64_t seed = 3) const {
+    place_.write("s.json", random_schedule_text(models::squeezenet(1, 64, 64), devices, seed));
+  }
+
+  ProcessResult run(std::size_t ranks, const Words& flags) const {
+    return hios_run(ranks, model_ + flags, {.limit_s = 300});
+  }
+
+  const Words model_ = {"--model", "squeezenet", "--height", "64"};
+  Workplace place_;
+};
+
+#ifdef HIOS_MPIEXEC
+TEST_F(InFlight, EveryInputGivesTheBitsOfOneRank) {
+  schedule_on(3);
+  for (const std::string places : {"1", "3"}) {
+    SCOPED_TRACE(places);
+    const auto done = run(3, {"--schedule", file("s.json"), "--inferences", "50", "--in-flight",
+                              places, "--verify", "--json", file("r.json"), "--csv", file("r.csv"),
+                              "--trace", file("t.json"), "--outputs", file("outputs"), "--force"});
+    ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+    const Json report = read(file("r.json"));
+    expect_meets_schema(report);
+    EXPECT_TRUE(report["verified"]["passed"]);
+    EXPECT_TRUE(report["verified"]["bitwise"]);
+    const Json& many = report["throughput"];
+    EXPECT_EQ(std::to_string(many["in_flight"].get<int>()), places);
+    EXPECT_EQ(many["inputs"], many["in_flight"].get<int>() + 1);
+    EXPECT_EQ(report["verified"]["operators"], many["inputs"]) << "one output each";
+    EXPECT_GE(many["inferences"], 50);
+    EXPECT_EQ(many["unlike"], 0);
+    EXPECT_NEAR(many["per_second"].get<double>() * many["period_ms"]["mean"].get<double>(), 1000,
+                1e-6);
+    ASSERT_EQ(many["ranks"].size(), 3u);
+    for (const Json& rank : many["ranks"]) EXPECT_GT(rank["computing_ms"], 0);
+    EXPECT_EQ(many["predicted_period_ms"], nullptr);
+    std::size_t slices = 0;
+    const Json trace = read(file("t.json"));
+    for (const Json& event : trace["traceEvents"]) slices += event["ph"] == "X" ? 1 : 0;
+    EXPECT_GT(slices, 6u);
+  }
+}
+
+TEST_F(InFlight, CopiesTakeInferencesByTurns) {
+  schedule_on(2);
+  const auto two_of_two =
+      run(4, {"--schedule", file("s.json"), "--copies", "2", "--verify", "--json", file("r.json")});
+  ASSERT_EQ(two_of_two.exit_status, 0) << two_of_two.out << two_of_two.err;
+  const Json report = read(file("r.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["throughput"]["copies"], 2);
+  EXPECT_EQ(report["throughput"]["ranks"].size(), 4u);
+  EXPECT_TRUE(report["verified"]["bitwise"]);
+  EXPECT_EQ(report["verified"]["operators"].get<std::size_t>(),
+            2 * report["throughput"]["inputs"].get<std::size_t>())
+      << "every copy meets every input";
+  const auto alone = run(2, {"--copies", "2", "--inferences", "20", "--verify"});
+  EXPECT_EQ(alone.exit_status, 0) << alone.out << alone.err;
+}
+
+TEST_F(InFlight, APredictedPeriodStandsBesideTheMeasuredOne) {
+  const auto measured = hios_profile(
+      2, model_ + Words{"--output", file("p.json"), "--warmup", "1", "--iterations", "2"});
+  ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  const auto planned =
+      hios_schedule(model_ + Words{"--profile", file("p.json"), "--devices", "2", "--objective",
+                                   "throughput", "--algorithm", "slice-graph", "--time-limit", "1",
+                                   "--output", file("s.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const auto with_profile = run(2, {"--schedule", file("s.json"), "--profile", file("p.json"),
+                                    "--inferences", "30", "--json", file("r.json")});
+  ASSERT_EQ(with_profile.exit_status, 0) << with_profile.out << with_profile.err;
+  const Json report = read(file("r.json"));
+  const Json schedule = read(file("s.json"));
+  const double planned_ms = schedule["predicted"]["period_ms"];
+  EXPECT_NEAR(report["throughput"]["predicted_period_ms"].get<double>(), planned_ms,
+              0.011 * planned_ms);
+  EXPECT_EQ(report["throughput"]["in_flight"], schedule["predicted"]["in_flight"]);
+  const auto without =
+      run(2, {"--schedule", file("s.json"), "--inferences", "30", "--json", file("r2.json")});
+  ASSERT_EQ(without.exit_status, 0) << without.out << without.err;
+  EXPECT_EQ(read(file("r2.json"))["throughput"]["predicted_period_ms"],
+            schedule["predicted"]["period_ms"]);
+  const auto one = run(2, {"--schedule", file("s.json"), "--iterations", "3"});
+  EXPECT_EQ(one.exit_status, 0) << one.err;
+  EXPECT_NE(one.err.find("--inferences keeps many in flight"), std::string::npos) << one.err;
+}
+
+TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {
+  schedule_on(2);
+  const auto three = run(3, {"--schedule", file("s.json"), "--copies", "2"});
+  EXPECT_EQ(three.exit_status, 2);
+  EXPECT_NE(three.err.find("the schedule, of 2 copies, has 2 devices and the job 3 ranks"),
+            std::string::npos)
+      << three.err;
+  const auto unsaid = run(2, {"--copies", "3"});
+  EXPECT_EQ(unsaid.exit_status, 2);
+  EXPECT_NE(unsaid.err.find("--schedule FILE is needed"), std::string::npos) << unsaid.err;
+}
+
+TEST_F(InFlight, PlacesBeyondADevicesMemoryAreRefused) {
+  Json schedule = Json::parse(random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
+  schedule["version"] = 2;
+  for (Json& device : schedule["devices"]) device["memory_bytes"] = 40'000'000;
+  place_.write("s.json", schedule.dump());
+  EXPECT_EQ(run(2, {"--schedule", file("s.json"), "--inferences", "10"}).exit_status, 0);
+  const auto many = run(2, {"--schedule", file("s.json"), "--in-flight", "500"});
+  EXPECT_EQ(many.exit_status, 2) << many.out;
+  EXPECT_NE(many.err.find("memory_bytes"), std::string::npos) << many.err;
+}
+
+/// Runs it on two ranks; rank 1 gets the signal some seconds after its start.
+ProcessResult with_a_signal(const std::string& signal, const Words& command) {
+  const std::string script = std::string("if [ ") + kRankInShell + " = 1 ]; then (sleep 3; kill -" +
+                             signal + " $$) >/dev/null 2>&1 &\nfi; exec \"$@\"";
+  return run_mpi(2, Words{"/bin/sh", "-c", script, "sh"} + command + Words{"--oversubscribe"},
+                 {.limit_s = 300});
+}
+
+TEST_F(InFlight, AStoppedRankHoldsUpAllOthersWhoSayWhere) {
+  schedule_on(2);
+  const auto done = with_a_signal("STOP", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
+                                              Words{"--schedule", file("s.json"), "--inferences",
+                                                    "100000000", "--timeout", "2"});
+  EXPECT_FALSE(done.timed_out) << done.err;
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_FALSE(lines_with(done.err, "rank 0 on ").empty()) << done.err;
+  EXPECT_NE(done.err.find("inference "), std::string::npos) << done.err;
+}
+
+TEST_F(InFlight, AKilledRankIsNamedWithItsIteration) {
+  schedule_on(2);
+  const auto done =
+      with_a_signal("KILL", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
+                                Words{"--schedule", file("s.json"), "--inferences", "100000000"});
+  EXPECT_FALSE(done.timed_out) << done.err;
+  EXPECT_NE(done.exit_status, 0);
+  const auto lines = lines_with(done.err, "rank 1");
+  ASSERT_FALSE(lines.empty()) << done.err;
+  EXPECT_NE(lines.front().find("iteration"), std::string::npos) << lines.front();
+}
+#endif
+
+TEST_F(InFlight, OneRankRunsManyToo) {
+  const auto done = run(1, {"--inferences", "20", "--verify", "--json", file("r.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  const Json report = read(file("r.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["throughput"]["in_flight"], 2);
+  EXPECT_EQ(report["stages"][0]["measured_start_ms"], nullptr);
+}
+
+TEST_F(InFlight, MoreThanAMachineHoldsIsRefusedBeforeItIsMade) {
+  const auto refused = hios_run(
+      1, {"--model", "squeezenet", "--batch", "16", "--inferences", "2", "--inputs", "65536"});
+  EXPECT_EQ(refused.exit_status, 2) << refused.out << refused.err;
+  EXPECT_NE(refused.err.find("take fewer places, inputs or copies"), std::string::npos)
+      << refused.err;
+}
+
+TEST_F(InFlight, FlagsOfOneInferenceAtATimeAreRefused) {
+  for (const Words& more :
+       {Words{"--iterations", "5"}, Words{"--layers"}, Words{"--verify=operators"}}) {
+    const auto refused = run(1, Words{"--inferences", "20"} + more);
+    EXPECT_EQ(refused.exit_status, 2) << more.front();
+    EXPECT_NE(refused.err.find("one inference at a time"), std::string::npos) << refused.err;
+  }
+}
+
+}  // namespace
+}  // namespace hios::test

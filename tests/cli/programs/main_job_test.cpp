@@ -1,0 +1,114 @@
+// The main job as a user does it: profile, schedule, run, verify; every file that comes out meets
+// its schema.
+
+#include <gtest/gtest.h>
+
+#include "support/programs/programs.h"
+#include "support/sanitized.h"
+#include "support/schema.h"
+
+namespace hios::test {
+namespace {
+
+// Small, so that the reference backend verifies every operator in seconds, under a sanitizer too.
+struct Network {
+  const char* name;
+  const char* size;
+};
+std::ostream& operator<<(std::ostream& out, const Network& network) { return out << network.name; }
+
+const Network kNetworks[] = {{"inception_v3", kSanitized ? "75" : "107"},
+                             {"nasnet_large", kSanitized ? "33" : "67"},
+                             {"squeezenet", kSanitized ? "48" : "64"},
+                             {"randwire_large", kSanitized ? "32" : "64"}};
+
+// Each schedule is verified by the reference, which takes minutes under a sanitizer.
+const std::vector<const char*> kAlgorithms =
+    kSanitized ? std::vector{"hios-lp"}
+               : std::vector{"hios-lp", "sequential", "inter-lp", "inter-mr", "hios-mr"};
+
+class MainJob : public testing::TestWithParam<Network> {
+ protected:
+  Words model() const { return {"--model", GetParam().name, "--height", GetParam().size}; }
+  std::string profile() const { return place_.file("profile.json"); }
+
+  void profile_on(std::size_t ranks, const Words& more) {
+    const auto done = hios_profile(
+        ranks,
+        model() + Words{"--output", profile(), "--update", "--warmup", "1", "--iterations", "2"} +
+            more,
+        {.limit_s = 300});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+    expect_meets_schema(read(profile()));
+  }
+
+  std::string schedule_for(const std::string& algorithm, const Words& more) {
+    const std::string file = place_.file("schedule-" + algorithm + ".json");
+    const auto done = hios_schedule(
+        model() +
+        Words{"--profile", profile(), "--algorithm", algorithm, "--output", file, "--force"} +
+        more);
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    expect_meets_schema(read(file));
+    return file;
+  }
+
+  /// Runs it, every operator verified, and returns the report.
+  Json run_verified(std::size_t ranks, const std::string& schedule) {
+    const std::string report = place_.file("report.json");
+    const auto done =
+        hios_run(ranks,
+                 model() + Words{"--schedule", schedule, "--profile", profile(),
+                                 "--verify=operators", "--warmup", "1", "--iterations", "3",
+                                 "--json", report, "--trace", place_.file("trace.json"), "--force"},
+                 {.limit_s = 300});
+    EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+    expect_meets_schema(read(report));
+    return read(report);
+  }
+
+  Workplace place_;
+};
+
+TEST_P(MainJob, OneRankWithTwoStreams) {
+  profile_on(1, {"--threads", "2", "--streams", "2", "--stages", "ios", "--time-limit",
+                 kSanitized ? "3" : "10"});
+  const std::string schedule =
+      schedule_for("ios", {"--devices", "1", "--threads", "2", "--streams", "2"});
+  const Json report = run_verified(1, schedule);
+  EXPECT_TRUE(report["verified"]["bitwise"]);
+  EXPECT_TRUE(report["verified"]["passed"]);
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_P(MainJob, TwoRanksEveryScheduler) {
+  profile_on(2, {"--threads", "1"});
+  for (const char* algorithm : kAlgorithms) {
+    SCOPED_TRACE(algorithm);
+    const Json report = run_verified(2, schedule_for(algorithm, {"--devices", "2"}));
+    EXPECT_TRUE(report["verified"]["bitwise"]);
+    EXPECT_TRUE(report["verified"]["passed"]);
+    EXPECT_EQ(report["ranks"].size(), 2u);
+    EXPECT_EQ(report["environment"]["OMPI_MCA_btl"], "self,vader");
+    EXPECT_EQ(report["date"].get<std::string>().size(), 20u);
+    EXPECT_TRUE(report["versions"]["commit"].is_string());
+    EXPECT_GT(report["predicted_ms"].get<double>(), 0);
+  }
+}
+#endif
+
+/// What reads our models elsewhere (bench/gpu) reads what the programs themselves compute.
+TEST_P(MainJob, AnExportedModelIsTheSameModel) {
+  const std::string file = place_.file("model.json"), again = place_.file("again.json");
+  ASSERT_EQ(hios_schedule(model() + Words{"--export-model", file}).exit_status, 0);
+  expect_meets_schema(read(file));
+  ASSERT_EQ(hios_schedule({"--model", file, "--export-model", again}).exit_status, 0);
+  EXPECT_EQ(read(file), read(again));
+  EXPECT_EQ(read(file)["name"], GetParam().name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, MainJob, testing::ValuesIn(kNetworks),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace hios::test

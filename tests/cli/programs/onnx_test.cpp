@@ -1,0 +1,252 @@
+// ONNX files from beginning to end, as their users have them: measured, planned, run on one rank
+// and on two, with an input of the user's, the outputs written; and what is refused.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "hios/base/files/npy.h"
+#include "hios/base/numbers/random.h"
+#include "support/layers/onnx_builder.h"
+#include "support/programs/programs.h"
+
+namespace hios::test {
+namespace {
+
+std::vector<float> some(Random& random, std::size_t count, double scale) {
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.uniform(-scale, scale));
+  return values;
+}
+
+/// Two branches with a sum, a gate, a shuffle of channels and a classifier; two outputs, of which
+/// the first is read on.
+class OnnxPrograms : public testing::Test {
+ protected:
+  OnnxPrograms() {
+    Random random(3);
+    b_.input("x", {1, 8, 16, 16});
+    b_.floats("wa", {8, 8, 3, 3}, some(random, 576, 0.2));
+    b_.floats("wb", {8, 8, 1, 1}, some(random, 64, 0.4));
+    b_.floats("wc", {8, 8, 1, 1}, some(random, 64, 0.4));
+    padded(b_.node("Conv", {"x", "wa"}, "a"));
+    b_.node("Conv", {"x", "wb"}, "b");
+    b_.node("HardSwish", {"b"}, "bs");
+    b_.node("Add", {"a", "bs"}, "sum");
+    b_.node("Relu", {"sum"}, "features");
+    b_.node("GlobalAveragePool", {"features"}, "mean");
+    b_.node("Conv", {"mean", "wc"}, "excited");
+    b_.node("Sigmoid", {"excited"}, "gate");
+    b_.node("Mul", {"features", "gate"}, "gated");
+    b_.integers("apart", {1, 2, 4, 16, 16});
+    b_.integers("together", {1, 8, 16, 16});
+    b_.node("Reshape", {"gated", "apart"}, "five");
+    OnnxBuilder::attribute(b_.node("Transpose", {"five"}, "turned"), "perm",
+                           std::vector<std::int64_t>{0, 2, 1, 3, 4});
+    b_.node("Reshape", {"turned", "together"}, "shuffled");
+    b_.node("GlobalAveragePool", {"shuffled"}, "pooled");
+    b_.node("Flatten", {"pooled"}, "row");
+    b_.floats("m", {8, 5}, some(random, 40, 0.5));
+    b_.node("Gemm", {"row", "m"}, "scores");
+    b_.output("features");
+    b_.output("scores");
+    model_ = b_.write();
+    const std::vector<float> x = some(random, 8 * 16 * 16, 1);
+    input_ = place_.file("x.npy");
+    write_npy(input_, std::vector<std::int64_t>{1, 8, 16, 16}, x, Existing::kReplace);
+  }
+
+  static void padded(proto::NodeProto& node) {
+    OnnxBuilder::attribute(node, "pads", std::vector<std::int64_t>{1, 1, 1, 1});
+  }
+
+  Words model() const { return {"--model", model_}; }
+  Words quick() const { return {"--iterations", "2", "--warmup", "1"}; }
+  NpyArray output(const std::string& folder, const std::string& name) const {
+    return read_npy(place_.file(folder + "/" + name), {});
+  }
+
+  OnnxBuilder b_;
+  Workplace place_;
+  std::string model_, input_;
+};
+
+#ifdef HIOS_MPIEXEC
+TEST_F(OnnxPrograms, TwoRanksGiveOneRanksBits) {
+  const std::string profile = place_.file("p.json"), schedule = place_.file("s.json");
+  const auto measured = hios_profile(2, model() + Words{"--iterations", "3", "--output", profile});
+  ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  const auto planned =
+      hios_schedule(model() + Words{"--profile", profile, "--devices", "2", "--algorithm",
+                                    "inter-mr", "--output", schedule});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const auto two = hios_run(
+      2, model() + quick() +
+             Words{"--schedule", schedule, "--input", input_, "--outputs", place_.file("two"),
+                   "--verify=operators", "--json", place_.file("r.json")});
+  ASSERT_EQ(two.exit_status, 0) << two.err;
+  EXPECT_TRUE(read(place_.file("r.json"))["verified"]["bitwise"].get<bool>());
+  const auto one =
+      hios_run(1, model() + quick() + Words{"--input", input_, "--outputs", place_.file("one")});
+  ASSERT_EQ(one.exit_status, 0) << one.err;
+  for (const char* name : {"0.npy", "1.npy"}) {
+    EXPECT_EQ(output("two", name).values, output("one", name).values) << name;
+  }
+  // Operators are called as their nodes are.
+  const Json plan = read(schedule);
+  EXPECT_NE(plan.dump().find("\"Gemm_of_scores\""), std::string::npos) << plan.dump();
+}
+#endif
+
+TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
+  const auto done =
+      hios_schedule(model() + Words{"--list-operators", "--json", place_.file("list.json"), "--csv",
+                                    place_.file("list.csv")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.out, "Gemm_of_scores").size(), 1u) << done.out;
+  const Json list = read(place_.file("list.json"));
+  bool gate = false;
+  for (const Json& op : list["operators"]) {
+    EXPECT_FALSE(op["signature"].get<std::string>().empty());
+    const Json& nodes = op["layers"];
+    if (std::ranges::find(nodes, "Sigmoid_of_gate") == nodes.end()) continue;
+    EXPECT_EQ(op["name"], "Conv_of_excited") << "which it is part of";
+    gate = true;
+  }
+  EXPECT_TRUE(gate) << list.dump();
+  const auto without = hios_schedule({"--list-operators"});
+  EXPECT_EQ(without.exit_status, 2) << without.err;
+}
+
+TEST_F(OnnxPrograms, RunInOrderByAProfilesCosts) {
+  const std::string profile = place_.file("profile.json");
+  ASSERT_EQ(hios_profile(1, model() + quick() + Words{"--stages", "none", "--output", profile})
+                .exit_status,
+            0);
+  const auto done =
+      hios_run(1, model() + quick() + Words{"--profile", profile, "--json", place_.file("r.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_GT(read(place_.file("r.json"))["predicted_ms"], 0.0) << done.out;
+}
+
+TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
+  const auto done = hios_run(
+      1, model() + quick() +
+             Words{"--backend", "reference", "--input", input_, "--outputs", place_.file("out")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(output("out", "0.npy").dims, (std::vector<std::int64_t>{1, 8, 16, 16}));
+  EXPECT_EQ(output("out", "1.npy").dims, (std::vector<std::int64_t>{1, 5}));
+  const Json list = read(place_.file("out/outputs.json"));
+  EXPECT_EQ(list["outputs"][0]["name"], "features");
+  EXPECT_EQ(list["outputs"][1]["file"], "1.npy");
+  // Again: what is there is not replaced unless it is said.
+  const Words again = model() + quick() + Words{"--outputs", place_.file("out")};
+  EXPECT_EQ(hios_run(1, again).exit_status, 2);
+  EXPECT_EQ(hios_run(1, again + Words{"--force"}).exit_status, 0);
+}
+
+TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
+  const Words network{"--model", "squeezenet", "--height", "48"};
+  const std::string file = place_.file("squeezenet.onnx");
+  const Words seed{"--seed", "5"};
+  const auto written = hios_run(1, network + seed + Words{"--export-onnx", file});
+  ASSERT_EQ(written.exit_status, 0) << written.err;
+  for (const auto& [model, folder] : {std::pair(network, "own"), {{"--model", file}, "read"}}) {
+    const auto done = hios_run(1, model + quick() + seed + Words{"--outputs", place_.file(folder)});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+  }
+  EXPECT_EQ(output("read", "0.npy").values, output("own", "0.npy").values);
+  EXPECT_EQ(read(place_.file("read/outputs.json"))["outputs"],
+            read(place_.file("own/outputs.json"))["outputs"]);
+
+  const auto refused = [&](const Words& flags, const std::string& message) {
+    const auto done = hios_run(1, flags);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    EXPECT_EQ(lines_with(done.err, message).size(), 1u) << message << " in " << done.err;
+  };
+  const Words again = network + Words{"--export-onnx", file};
+  refused(again, "squeezenet.onnx: exists");
+  EXPECT_EQ(hios_run(1, again + Words{"--force"}).exit_status, 0);
+  refused(Words{"--model", file, "--force", "--export-onnx", file}, "name the same file");
+  refused(again + Words{"--force", "--verify"}, "leave out --verify");
+  refused(again + Words{"--force", "--layers"}, "leave out --layers");
+  refused(again + Words{"--force", "--iterations", "3"}, "leave out --iterations");
+  refused(again + Words{"--force", "--list-devices"}, "leave out --list-devices");
+  refused(model() + Words{"--export-onnx", place_.file("moved.onnx")},
+          "Move (layer 'Reshape_of_shuffled.move')");
+}
+
+TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
+  const auto refused = [&](const Words& flags, const std::string& message) {
+    const auto done = hios_run(1, model() + flags);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    EXPECT_EQ(lines_with(done.err, message).size(), 1u) << message << " in " << done.err;
+  };
+  write_npy(place_.file("small.npy"), std::vector<std::int64_t>{1, 8, 4, 4},
+            std::vector<float>(128), Existing::kReplace);
+  place_.write("noise.npy", "noise");
+  refused({"--input", place_.file("small.npy")}, "holds 1x8x4x4 where the model takes 1x8x16x16");
+  refused({"--input", place_.file("noise.npy")}, "noise.npy: is no .npy file");
+  refused({"--input", place_.file("nowhere.npy")}, "nowhere.npy");
+  refused({"--dim", "x"}, "--dim takes NAME=N");
+  refused({"--dim", "x=0"}, "--dim takes NAME=N");
+  refused({"--profile", place_.file("p.json")}, "p.json");
+  refused({"--max-input", "1000"}, "raise --max-input");
+  refused({"--outputs", input_}, "is no folder");
+  refused({"--dry-run", "--outputs", place_.file("none")}, "--dry-run measures nothing");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // these need memory of their own
+/// Of a program that is run to its end.
+std::size_t peak_bytes(const Words& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(126);
+    execv(arguments.front(), arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  struct rusage usage {};
+  EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+// Each tensor is in the file's message, a constant or its layer, and only on its way in two of
+// them.
+TEST(OnnxMemory, IsLessThanTwiceTheFile) {
+  OnnxBuilder b;
+  b.input("x", {1, 2048});
+  std::string before = "x";
+  for (int i = 0; i < 5; ++i) {
+    auto& matrix = *b.graph().add_initializer();
+    matrix.set_name("m" + std::to_string(i));
+    matrix.set_data_type(proto::TensorProto::FLOAT);
+    matrix.add_dims(2048);
+    matrix.add_dims(2048);
+    matrix.set_raw_data(std::string(std::size_t{4} * 2048 * 2048, '\0'));
+    const std::string after = "y" + std::to_string(i);
+    b.node("MatMul", {before, matrix.name()}, after);
+    before = after;
+  }
+  b.output(before);
+  const std::string file = b.write();
+  const double size = static_cast<double>(std::filesystem::file_size(file));
+  const auto peak = static_cast<double>(
+      peak_bytes({HIOS_BIN_DIR "/hios-schedule", "--model", file, "--list-operators"}));
+  std::printf("  %.1f MB to read %.1f MB\n", peak / 1e6, size / 1e6);
+  EXPECT_LT(peak, 2 * size);
+}
+#endif
+
+}  // namespace
+}  // namespace hios::test

@@ -1,0 +1,183 @@
+// SIGTERM and SIGINT, to a program or to mpirun: what was measured is kept, and nobody is left.
+
+#include <gtest/gtest.h>
+
+#include "support/programs/programs.h"
+#include "support/schema.h"
+
+namespace hios::test {
+namespace {
+
+// Starts the words after it, waits until all $RANKS ranks heed requests to stop (a thread of that
+// name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as
+// that ends. A process that outlives it is told of: a rank, or one that stood between the launcher
+// and its ranks.
+constexpr const char* kSignal = R"(set -m
+"$@" &
+pid=$!
+family() {
+  for member in "$@"; do
+    echo "$member"
+    family $(cat /proc/"$member"/task/*/children 2>/dev/null)
+  done
+}
+ready() {
+  count=0
+  for process in $(family "$pid"); do
+    if grep -qs '^stop-request$' /proc/"$process"/task/*/comm; then count=$((count + 1)); fi
+  done
+  [ "$count" = "$RANKS" ]
+}
+until ready; do
+  kill -0 "$pid" 2>/dev/null || break
+  sleep 0.05
+done
+sleep "$DELAY"
+left=$(family "$pid")
+kill -"$SIGNAL" "$pid"
+wait "$pid"
+status=$?
+sleep 1
+for process in $left; do
+  # Z: it has ended, and only waits for somebody to ask how.
+  if grep -q '^State:.[^ZX]' "/proc/$process/status" 2>/dev/null; then
+    echo "$(cat "/proc/$process/comm") $process is still there" >&2
+    kill -KILL "$process"
+  fi
+done
+exit "$status")";
+
+struct Signalled {
+  std::string signal;
+  std::size_t ranks;
+  std::string delay = "0.7";  ///< seconds from the moment at which there is something to keep
+};
+
+class Signals : public testing::Test {
+ protected:
+  static ProcessResult signal(const Signalled& how, const Words& command) {
+    ProcessOptions options;
+    options.environment = {
+        {"SIGNAL", how.signal}, {"RANKS", std::to_string(how.ranks)}, {"DELAY", how.delay}};
+    options.before = {"bash", "-c", kSignal, "bash"};
+#ifdef HIOS_MPIEXEC
+    if (how.ranks > 1) return run_mpi(how.ranks, command, options);
+#endif
+    return run_process(command, options);
+  }
+
+  static void expect_gone(const ProcessResult& done, const Signalled& how) {
+    EXPECT_FALSE(done.timed_out) << done.err;
+    EXPECT_EQ(done.err.find("is still there"), std::string::npos) << done.err;
+    if (how.ranks == 1) {
+      EXPECT_EQ(done.exit_status, how.signal == "INT" ? 130 : 143) << done.err;
+    } else {
+      EXPECT_NE(done.exit_status, 0) << done.err;
+    }
+  }
+
+  std::string schedule(std::size_t devices) {
+    const std::string file = place_.file("schedule.json");
+    const ProcessResult profiled =
+        hios_profile(devices, network_ + Words{"--iterations", "3", "--largest-message", "4096",
+                                               "--output", place_.file("p.json"), "--force"});
+    EXPECT_EQ(profiled.exit_status, 0) << profiled.err;
+    const ProcessResult planned = hios_schedule(
+        network_ + Words{"--profile", place_.file("p.json"), "--devices", std::to_string(devices),
+                         "--algorithm", "inter-mr", "--output", file, "--force"});
+    EXPECT_EQ(planned.exit_status, 0) << planned.err;
+    return file;
+  }
+
+  const Words network_ = {"--model", "squeezenet", "--height", "64"};
+  Workplace place_;
+};
+
+class SignalledRun : public Signals, public testing::WithParamInterface<Words> {};
+
+TEST_P(SignalledRun, KeepsWhatItMeasured) {
+  for (const std::size_t ranks : {1, 2}) {
+#ifndef HIOS_MPIEXEC
+    if (ranks > 1) continue;
+#endif
+    const std::string plan = schedule(ranks);
+    for (const char* name : {"TERM", "INT"}) {
+      SCOPED_TRACE(std::string(name) + ", ranks " + std::to_string(ranks));
+      const Signalled how{name, ranks};
+      const std::string file = place_.file("report.json");
+      const ProcessResult done = signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
+                                                 Words{"--schedule", plan, "--oversubscribe",
+                                                       "--verify", "--json", file, "--force"} +
+                                                 GetParam());
+      expect_gone(done, how);
+      const Json report = read(file);
+      expect_meets_schema(report);
+      EXPECT_GT(report["iterations_ms"].size(), 0u);
+      EXPECT_TRUE(report["verified"].is_null());
+      // Open MPI's mpirun passes Ctrl-C on as SIGTERM, and kills a second later.
+      const std::string mpi = ranks > 1 ? report["transfer_path"].get<std::string>() : "";
+      const std::string by = mpi.starts_with("Open MPI") ? "TERM" : name;
+      EXPECT_EQ(report["incomplete"], "ended by SIG" + by + " before it was verified");
+      // Launchers that are ending themselves may drop the last that their ranks say.
+      if (ranks > 1) continue;
+      EXPECT_NE(done.err.find("what was measured was kept"), std::string::npos) << done.err;
+    }
+    EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OneAtATimeAndInFlight, SignalledRun,
+                         testing::Values(Words{"--duration", "1000"},
+                                         Words{"--inferences", "100000000"}),
+                         [](const auto& run) {
+                           return run.param.front() == "--inferences" ? "InFlight" : "OneAtATime";
+                         });
+
+TEST_F(Signals, AProfileKeepsWhatItMeasured) {
+  const std::string file = place_.file("profile.json");
+  const Words command = Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
+                        Words{"--iterations", "1000000", "--oversubscribe", "--output", file};
+  const Signalled how{"TERM", 1};
+  const ProcessResult done = signal(how, command);
+  expect_gone(done, how);
+  const Json profile = read(file);
+  expect_meets_schema(profile);
+  const Json& stopped = profile["configurations"][0];
+  EXPECT_EQ(stopped["protocol"]["incomplete"].size(), stopped["operators"].size());
+
+  const ProcessResult updated =
+      hios_profile(1, network_ + Words{"--iterations", "3", "--update", "--output", file});
+  EXPECT_EQ(updated.exit_status, 0) << updated.err;
+  const Json whole = read(file)["configurations"][0];
+  EXPECT_FALSE(whole["protocol"].contains("incomplete"));
+  for (const auto& [signature, times] : whole["operators"].items())
+    EXPECT_NE(times["samples"], stopped["operators"][signature]["samples"]) << "measured again";
+}
+
+TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
+  const std::string file = place_.file("profile.json");
+  const Signalled how{"TERM", 1};
+  expect_gone(
+      signal(how, Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
+                      Words{"--iterations", "1000000", "--oversubscribe", "--output", file}),
+      how);
+  const std::size_t lacking = read(file)["configurations"][0]["protocol"]["incomplete"].size();
+  const ProcessResult other = hios_profile(1, {"--model", "squeezenet", "--height", "48",
+                                               "--iterations", "3", "--update", "--output", file});
+  EXPECT_EQ(other.exit_status, 0) << other.err;
+  EXPECT_EQ(read(file)["configurations"][0]["protocol"]["incomplete"].size(), lacking);
+  EXPECT_NE(other.err.find("measuring was stopped before its end"), std::string::npos) << other.err;
+}
+
+TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
+  const Signalled how{"TERM", 1, "0"};
+  // So many warm-ups that they are still under way.
+  const ProcessResult done = signal(
+      how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "512", "--warmup",
+            "1000000", "--oversubscribe", "--output", place_.file("profile.json")});
+  expect_gone(done, how);
+  EXPECT_EQ(place_.files(), Words{});
+}
+
+}  // namespace
+}  // namespace hios::test

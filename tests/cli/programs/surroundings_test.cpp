@@ -1,0 +1,120 @@
+// What a program stands in: a full disk, limits of the shell, a folder that is gone. A line that
+// says which, a status that is not 0, never half a file.
+
+#include <gtest/gtest.h>
+
+#include "support/programs/programs.h"
+
+namespace hios::test {
+namespace {
+
+class Surroundings : public testing::Test {
+ protected:
+  ProcessResult shell(const std::string& script) const {
+    ProcessOptions options;
+    options.directory = place_.file("");
+    return run_process({"bash", "-c", script}, options);
+  }
+  Workplace place_;
+};
+
+#ifdef HIOS_MPIEXEC
+constexpr std::size_t kSeveral = 2;
+#else
+constexpr std::size_t kSeveral = 1;
+#endif
+
+constexpr const char* kSchedule =
+    HIOS_BIN_DIR "/hios-schedule --random n=2000,edges=4000,layers=50 --algorithm inter-mr";
+
+TEST_F(Surroundings, StandardOutputThatTakesNothing) {
+  for (const std::string flags : {"--output s.json", "--help", "--list-models"}) {
+    const auto done =
+        shell(std::string(flags == "--output s.json" ? kSchedule : HIOS_BIN_DIR "/hios-schedule") +
+              " " + flags + " > /dev/full");
+    EXPECT_EQ(done.exit_status, 3) << flags;
+    EXPECT_EQ(lines_with(done.err, "error: standard output: No space left").size(), 1u) << done.err;
+  }
+  EXPECT_EQ(place_.files(), Words{"s.json"}) << "files are written all the same";
+  const auto run = shell(HIOS_BIN_DIR "/hios-run --help > /dev/full");
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_EQ(lines_with(run.err, "standard output: No space left").size(), 1u) << run.err;
+}
+
+TEST_F(Surroundings, AFileBeyondTheLimitOfTheShell) {
+  const auto done = shell(std::string("ulimit -f 8; ") + kSchedule + " --output s.json");
+  EXPECT_NE(done.exit_status, 0);
+  EXPECT_LT(done.exit_status, 128) << "no signal";
+  EXPECT_EQ(lines_with(done.err, "s.json: ").size(), 1u) << done.err;
+  EXPECT_EQ(place_.files(), Words{});
+}
+
+TEST_F(Surroundings, AWorkingFolderThatIsGone) {
+  for (const char* command :
+       {HIOS_BIN_DIR "/hios-schedule --random n=4,edges=3,layers=2 --algorithm ios --output s.json",
+        HIOS_BIN_DIR "/hios-run --model squeezenet --schedule s.json",
+        HIOS_BIN_DIR "/hios-profile --model squeezenet --output p.json"}) {
+    const auto done =
+        shell(std::string("mkdir gone && cd gone && rmdir ../gone && exec ") + command);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    EXPECT_EQ(lines_with(done.err, "the working folder is not there any more").size(), 1u)
+        << done.err;
+  }
+}
+
+TEST_F(Surroundings, AListOfDevicesRunsNothing) {
+  const std::size_t ranks = kSeveral;
+  for (const auto program : {hios_run, hios_profile}) {
+    const auto listed = program(
+        ranks,
+        {"--list-devices", "--backend", "reference", "--json", place_.file("list.json"), "--force"},
+        {});
+    EXPECT_EQ(listed.exit_status, 0) << listed.err;
+    EXPECT_EQ(lines_with(listed.out, "reference").size(), ranks) << listed.out;
+    const Json list = read(place_.file("list.json"));
+    ASSERT_EQ(list["ranks"].size(), ranks);
+    EXPECT_EQ(list["ranks"][0]["backend"], "reference");
+    EXPECT_EQ(list["ranks"][0]["description"]["library"], "plain loops");
+    EXPECT_NE(listed.out.find(std::string(list["ranks"][0]["transfer_path"])), std::string::npos);
+  }
+  EXPECT_EQ(place_.files(), Words{"list.json"});
+  const auto refused = hios_run(1, {"--list-devices", "--backend", "tpu"}, {});
+  EXPECT_EQ(refused.exit_status, 2);
+}
+
+TEST_F(Surroundings, AProfileSaysWhenAndUnderWhatItWasMeasured) {
+  const std::string file = place_.file("p.json");
+  ProcessOptions options;
+  options.environment = {{"OMP_DISPLAY_AFFINITY", "false"}, {"HOME_OF_NOBODY", "x"}};
+  const auto done = hios_profile(1,
+                                 {"--model", "squeezenet", "--height", "32", "--iterations", "2",
+                                  "--warmup", "0", "--output", file},
+                                 options);
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const Json machine = read(file)["configurations"][0]["machine"];
+  EXPECT_EQ(machine["environment"]["OMP_DISPLAY_AFFINITY"], "false");
+  EXPECT_FALSE(machine["environment"].contains("HOME_OF_NOBODY"));
+  EXPECT_TRUE(machine["date"].get<std::string>().ends_with("Z"));
+  EXPECT_TRUE(machine["commit"].is_string());
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
+  ProcessOptions options;
+  options.environment = kWithoutCma;
+  const auto listed =
+      hios_run(2, {"--list-devices", "--backend", "reference", "--threads", "64"}, options);
+  EXPECT_EQ(listed.exit_status, 0) << listed.err;
+  EXPECT_EQ(lines_with(listed.err, "warning: ").size(),
+            lines_with(listed.err, "its 2 ranks want 128 cores").size() +
+                lines_with(listed.err, "copied twice").size() +
+                lines_with(listed.err, "control groups grant").size() +
+                lines_with(listed.err, "the frequency governor is").size())
+      << listed.err;
+  EXPECT_GE(lines_with(listed.err, "its 2 ranks want 128 cores").size(), 1u) << listed.err;
+  EXPECT_EQ(lines_with(listed.err, "copied twice").size(), 1u) << listed.err;
+}
+#endif
+
+}  // namespace
+}  // namespace hios::test

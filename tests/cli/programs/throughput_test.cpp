@@ -1,0 +1,190 @@
+// hios-schedule --objective throughput: what it writes, and what it compares with.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/programs/programs.h"
+#include "support/schema.h"
+
+namespace hios::test {
+namespace {
+
+class Throughput : public testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return place_.file(name); }
+  const Json& row(const Json& rows, const std::string& algorithm) const {
+    for (const Json& each : rows) {
+      if (each["algorithm"] == algorithm) return each;
+    }
+    static const Json none;
+    ADD_FAILURE() << "no row of " << algorithm;
+    return none;
+  }
+
+  const Words problem_ = {"--random",    "n=40,seed=2", "--devices",    "3",
+                          "--objective", "throughput",  "--time-limit", "2"};
+  Workplace place_;
+};
+
+TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
+  const auto planned =
+      hios_schedule(problem_ + Words{"--algorithm", "slice-graph", "--output", file("s.json"),
+                                     "--export-graph", file("g.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json schedule = read(file("s.json"));
+  EXPECT_EQ(schedule["version"], 2);
+  EXPECT_EQ(schedule["objective"], "throughput");
+  const Json& predicted = schedule["predicted"];
+  EXPECT_NEAR(predicted["per_second"].get<double>() * predicted["period_ms"].get<double>(), 1000,
+              1e-6);
+  EXPECT_LE(predicted["lower_bound_ms"], predicted["period_ms"]);
+  EXPECT_GE(predicted["in_flight"], 1);
+  EXPECT_EQ(predicted["bottleneck"].get<std::string>().substr(0, 3), "cpu");
+  const auto checked = hios_schedule(
+      {"--graph", file("g.json"), "--check", file("s.json"), "--json", file("c.json")});
+  EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+  EXPECT_EQ(read(file("c.json"))["period_ms"], predicted["period_ms"]);
+  const std::size_t period = checked.out.find("ms from one inference to the next");
+  ASSERT_NE(period, std::string::npos);
+  EXPECT_NE(checked.out.find(", its file says ", period), std::string::npos) << checked.out;
+  Json ring = schedule;  // the first block's last operator behind all others
+  auto& first = ring["devices"][0]["stages"];
+  auto& last = ring["devices"][2]["stages"];
+  ASSERT_GT(first.size(), 1u);
+  std::swap(first.back(), last.back());
+  place_.write("ring.json", ring.dump());
+  const auto refused = hios_schedule({"--graph", file("g.json"), "--check", file("ring.json")});
+  EXPECT_EQ(refused.exit_status, 2) << refused.out;
+}
+
+TEST_F(Throughput, ComparesPeriodsWithCopies) {
+  const auto compared =
+      hios_schedule(problem_ + Words{"--compare", "--algorithm", "hios-lp,slice-graph", "--json",
+                                     file("c.json"), "--csv", file("c.csv")});
+  ASSERT_EQ(compared.exit_status, 0) << compared.err;
+  const Json results = read(file("c.json"));
+  const Json& rows = results["comparison"];
+  ASSERT_EQ(rows.size(), 5u);  // sequential, ios, hios-lp, slice-graph, copies
+  EXPECT_EQ(results["schedules"].size(), 4u) << "copies are no schedule";
+  const double one_ms = row(rows, "sequential")["period_ms"];
+  EXPECT_NEAR(one_ms, row(rows, "sequential")["latency_ms"].get<double>(), 1e-9);
+  EXPECT_NEAR(row(rows, "copies")["period_ms"].get<double>(), one_ms / 3, 1e-9);
+  EXPECT_LT(row(rows, "slice-graph")["period_ms"], one_ms);
+  EXPECT_GE(row(rows, "slice-graph")["period_ms"], row(rows, "copies")["period_ms"]);
+  EXPECT_EQ(results["schedules"][2]["objective"], "latency") << "what hios-lp plans for";
+  EXPECT_NE(compared.out.find("period ms"), std::string::npos);
+}
+
+TEST_F(Throughput, AScheduleForLatencyIsWrittenAsOne) {
+  const auto planned =
+      hios_schedule(problem_ + Words{"--algorithm", "hios-lp", "--output", file("s.json"),
+                                     "--export-graph", file("g.json"), "--json", file("c.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  EXPECT_EQ(read(file("s.json"))["version"], 1);
+  EXPECT_FALSE(read(file("s.json"))["predicted"].contains("period_ms"));
+  EXPECT_GT(read(file("c.json"))["comparison"][0]["period_ms"], 0);
+  const auto checked = hios_schedule({"--graph", file("g.json"), "--check", file("s.json")});
+  EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+}
+
+TEST_F(Throughput, ProvesWhatFewDownSetsAllow) {
+  const auto planned = hios_schedule({"--random", "n=12,seed=4", "--devices", "3", "--streams", "1",
+                                      "--objective", "throughput", "--algorithm", "best",
+                                      "--output", file("s.json"), "--json", file("c.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json schedule = read(file("s.json"));
+  EXPECT_EQ(schedule["outcome"], "optimal");
+  EXPECT_EQ(schedule["predicted"]["lower_bound_ms"], schedule["predicted"]["period_ms"]);
+  EXPECT_EQ(read(file("c.json"))["comparison"][0]["gap"], 0);
+}
+
+TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
+  const auto compared =
+      hios_schedule({"--random", "n=12,seed=5", "--devices", "3", "--streams", "1", "--objective",
+                     "throughput", "--algorithm", "slice-graph,hios-lp", "--option", "order=given",
+                     "--bounds", "all", "--json", file("c.json")});
+  ASSERT_EQ(compared.exit_status, 0) << compared.err;
+  const Json results = read(file("c.json"));
+  double closest = 0;
+  ASSERT_EQ(results["bounds"].size(), 5u);
+  for (const Json& row : results["bounds"]) {
+    if (row.contains("lower_bound_ms"))
+      closest = std::max(closest, row["lower_bound_ms"].get<double>());
+  }
+  const Json& sliced = row(results["comparison"], "slice-graph");
+  EXPECT_EQ(sliced["lower_bound_ms"], closest);
+  EXPECT_GE(sliced["period_ms"], closest);
+  EXPECT_EQ(results["schedules"][0]["predicted"]["lower_bound_ms"], closest);
+  EXPECT_EQ(results["bounds"][1]["bound"], "downsets");
+  EXPECT_NE(compared.out.find("downsets"), std::string::npos);
+}
+
+TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
+  place_.write("p.json", R"({"format": "hios-platform", "version": 2, "contention": "port",
+      "default_link": {"latency_ms": 0.1, "gb_per_s": 1},
+      "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}]})");
+  const auto contended = hios_schedule({"--random", "n=9,memory=4", "--platform", file("p.json"),
+                                        "--objective", "throughput", "--algorithm", "slice-graph"});
+  EXPECT_EQ(contended.exit_status, 2);
+  EXPECT_NE(contended.err.find("knows no contention yet"), std::string::npos) << contended.err;
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(Throughput, PlansAndRunsByWhatAProfileMeasuredForIt) {
+  const Words model = {"--model", "squeezenet", "--height", "64"};
+  const auto profile = [&](const Words& more) {
+    return hios_profile(2,
+                        model +
+                            Words{"--output", file("p.json"), "--warmup", "1", "--iterations", "3",
+                                  "--largest-message", "65536"} +
+                            more,
+                        {.limit_s = 300});
+  };
+  ASSERT_EQ(profile({}).exit_status, 0);
+  EXPECT_EQ(read(file("p.json"))["version"], 1);
+  const auto plan = [&](const Words& more) {
+    return hios_schedule(model +
+                         Words{"--profile", file("p.json"), "--devices", "2", "--objective",
+                               "throughput", "--algorithm", "slice-graph", "--option",
+                               "order=given", "--output", file("s.json"), "--force"} +
+                         more);
+  };
+  const auto unknown = plan({});
+  ASSERT_EQ(unknown.exit_status, 0) << unknown.err;
+  EXPECT_NE(unknown.err.find("(nobody measured it)"), std::string::npos) << unknown.err;
+  EXPECT_FALSE(read(file("s.json"))["devices"][0].contains("io_charge"));
+
+  const auto grown = profile({"--objective", "throughput", "--update"});
+  ASSERT_EQ(grown.exit_status, 0) << grown.out << grown.err;
+  EXPECT_NE(grown.out.find("of their time between waiting ranks (measured)"), std::string::npos)
+      << grown.out;
+  EXPECT_NE(grown.out.find("ms in parts of it"), std::string::npos) << grown.out;
+  const Json measured = read(file("p.json"));
+  expect_meets_schema(measured);
+  const Json& known = measured["configurations"][0];
+  EXPECT_EQ(known["warm"].size(), known["operators"].size());
+  EXPECT_FALSE(known["protocol"]["charges"].empty());
+  const auto again = profile({"--objective", "throughput", "--update"});
+  ASSERT_EQ(again.exit_status, 0) << again.out << again.err;
+  EXPECT_EQ(read(file("p.json"))["configurations"][0]["io_charge"], known["io_charge"]);
+
+  const auto planned = plan({});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  EXPECT_NE(planned.err.find("of their time between waiting ranks (measured)"), std::string::npos)
+      << planned.err;
+  const Json device = read(file("s.json"))["devices"][0];
+  EXPECT_EQ(device["io_charge"]["send"], known["io_charge"]["send"]);
+  EXPECT_EQ(device["io_charge"]["receive"], known["io_charge"]["receive"]);
+  const auto run = hios_run(2,
+                            model + Words{"--schedule", file("s.json"), "--profile", file("p.json"),
+                                          "--inferences", "20", "--json", file("r.json")},
+                            {.limit_s = 300});
+  ASSERT_EQ(run.exit_status, 0) << run.out << run.err;
+  EXPECT_NEAR(read(file("r.json"))["throughput"]["predicted_period_ms"].get<double>(),
+              read(file("s.json"))["predicted"]["period_ms"].get<double>(), 1e-9);
+}
+#endif
+
+}  // namespace
+}  // namespace hios::test

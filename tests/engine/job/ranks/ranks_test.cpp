@@ -1,0 +1,97 @@
+#include "engine/job/ranks/ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "engine/host/cores.h"
+#include "support/expect_error.h"
+#include "support/fakes/fake_job.h"
+#include "support/message.h"
+
+namespace hios::job {
+namespace {
+
+using test::expect_message;
+using test::message_of;
+using Names = std::vector<std::string>;
+
+TEST(DeviceIndices, EachRankOfAHostTakesTheNextDevice) {
+  const Names hosts = {"n1", "n1", "n2", "n2", "n1"};
+  const std::vector<bool> all(5, true);
+  EXPECT_EQ(device_indices(hosts, all, 0), (std::vector<int>{0, 1, 0, 1, 2}));
+  EXPECT_EQ(device_indices(hosts, all, 2), (std::vector<int>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(device_indices(hosts, all, 1), (std::vector<int>(5, 0)));
+}
+
+TEST(DeviceIndices, RanksOnCoresTakeNone) {
+  EXPECT_EQ(device_indices({"n1", "n1", "n1"}, {false, true, true}, 0),
+            (std::vector<int>{0, 0, 1}));
+}
+
+TEST(RequirePrecision, SaysWhatTheBackendHasAndWhichHasTheOther) {
+  for (const Precision precision : kPrecisions)
+    require_precision(find_backend("reference"), precision);
+  constexpr std::array kTwo = {Precision::kFp32, Precision::kTf32};
+  BackendEntry narrow{};
+  narrow.name = "narrow";
+  narrow.precisions = kTwo;
+  require_precision(narrow, Precision::kTf32);
+  BackendEntry wide = test::fake_backends()[0];
+  wide.name = "wide";
+  const std::array table = {narrow, wide};
+  test::expect_need([&] { require_precision(narrow, Precision::kFp16, table); }, "precision",
+                    {{"has", "fp32, tf32"}, {"backends", "wide"}});
+  expect_message(message_of([&] { require_precision(narrow, Precision::kFp16); }),
+                 "the narrow backend computes in fp32, tf32, not in fp16");
+}
+
+TEST(BackendsOfRanks, AreOneForAllOrOneARank) {
+  RankOptions options;
+  options.table = test::fake_backends();
+  const auto names = [&](const Names& asked, std::size_t ranks) {
+    options.backends = asked;
+    Names found;
+    for (const BackendEntry* entry : backends_of_ranks(options, ranks))
+      found.emplace_back(entry->name);
+    return found;
+  };
+  EXPECT_EQ(names({"auto"}, 2), (Names{"fake", "fake"}));
+  EXPECT_EQ(names({"fake-device", "fake"}, 2), (Names{"fake-device", "fake"}));
+  expect_message(message_of([&] { names({"fake", "fake"}, 3); }), "2 backends");
+  expect_message(message_of([&] { names({"none"}, 3); }), "known are auto, fake, fake-device");
+}
+
+std::vector<RankDevice> fakes(std::size_t ranks, int cores) {
+  return std::vector<RankDevice>(ranks, {&test::fake_backends()[0], cores, Precision::kFp16});
+}
+
+TEST(MakeRankBackend, RanksOfAHostTakeCoresOfTheirOwn) {
+  const std::vector<int> allowed = allowed_cores();
+  if (allowed.size() < 2) GTEST_SKIP() << "one core";
+  test::run_ranks(2, [&](mpi::Transport& transport) {
+    const RankBackend mine = make_rank_backend(transport, {}, fakes(2, 1));
+    EXPECT_EQ(mine.cores, std::vector<int>{allowed[transport.rank().index()]});
+    EXPECT_EQ(mine.backend->threads(), 1);
+    EXPECT_EQ(mine.backend->precision(), Precision::kFp16);
+  });
+}
+
+TEST(MakeRankBackend, TooFewCoresAreRefusedByAllOrShared) {
+  const int many = static_cast<int>(allowed_cores().size());
+  const auto texts = test::messages_of_ranks(
+      {.backends = {"fake", "fake"}},
+      [&](mpi::Transport& transport) { make_rank_backend(transport, {}, fakes(2, many)); });
+  for (const std::string& text : texts) {
+    expect_message(text, "want " + std::to_string(2 * many) + " cores");
+    EXPECT_EQ(text, texts.front());
+  }
+  test::run_ranks(2, [&](mpi::Transport& transport) {
+    RankOptions options;
+    options.share_cores = true;
+    EXPECT_TRUE(make_rank_backend(transport, options, fakes(2, many)).cores.empty());
+  });
+}
+
+}  // namespace
+}  // namespace hios::job

@@ -1,0 +1,116 @@
+// What spoils a job's times, from facts made up for the purpose.
+#include "engine/job/ranks/surroundings.h"
+
+#include <gtest/gtest.h>
+
+#include "hios/platform/platform.h"
+
+namespace hios::job {
+namespace {
+
+RankSurroundings rank_on(const std::string& host) {
+  RankSurroundings rank;
+  rank.host = host;
+  rank.backend = rank.kind = "cpu";
+  rank.facts.kernel = "6.1";
+  rank.facts.processor = "P";
+  rank.facts.cores = {0, 1, 2, 3};
+  rank.facts.governor = "performance";
+  rank.description = {{"library", "oneDNN 2.6.3"}};
+  rank.path = "Open MPI 4.1.4, shared memory with CMA";
+  return rank;
+}
+
+class Troubles : public testing::Test {
+ protected:
+  /// One line of this kind and nothing else.
+  void expect(const std::string& kind, const std::string& text) const {
+    const auto found = troubles_of(ranks_);
+    ASSERT_EQ(found.size(), 1u) << (found.empty() ? "nothing" : found.front().text);
+    EXPECT_EQ(found[0].need.kind, kind);
+    EXPECT_EQ(found[0].text.find(text), 0u) << found[0].text;
+    EXPECT_EQ(found[0].text.find('\n'), std::string::npos);
+  }
+  void expect_none() const {
+    for (const Trouble& trouble : troubles_of(ranks_)) ADD_FAILURE() << trouble.text;
+  }
+
+  std::vector<RankSurroundings> ranks_ = {rank_on("a"), rank_on("a"), rank_on("b")};
+};
+
+TEST_F(Troubles, AreNoneWhereAllIsWell) { expect_none(); }
+
+TEST_F(Troubles, OfFactsThatTheSystemKeepsAreNone) {
+  for (RankSurroundings& rank : ranks_) rank.facts = {};
+  expect_none();
+}
+
+TEST_F(Troubles, MoreThreadsThanCores) {
+  ranks_[0].threads = ranks_[1].threads = 2;
+  expect_none();
+  ranks_[0].threads = 3;
+  expect("shared-cores", "a: its 2 ranks want 5 cores and may use 4");
+}
+
+TEST_F(Troubles, BoundRanksHaveTheirCoresTogether) {
+  ranks_[0].facts.cores = {0};
+  ranks_[1].facts.cores = {1};
+  expect_none();
+  ranks_[1].facts.cores = {0};
+  expect("shared-cores", "a: its 2 ranks want 2 cores and may use 1");
+}
+
+TEST_F(Troubles, MoreThreadsThanAQuota) {
+  ranks_[2].facts.quota_cores = 1;
+  expect_none();
+  ranks_[2].threads = 2;
+  expect("core-quota", "b: its 1 rank wants 2 cores, and control groups grant the time of 1");
+  ranks_[2].facts.quota_cores = 1.5;
+  expect("core-quota", "b: its 1 rank wants 2 cores, and control groups grant the time of 1.5");
+}
+
+TEST_F(Troubles, ProcessorsThatSlowDown) {
+  ranks_[2].facts.governor = "powersave";
+  expect("governor", "b: the frequency governor is powersave");
+}
+
+TEST_F(Troubles, MessagesThatAreCopiedTwice) {
+  for (RankSurroundings& rank : ranks_) {
+    rank.path = "Open MPI 4.1.4, shared memory without CMA";
+    rank.facts.ptrace_scope = 1;
+  }
+  expect("single-copy", "messages between the ranks of a host are copied twice");
+  EXPECT_EQ(troubles_of(ranks_)[0].need.details.at("ptrace_scope"), "1");
+  EXPECT_EQ(troubles_of(ranks_)[0].need.details.at("library"), "Open MPI 4.1.4");
+  ranks_.erase(ranks_.begin());
+  expect_none();  // one rank a host: nobody to copy from
+}
+
+TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {
+  ranks_[0].kind = kGpuKind;
+  expect("cuda-aware", "this MPI is not CUDA-aware");
+  for (RankSurroundings& rank : ranks_) rank.device_messages = true;
+  expect_none();
+  ranks_ = {ranks_[0]};
+  ranks_[0].device_messages = false;
+  expect_none();  // one rank sends nothing
+}
+
+TEST_F(Troubles, HostsAndLibrariesThatDiffer) {
+  ranks_[2].facts.processor = "Q";
+  expect("alike-hosts", "processors differ: ranks 0 and 1 have P, rank 2 has Q");
+  ranks_[2] = rank_on("b");
+  ranks_[2].facts.kernel = "5.10";
+  expect("alike-hosts", "kernels differ: ranks 0 and 1 have 6.1, rank 2 has 5.10");
+  ranks_[2] = rank_on("b");
+  ranks_[2].path = "Open MPI 5.0.3, shared memory with CMA";
+  expect("alike-hosts", "MPI libraries differ: ranks 0 and 1 have Open MPI 4.1.4, rank 2 has");
+  ranks_[2] = rank_on("b");
+  ranks_[2].description["library"] = "oneDNN 3.2.0";
+  expect("alike-hosts", "libraries of the cpu backend differ: ranks 0 and 1 have oneDNN 2.6.3");
+  ranks_[2].backend = "reference";  // another backend may have another library
+  expect_none();
+}
+
+}  // namespace
+}  // namespace hios::job

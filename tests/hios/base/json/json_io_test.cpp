@@ -1,0 +1,283 @@
+#include "hios/base/json/json_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <limits>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "hios/base/numbers/random.h"
+#include "support/expect_error.h"
+#include "support/programs/temporary_folder.h"
+
+namespace hios {
+namespace {
+
+namespace fs = std::filesystem;
+using test::content_of;
+using test::expect_error;
+using test::expect_need;
+using test::TemporaryFolder;
+
+Json parse(std::string_view text) { return parse_json(text, "f.json"); }
+
+void expect_refused(std::string_view text, std::initializer_list<std::string_view> parts) {
+  SCOPED_TRACE(text.substr(0, 60));
+  expect_error([&] { parse(text); }, parts);
+}
+
+TEST(ParseJson, KeepsValuesAndTheOrderOfKeys) {
+  const Json json = parse(R"({"b": [1, -2, 0.5, true, null, "é\n"], "a": {"x": {}}})");
+  EXPECT_EQ(json.dump(), R"({"b":[1,-2,0.5,true,null,"é\n"],"a":{"x":{}}})");
+  EXPECT_EQ(parse(" 7 ").get<int>(), 7);
+}
+
+TEST(ParseJson, NamesThePlaceOfWhatIsNotJson) {
+  expect_refused("", {"f.json: empty"});
+  expect_refused(" \n\t ", {"f.json: empty"});
+  expect_refused("{\"a\": [1,\n 2,, 3]}", {"f.json: line 2, column 4", "$.a[2]", "not valid JSON"});
+  expect_refused("{\"a\": NaN}", {"f.json: line 1, column 7", "$.a", "not valid JSON"});
+  expect_refused("{\"a\": 01}", {"$", "not valid JSON"});
+  expect_refused("{} {}", {"line 1, column 4"});
+  expect_refused("{'a': 1}", {"line 1, column 2"});
+  expect_refused("// no\n{}", {"line 1, column 1"});
+}
+
+TEST(ParseJson, TellsATruncatedFileFromAWrongOne) {
+  const std::string whole = R"({"a": {"b": [1, "two"], "c": true}})";
+  parse(whole);
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    expect_refused(whole.substr(0, size), {"f.json: line 1, column ", "ends in the middle of $"});
+  }
+  expect_refused(R"({"a": {"b": [1, "tw)", {"in the middle of $.a.b[1];"});
+  expect_refused(R"({"a": {"b": 1, )", {"in the middle of $.a;"});
+  expect_refused(R"({"a": {"": {)", {"in the middle of $.a[\"\"];"});
+}
+
+TEST(ParseJson, RefusesBinary) {
+  expect_refused(std::string_view("{}\0{}", 5), {"zero byte"});
+  expect_refused(
+      "\x7f"
+      "ELF\x02\x01\x01",
+      {"line 1, column 1", "not valid JSON"});
+  expect_refused("\"\xff\xfe\"", {"not valid JSON"});
+}
+
+TEST(ParseJson, RefusesADuplicateKeyWhereverItStands) {
+  expect_refused(R"({"a": 1, "a": 1})", {"f.json: $.a: the key is there twice"});
+  expect_refused(R"([{"x": [{"a": 1, "b": 2, "a": 3}]}])", {"$[0].x[0].a: the key is there twice"});
+  expect_refused(R"({"a": 1, "\u0061": 1})", {"$.a: the key is there twice"});
+  parse(R"([{"a": 1}, {"a": {"a": 1}}])");
+}
+
+TEST(ParseJson, RefusesDepthBeforeItHurts) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  parse(nested(64));
+  expect_refused(nested(65), {"f.json: $[0][0]", "more than 64 levels"});
+  expect_refused(std::string(1'000'000, '['), {"more than 64 levels"});
+  std::string objects;
+  for (int i = 0; i < 100; ++i) objects += "{\"a\":";
+  expect_refused(objects, {"$.a.a", "more than 64 levels"});
+}
+
+TEST(ParseJson, RefusesNumbersThatNoDoubleHolds) {
+  expect_refused(R"({"a": {"b": 1e400}})", {"f.json: $.a.b: 1e400 is out of range"});
+  expect_refused("[-1e400]", {"$[0]"});
+  expect_refused("[" + std::string(5000, '9') + "]", {"$[0]", "9999…", "out of range"});
+  EXPECT_EQ(parse("1e-400").get<double>(), 0);
+}
+
+TEST(ParseJson, CutsAndEscapesWhatItQuotes) {
+  expect_refused("{\"" + std::string(100'000, 'k') + "\": ?}", {"$[\"kkk", "…"});
+  expect_refused("{\"\\u001b[31m\\u202e\": ?}", {R"($["\u001b[31m\u202e"])"});
+  expect_refused("[\"" + std::string(100'000, 'k') + "\n\"]", {"$[0]"});
+}
+
+TEST(ParseJson, TakesManyMembersInLinearTime) {
+  // By insertion, which searches, this would be 10^10 comparisons.
+  std::string text = "{";
+  for (int i = 0; i < 200'000; ++i) text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+  EXPECT_EQ(parse(text + "}").size(), 200'000U);
+}
+
+TEST(ReadJson, RefusesWhatIsNoReadableFile) {
+  const TemporaryFolder folder;
+  expect_error([&] { read_json(folder / "none.json"); }, {"none.json", "No such file"});
+  expect_error([&] { read_json(folder.path()); }, {"is a directory"});
+  expect_error([&] { read_json("/dev/zero"); }, {"/dev/zero", "not a regular file"});
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  expect_error([&] { read_json(folder / "pipe"); }, {"pipe", "not a regular file"});
+  expect_error([&] { read_json(folder.put("empty.json", "")); }, {"empty.json: empty"});
+  expect_error([&] { read_json(folder / std::string(5000, 'x')); }, {"cannot be read", "…"});
+}
+
+TEST(ReadJson, FollowsLinks) {
+  const TemporaryFolder folder;
+  fs::create_symlink(folder.put("real.json", "[1]"), folder / "link.json");
+  EXPECT_EQ(read_json(folder / "link.json").dump(), "[1]");
+}
+
+TEST(ReadJson, RefusesALargeFileByItsSize) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.put("large.json", "{");
+  fs::resize_file(file, 100ull << 20);  // sparse: takes no space, and reading it would show zeros
+  expect_error([&] { read_json(file); }, {"large.json: 104857600 bytes", "33554432"});
+  expect_need([&] { read_json(file); }, "larger-input", {});
+  ReadLimits limits;
+  limits.max_bytes = 2;
+  expect_error([&] { read_json(folder.put("three.json", "[1]"), limits); }, {"3 bytes"});
+  EXPECT_EQ(read_json(folder.put("two.json", "[]"), limits).size(), 0U);
+}
+
+TEST(ToText, PutsShortThingsOnALine) {
+  const Json json = parse(R"({"name": "x", "list": [[1, 2], ["a"]], "record": {"ms": 1.5, "n": 3},
+                              "deep": {"inner": {"a": 1}}, "none": {}, "empty": []})");
+  EXPECT_EQ(to_text(json), R"({
+  "name": "x",
+  "list": [[1, 2], ["a"]],
+  "record": {"ms": 1.5, "n": 3},
+  "deep": {
+    "inner": {"a": 1}
+  },
+  "none": {},
+  "empty": []
+}
+)");
+}
+
+TEST(ToText, BreaksLongArrays) {
+  Json json = Json::object();
+  json["values"] = std::vector<int>(40, 1234);
+  const std::string text = to_text(json);
+  EXPECT_NE(text.find("[\n    1234,\n    1234"), std::string::npos) << text;
+}
+
+TEST(ToText, ReadsBackTheSame) {
+  Random random(11);
+  Json json = Json::array();
+  for (int i = 0; i < 2000; ++i) {
+    const double value = random.uniform(-1, 1) * std::pow(10.0, random.uniform(-300, 300));
+    json.push_back({{"value", value}, {"integer", random.next()}, {"text", "é\"\\\n\x01"}});
+  }
+  json.push_back(std::numeric_limits<double>::denorm_min());
+  json.push_back(std::numeric_limits<std::int64_t>::min());
+  json.push_back(0.1 + 0.2);
+  EXPECT_EQ(parse(to_text(json)), json);
+}
+
+TEST(ToText, RefusesWhatJsonCannotSay) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  expect_error<RunError>([&] { to_text({{"a", {1.0, infinity}}}); }, {"$.a[1]", "not finite"});
+  expect_error<RunError>([&] { to_text(std::nan("")); }, {"$", "not finite"});
+}
+
+TEST(ToText, ReplacesBytesThatAreNotUtf8) {
+  const std::string text =
+      to_text(Json("a\xff"
+                   "b"));
+  EXPECT_EQ(parse(text).get<std::string>(),
+            "a\xef\xbf\xbd"
+            "b");
+}
+
+TEST(WriteText, WritesWholeFilesAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "out.json";
+  write_text(file, "one", Existing::kRefuse);
+  EXPECT_EQ(content_of(file), "one");
+  expect_error([&] { write_text(file, "two", Existing::kRefuse); }, {"out.json: exists"});
+  expect_need([&] { write_text(file, "two", Existing::kRefuse); }, "replacement", {});
+  EXPECT_EQ(content_of(file), "one");
+  write_text(file, "three", Existing::kReplace);
+  EXPECT_EQ(content_of(file), "three");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteText, FollowsTheUmask) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(027);
+  write_text(folder / "out.json", "x", Existing::kRefuse);
+  ::umask(before);
+  struct stat status {};
+  ASSERT_EQ(::stat((folder / "out.json").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640U);
+}
+
+TEST(WriteText, WorksInTheCurrentFolder) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  check_writable("plain.json", Existing::kRefuse);
+  write_text("plain.json", "x", Existing::kRefuse);
+  fs::current_path(before);
+  EXPECT_EQ(content_of(folder / "plain.json"), "x");
+}
+
+TEST(WriteText, LetsOneOfManyWritersWin) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "out.json";
+  std::vector<std::thread> writers;
+  std::vector<int> won(8, 0);
+  for (std::size_t i = 0; i < won.size(); ++i) {
+    writers.emplace_back([&, i] {
+      try {
+        write_text(file, std::string(100'000, static_cast<char>('a' + i)), Existing::kRefuse);
+        won[i] = 1;
+      } catch (const InputError&) {
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(std::count(won.begin(), won.end(), 1), 1);
+  const auto winner = std::find(won.begin(), won.end(), 1) - won.begin();
+  EXPECT_EQ(content_of(file), std::string(100'000, static_cast<char>('a' + winner)));
+}
+
+TEST(WriteText, ReplacesWhatALinkPointsToAndNothingThatIsNoFile) {
+  const TemporaryFolder folder;
+  const fs::path real = folder.put("real.json", "old");
+  fs::create_symlink(real, folder / "link.json");
+  expect_error([&] { write_text(folder / "link.json", "new", Existing::kRefuse); }, {"exists"});
+  write_text(folder / "link.json", "new", Existing::kReplace);
+  EXPECT_TRUE(fs::is_symlink(folder / "link.json"));
+  EXPECT_EQ(content_of(real), "new");
+
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  expect_error([&] { write_text(folder / "pipe", "x", Existing::kReplace); },
+               {"not a regular file"});
+  EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+  fs::create_symlink(folder / "nowhere", folder / "dangling");
+  expect_error([&] { write_text(folder / "dangling", "x", Existing::kReplace); },
+               {"not a regular file"});
+  expect_error([&] { check_writable(folder / "dangling", Existing::kRefuse); }, {"exists"});
+}
+
+TEST(CheckWritable, RefusesBeforeAnyWork) {
+  const TemporaryFolder folder;
+  check_writable(folder / "new.json", Existing::kRefuse);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  const fs::path file = folder.put("old.json", "old");
+  check_writable(file, Existing::kReplace);
+  EXPECT_EQ(content_of(file), "old");
+  expect_error([&] { check_writable(file, Existing::kRefuse); }, {"old.json: exists"});
+  expect_need([&] { check_writable(file, Existing::kRefuse); }, "replacement", {});
+  expect_error([&] { check_writable(folder.path(), Existing::kReplace); }, {"is a directory"});
+  expect_error([&] { check_writable("", Existing::kReplace); }, {"no file name"});
+  expect_error([&] { check_writable(folder / "no/such/out.json", Existing::kRefuse); },
+               {"out.json", "there is no folder"});
+  expect_error([&] { check_writable(file / "out.json", Existing::kRefuse); }, {"out.json"});
+}
+
+TEST(CheckWritable, RefusesAFolderWithoutPermission) {
+  // root may write anywhere that a disk takes it; the process file system takes nothing.
+  expect_error([] { check_writable("/proc/hios.json", Existing::kRefuse); },
+               {"/proc", "no file can be written there"});
+}
+
+}  // namespace
+}  // namespace hios

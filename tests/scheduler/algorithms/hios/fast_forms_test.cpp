@@ -1,0 +1,127 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "hios/graph/random/random_dag.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/mapping_recording.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/plain_intra_gpu.h"
+#include "support/oracles/plain_longest_path.h"
+#include "support/oracles/plain_mapping_recording.h"
+
+// Alg. 1, 2 and 3 take shortcuts; the plain forms in tests/support take none. Both must decide the
+// same, operator for operator and tie for tie.
+
+namespace hios::scheduler {
+namespace {
+
+using test::CostStyle;
+
+CostStyle style_by_number(std::uint64_t number) {
+  CostStyle style;
+  style.overlap = number % 4 != 0;
+  style.small_integers = number % 3 == 0;
+  style.by_device = number % 5 == 0;
+  return style;
+}
+
+/// Alg. 1 and 3 on one problem, and Alg. 2 on what they give.
+void compare(const Graph& graph, const CostModel& costs, std::size_t window, bool insertion) {
+  const Schedule paths = map_longest_paths(graph, costs, {insertion}).schedule;
+  ASSERT_EQ(paths, test::plain_longest_paths(graph, costs, {insertion}));
+  EXPECT_EQ(parallelize(graph, costs, paths, window).schedule,
+            test::plain_parallelize(graph, costs, paths, window));
+  const Schedule recorded = record_mappings(graph, costs).schedule;
+  ASSERT_EQ(recorded, test::plain_mappings(graph, costs));
+  EXPECT_EQ(parallelize(graph, costs, recorded, window).schedule,
+            test::plain_parallelize(graph, costs, recorded, window));
+}
+
+TEST(FastForms, SmallGraphsOfAllDensities) {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast small");
+    const std::size_t n = 1 + random.below(24);
+    const Graph graph = test::random_graph(n, random.uniform(), style_by_number(seed), random);
+    const std::size_t devices = 1 + random.below(5);
+    const Platform platform = test::devices(devices, 1 + static_cast<int>(random.below(5)));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    compare(graph, costs, 1 + random.below(6), seed % 7 == 0);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// Times that are multiples of a tenth: sums that are equal on paper differ in their last bits.
+Graph in_tenths(const Graph& graph) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  for (Operator& op : operators) {
+    op.time_ms *= 0.1;
+    op.utilization = 0.5;
+  }
+  for (Edge& edge : edges) edge.transfer_ms = *edge.transfer_ms * 0.125;
+  return Graph(graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
+}
+
+TEST(FastForms, TiesButForRounding) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast tenths");
+    CostStyle style;
+    style.small_integers = true;
+    const std::size_t n = 4 + random.below(60);
+    const Graph graph = in_tenths(test::random_graph(n, random.uniform(0.02, 0.3), style, random));
+    const Platform platform = test::devices(1 + random.below(4), 4);
+    compare(graph, CostModel::from_graph(graph, platform), 2 + random.below(4), seed % 7 == 0);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(FastForms, MiddleGraphs) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast middle");
+    const std::size_t n = 60 + random.below(200);
+    const Graph graph =
+        test::random_graph(n, random.uniform(0.005, 0.1), style_by_number(seed), random);
+    const Platform platform =
+        test::devices(1 + random.below(6), 1 + static_cast<int>(random.below(5)));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    compare(graph, costs, 1 + random.below(6), seed % 7 == 0);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(FastForms, ThePapersRandomNetworks) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomDag parameters;
+    parameters.operators = 200 + 20 * (seed % 11);
+    parameters.edges = 2 * parameters.operators;
+    parameters.layers = 6 + seed % 60;
+    parameters.p = 0.4 + 0.1 * static_cast<double>(seed % 9);
+    parameters.seed = seed;
+    const Graph graph = random_dag(parameters);
+    const Platform platform = test::devices(2 + seed % 8, 8);
+    compare(graph, CostModel::from_graph(graph, platform), 4, false);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(FastForms, MeasuredStagesAndTransfersByPair) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast measured");
+    Graph graph = test::random_graph(4 + random.below(60), 0.12, {}, random);
+    const Platform platform = test::devices(2 + random.below(3), 1 + static_cast<int>(seed % 4));
+    const Profile profile = test::random_profile(graph, platform, random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    compare(graph, costs, 4, seed % 5 == 0);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace hios::scheduler

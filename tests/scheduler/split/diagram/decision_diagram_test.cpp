@@ -1,0 +1,211 @@
+#include "scheduler/split/diagram/decision_diagram.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/random/random_dag.h"
+#include "scheduler/milp/milp.h"
+#include "scheduler/split/diagram/diagram_problem.h"
+#include "scheduler/split/diagram/gap_closer.h"
+#include "scheduler/split/diagram/tails.h"
+#include "support/oracles/brute_force.h"
+#include "support/oracles/dag_generator.h"
+#include "support/oracles/slow_simulator.h"
+
+// Bounds by searches through begun schedules are never above what brute force, or on larger graphs
+// the linear program, finds; and where nothing is taken together, they are the optimum.
+
+namespace hios::scheduler::split {
+namespace {
+
+constexpr std::size_t kWide = 1'000'000;
+
+Platform unlike(Contention contention = Contention::kNone) {
+  return Platform(
+      {{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}, {"cpu0", "cpu", 1, 1, 0, ""}},
+      {}, {}, {contention});
+}
+
+/// The same with a time of its own for each tensor and ordered pair of devices.
+Graph with_pair_times(const Graph& graph, const Platform& platform, Random& random) {
+  std::vector<Operator> operators;
+  for (std::size_t v = 0; v < graph.size(); ++v) operators.push_back(graph.op(OpId(v)));
+  std::vector<Edge> edges;
+  for (std::size_t e = 0; e < graph.edge_count(); ++e) {
+    edges.push_back(graph.edge(EdgeId(e)));
+    PairTimes times;
+    for (const Device& from : platform.devices()) {
+      for (const Device& to : platform.devices()) {
+        if (from.name == to.name) continue;
+        times[from.name][to.name] = static_cast<double>(random.below(1000)) / 1000;
+      }
+    }
+    edges.back().transfer_ms.reset();
+    edges.back().transfer_by_pair = std::make_shared<const PairTimes>(std::move(times));
+  }
+  return Graph("pairs", std::move(operators), std::move(edges));
+}
+
+double latency_of(const BegunResult& found, const CostModel& costs) {
+  Schedule schedule;
+  schedule.devices.resize(costs.platform().size());
+  for (const auto& [v, d] : found.order) {
+    schedule.devices[d].push_back(Stage{{{costs.graph().topological()[v]}}});
+  }
+  EXPECT_TRUE(validate(costs.graph(), costs.platform(), schedule).empty());
+  return simulate(costs.graph(), schedule, costs).latency_ms;
+}
+
+Closer closed(const CostModel& costs, double known_ms, const Context& context = {}) {
+  Closer closer(costs, 0, known_ms);
+  closer.run(3, context);
+  return closer;
+}
+
+/// Of one work whose optimum is known, every way to use it.
+void judge_search(const Work& work, double least, const CostModel* costs) {
+  for (const std::size_t width : {std::size_t{1}, std::size_t{20}, kWide}) {
+    for (const double share : {0.8, 1.001, 1.5}) {
+      const BegunResult found = search_begun(work, {share * least, width});
+      EXPECT_LE(found.bound_ms, least * std::min(1.0, share) * (1 + 1e-9));
+      if (width < kWide || share < 1) continue;
+      EXPECT_GE(found.bound_ms, least * (1 - 1e-9)) << "nothing was taken together";
+      if (costs != nullptr) {
+        EXPECT_NEAR(latency_of(found, *costs), least, 1e-9 * least);
+      }
+    }
+  }
+}
+
+void judge(const Graph& graph, const Platform& platform) {
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+  if (!(least > 0)) return;
+  const Work plain = work_of(costs);
+  judge_search(plain, least, &costs);
+  judge_search(mirrored(plain), least, nullptr);
+  for (const double share : {1.0001, 1.3}) {
+    Work work = work_of(costs);
+    follow_paths(work);
+    for (const std::size_t window : {2u, 4u, 12u}) {
+      raise_tails(work, {share * least, window, window * window});
+      EXPECT_LE(longest_path_ms(work), least * (1 + 1e-9));
+      EXPECT_LE(search_begun(work, {share * least, 4}).bound_ms, least * (1 + 1e-9));
+      work = mirrored(work);
+    }
+    const Closer closing = closed(costs, share * least);
+    EXPECT_LE(closing.bound_ms(), least * (1 + 1e-9));
+    EXPECT_GE(closing.bound_ms(), least * (1 - 2 * milp::kTolerance));
+    ASSERT_TRUE(closing.schedule().has_value());
+    EXPECT_NEAR(simulate(graph, *closing.schedule(), costs).latency_ms, least, 1e-5 * least);
+  }
+}
+
+TEST(Begun, BoundsAreTheOptimumOfAnyDag) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "begun");
+    test::CostStyle style;
+    style.overlap = false;
+    style.small_integers = seed % 3 == 0;
+    style.by_device = seed % 2 == 0;
+    const Platform platform = test::devices(2 + seed % 2, 1);
+    Graph graph = test::dag(5 + seed % 2, random.below(1 << 15), style, random);
+    if (seed % 5 > 1) graph = with_pair_times(graph, platform, random);
+    judge(graph, platform);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Begun, BoundsAreTheOptimumOfModules) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (const char* shape :
+         {"modules=3,nodes=2", "modules=2,nodes=3", "modules=1,nodes=6,channels=2,ends=weak",
+          "modules=1,nodes=6,channels=3,ends=weak,wiring=ba2", "modules=3,nodes=2,channels=1",
+          "modules=1,nodes=7,channels=3,ends=strong"}) {
+      const std::string words = std::string(shape) + ",seed=" + std::to_string(seed);
+      SCOPED_TRACE(words);
+      judge(random_problem(parse_random_dag(words), unlike()).graph, unlike());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Begun, BoundsKeepMemoryLabelsAndPlaces) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const std::string words = "n=6,family=" + std::string(seed % 2 == 0 ? "dense" : "tree") +
+                              ",speeds=1:0.5,memory=" + (seed % 3 == 0 ? "1.3" : "1.05") +
+                              ",colocate=0.5,allowed=0.2,seed=" + std::to_string(seed);
+    SCOPED_TRACE(words);
+    const RandomProblem problem = random_problem(parse_random_dag(words), test::devices(2, 1));
+    judge(problem.graph, problem.platform);
+    if (HasFailure()) return;
+  }
+}
+
+// Too many operators for brute force: two ways that have nothing in common come to one number.
+TEST(Begun, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
+  if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
+  std::size_t proved = 0;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::size_t channels = 1; channels <= 4; ++channels) {
+      const std::string words = "modules=2,nodes=8,channels=" + std::to_string(channels) +
+                                (seed % 2 == 0 ? ",ends=weak" : "") +
+                                ",seed=" + std::to_string(seed);
+      SCOPED_TRACE(words);
+      const RandomProblem problem = random_problem(parse_random_dag(words), unlike());
+      const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+      milp::MilpOptions options;
+      options.solver = milp::find_solver("any");
+      options.iterations = 2000;
+      options.nodes = 20000;
+      const milp::MilpResult exact =
+          milp::schedule_exactly(problem.graph, costs, options, Context{});
+      const double ms = simulate(problem.graph, exact.schedule, costs).latency_ms;
+      const Closer closing = closed(costs, 1.1 * ms);
+      EXPECT_LE(closing.bound_ms(), ms * (1 + 1e-9));
+      if (!exact.optimal) continue;
+      ++proved;
+      EXPECT_GE(closing.bound_ms(), ms * (1 - 1e-5));
+    }
+  }
+  EXPECT_GE(proved, 8u);
+}
+
+TEST(Begun, BoundsHoldWithContention) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const std::string words = "modules=2,nodes=5,channels=2,seed=" + std::to_string(seed);
+    SCOPED_TRACE(words);
+    const Platform apart = unlike(), contended = unlike(Contention::kPort);
+    const Graph graph = random_problem(parse_random_dag(words), apart).graph;
+    const CostModel costs = CostModel::from_graph(graph, contended);
+    const CostModel free = CostModel::from_graph(graph, apart);
+    const double bound_ms = closed(costs, 100).bound_ms();
+    EXPECT_NEAR(bound_ms, closed(free, 100).bound_ms(), 1e-4 * bound_ms);
+  }
+}
+
+TEST(Begun, AStopLeavesABound) {
+  const RandomProblem problem =
+      random_problem(parse_random_dag("modules=3,nodes=8,channels=2"), unlike());
+  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+  const double known_ms = 100, optimum_ms = closed(costs, known_ms).bound_ms();
+  for (std::size_t stop = 0; stop < 300; stop += 7) {
+    std::size_t asked = 0;
+    Context late;
+    late.out_of_time = [&] { return asked++ >= stop; };
+    EXPECT_LE(closed(costs, known_ms, late).bound_ms(), optimum_ms * (1 + 1e-5));
+  }
+}
+
+}  // namespace
+}  // namespace hios::scheduler::split

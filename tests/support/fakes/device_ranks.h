@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpi/device/tensor_transport.h"
+#include "support/fakes/fake_accelerator.h"
+#include "support/fakes/thread_transport.h"
+
+/// Ranks with fake devices.
+namespace hios::test {
+
+/// A transport that takes no device memory, as an MPI without CUDA does (by an error instead of a
+/// crash), or takes it in one of the ways in which MPIs take it.
+class DeviceShy final : public mpi::Transport {
+ public:
+  enum class Device { kRefused, kTaken, kMangled };
+  /// `claims`: what it says of itself; else the truth.
+  DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
+            std::optional<bool> claims = {})
+      : inner_(inner),
+        device_(device),
+        host_(host.empty() ? inner.host() : std::move(host)),
+        claims_(claims.value_or(device != Device::kRefused)) {}
+
+  Rank rank() const override { return inner_.rank(); }
+  std::size_t size() const override { return inner_.size(); }
+  std::size_t local_rank() const override { return inner_.local_rank(); }
+  std::size_t local_size() const override { return inner_.local_size(); }
+  const std::string& host() const override { return host_; }
+  std::string path() const override { return inner_.path(); }
+  bool claims_device_memory() const override { return claims_; }
+  void barrier() override { inner_.barrier(); }
+  std::vector<std::string> all_gather(const std::string& text) override {
+    return inner_.all_gather(text);
+  }
+  std::string broadcast(const std::string& text) override { return inner_.broadcast(text); }
+  void all_reduce_max(std::span<double> values) override { inner_.all_reduce_max(values); }
+  std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
+                                             std::span<const mpi::Message> receives) override;
+  void abort(int exit_code) override;
+
+ private:
+  mpi::Transport& inner_;
+  const Device device_;
+  const std::string host_;
+  const bool claims_;
+  std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 16);
+};
+
+/// How the messages of a test go.
+struct RouteCase {
+  std::string name;
+  /// Between all pairs: a route for devices, or one for hosts, and then no rank has a device. None:
+  /// every third rank has no device, and the pairs take all routes in turn.
+  const mpi::Route* route = nullptr;
+};
+inline std::ostream& operator<<(std::ostream& out, const RouteCase& c) { return out << c.name; }
+
+/// The case of the route of that name: "ipc" makes "Ipc"; "cuda-aware" makes "CudaAware".
+RouteCase route_case(std::string_view route);
+RouteCase mixed_routes();
+/// One for each route for devices in the table, and the mixed ones.
+std::vector<RouteCase> device_route_cases();
+
+bool has_device(const RouteCase& routes, Rank rank);
+/// Whether the MPI of such a job takes device memory: where a route asks it.
+bool mpi_takes_devices(const RouteCase& routes);
+mpi::RouteTable route_table(const RouteCase& routes, std::size_t ranks);
+
+/// The body on ranks as threads that share a machine of fake devices; device null where the rank
+/// has none.
+using DeviceBody = std::function<void(mpi::Transport&, FakeAccelerator*)>;
+struct DeviceRanks {
+  RouteCase routes;
+  FakeOptions::Pace pace = FakeOptions::Pace::kRandom;
+  std::uint64_t seed = 0;
+  ThreadOptions threads = {};
+  /// Faults and the like; called for each rank.
+  std::function<void(Rank, FakeOptions&)> with = {};
+};
+void run_device_ranks(std::size_t ranks, const DeviceRanks& setting, const DeviceBody& body);
+
+}  // namespace hios::test

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "hios/base/numbers/random.h"
+
+namespace hios::test {
+
+/// A backend whose operators mean nothing and forgive nothing: every value of an output depends on
+/// the operator's name and on every bit of every input. Before an operator may write, its output is
+/// poisoned: in a stage of several groups all outputs at the start, since groups run in no known
+/// order (here: interleaved at random). So a place that is reused too early shows in the result.
+class FakeBackend : public Backend {
+ public:
+  explicit FakeBackend(int threads = 1, std::uint64_t seed = 0)
+      : threads_(threads), random_(seed) {}
+
+  /// An operator that `unsupported` refuses; one that throws when it runs.
+  std::string refused, failing;
+  /// What it computes in; fp16 makes its tensors' elements two bytes.
+  Precision arithmetic = Precision::kFp32;
+  /// Whether it calls `poll` between operators.
+  bool polls = true;
+  /// Called when an operator runs, before it does.
+  std::function<void(const std::string& name)> on_run;
+  /// The operators run so far, and the core shares on which they were bound.
+  std::vector<std::string> ran;
+  std::vector<std::pair<std::string, CoreShare>> bound;
+
+  /// Fills the buffers that hold tensors, so that nothing is left of an iteration.
+  void poison_tensors();
+
+  std::string_view name() const override { return "fake"; }
+  std::string_view kind() const override { return "cpu"; }
+  int threads() const override { return threads_; }
+  Precision precision() const override { return arithmetic; }
+  Json describe() const override { return {{"library", "none"}}; }
+  std::optional<std::string> unsupported(const Operation& operation) const override;
+  std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override;
+  std::unique_ptr<BoundOperator> bind(const Operation& operation,
+                                      std::span<const std::byte* const> inputs, std::byte* output,
+                                      const CoreShare& share, TensorSource& source) override;
+  void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
+                 void (*poll)(void*), void* poll_argument) override;
+
+ protected:
+  /// What an operator does to its output before it may write; nothing for others.
+  static void poison_output(BoundOperator* op);
+  std::vector<std::span<std::byte>> tensors_;
+
+ private:
+  int threads_;
+  Random random_;
+  std::vector<std::size_t> next_;  // by group of the stage that runs; kept, not to allocate again
+};
+
+/// The input is its position, weights are not asked for.
+class FakeSource final : public TensorSource {
+ public:
+  void weights(const Model&, const Layer&, std::span<float> out) override;
+  void bias(const Model&, const Layer&, std::span<float> out) override;
+  void input(const Model&, std::span<float> out) override;
+  void numbered_input(const Model&, std::size_t number, std::span<float> out) override;
+};
+
+/// The arithmetic that a graph's tensors are for: fp32, or fp16 where elements are of two bytes.
+Precision arithmetic_of(const CoarseGraph& coarse);
+/// What a tensor's bytes are as floats.
+std::vector<float> as_floats(std::span<const std::byte> tensor, Precision precision);
+
+/// Every operator's output, by OpId, each in memory of its own, one after the other.
+std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
+                                                   Backend& backend, TensorSource& source);
+
+}  // namespace hios::test

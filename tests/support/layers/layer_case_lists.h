@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/layers/operations.h"
+
+/// The parts of layer_operation_cases(), a file each (layer_cases_*.cpp).
+namespace hios::test {
+
+using Cases = std::vector<OperationCase>;
+
+/// One layer over tensors of these shapes.
+inline void add_layer(Cases& cases, std::string name, const std::vector<Shape>& inputs,
+                      const LayerKind& kind, InputRange range = {}) {
+  const auto build = [&](ModelBuilder& b, std::span<const TensorId> x) {
+    b.add("layer", kind, {x.begin(), x.end()});
+  };
+  cases.push_back(make_operation(std::move(name), inputs, build));
+  cases.back().range = range;
+}
+
+void add_window_cases(Cases& cases);       ///< Conv, ConvTranspose, Pool
+void add_value_cases(Cases& cases);        ///< Unary, Binary
+void add_reduction_cases(Cases& cases);    ///< Softmax, Reduce, normalizations, MatMul
+void add_resize_cases(Cases& cases);       ///< Resize
+void add_arrangement_cases(Cases& cases);  ///< Pad, Move, Concat, and other shapes of a tensor
+
+}  // namespace hios::test

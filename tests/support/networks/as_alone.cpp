@@ -1,0 +1,54 @@
+#include "support/networks/as_alone.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/job/verification.h"
+#include "engine/run/executor.h"
+#include "support/fakes/fake_backend.h"
+
+namespace hios::test {
+namespace {
+
+// `expected`: a tensor of the graph, whose elements may be halves.
+bool equal(const std::vector<float>& values, const std::vector<std::byte>& expected,
+           const CoarseGraph& coarse) {
+  return job::compare(values, as_floats(expected, arithmetic_of(coarse)), {}).bitwise;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::byte>> computed_alone(const RandomNetwork& network) {
+  FakeBackend oracle;
+  oracle.arithmetic = arithmetic_of(network.coarse);
+  FakeSource source;
+  return evaluate_alone(network.coarse, network.model, oracle, source);
+}
+
+void expect_outputs(const Executor& executor, const RankPlan& plan, const RandomNetwork& network,
+                    const PlanOptions& options, const std::vector<std::vector<std::byte>>& expected,
+                    int iteration) {
+  for (const Slot& slot : plan.slots) {
+    if (!options.keep_all && !network.coarse.graph.out_edges(slot.op).empty()) continue;
+    EXPECT_TRUE(equal(executor.output(slot.op), expected[slot.op.index()], network.coarse))
+        << network.coarse.graph.op(slot.op).name << " on rank " << plan.rank.index()
+        << " in iteration " << iteration;
+  }
+}
+
+void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
+                     const Schedule& schedule, const PlanOptions& options, std::uint64_t seed,
+                     const std::vector<std::vector<std::byte>>& expected) {
+  const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
+  FakeBackend backend(2, seed + transport.rank().index());
+  backend.arithmetic = arithmetic_of(network.coarse);
+  FakeSource mine;
+  Executor executor(network.coarse, network.model, plan, backend, transport, mine);
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    backend.poison_tensors();
+    transport.barrier();
+    executor.run_once();
+    expect_outputs(executor, plan, network, options, expected, iteration);
+  }
+}
+
+}  // namespace hios::test

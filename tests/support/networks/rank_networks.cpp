@@ -1,0 +1,189 @@
+#include "support/networks/rank_networks.h"
+#include "support/networks/made_up_profile.h"
+#include "support/networks/random_network.h"
+#include "support/programs/free_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "engine/job/ranks/algorithm_agreement.h"
+#include "engine/job/verification.h"
+#include "engine/run/executor.h"
+#include "hios/evaluate/validate.h"
+#include "hios/model/networks/networks.h"
+#include "mpi/device/choose_routes.h"
+#include "mpi/device/tensor_transport.h"
+#include "scheduler/registry.h"
+
+namespace hios::test {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+constexpr int kStreams = 3;
+
+/// A network and its schedules, alike on all ranks.
+struct Problem {
+  explicit Problem(const SmallNetwork& network)
+      : model(models::find(network.name)->build(1, network.size, network.size)),
+        coarse(coarsen(model)) {}
+
+  Schedule sequential() const {
+    const auto order = coarse.graph.topological();
+    return {{one_operator_stages({order.begin(), order.end()})}};
+  }
+  Schedule computed(std::size_t ranks) const {
+    const Platform platform = Platform::homogeneous(ranks, "gpu", 0, kStreams);
+    const Profile profile = made_up_profile(coarse.graph, ranks, "gpu", 0);
+    const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
+    const scheduler::Algorithm& algorithm = scheduler::built_in().find("hios-lp");
+    return algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule;
+  }
+
+  const Model model;
+  const CoarseGraph coarse;
+};
+
+/// Executor and all that it stands on, on one rank.
+struct Run {
+  Run(const Problem& problem, const Schedule& schedule, Rank rank, Backend& backend,
+      mpi::Transport& transport, bool keep_all)
+      : plan(plan_rank(problem.coarse, schedule, rank, {.keep_all = keep_all})),
+        source(kSeed),
+        executor(problem.coarse, problem.model, plan, backend, transport, source) {}
+
+  RankPlan plan;
+  SeededSource source;
+  Executor executor;
+};
+
+/// Every operator's output, by OpId, by the backend's own one-rank executor, which must agree with
+/// its operators run alone.
+std::vector<std::vector<float>> outputs_of_one_rank(const Problem& problem, Backend& backend) {
+  const auto alone = mpi::make_serial_transport();
+  Run run(problem, problem.sequential(), Rank(0), backend, *alone, /*keep_all=*/true);
+  run.executor.run_once();
+  const job::OneRankRun operators(problem.coarse, problem.model, backend,
+                                  std::vector<int>(problem.coarse.graph.size(), 1), run.source, "");
+  std::vector<std::vector<float>> outputs;
+  for (std::size_t i = 0; i < problem.coarse.graph.size(); ++i) {
+    outputs.push_back(run.executor.output(OpId(i)));
+    EXPECT_TRUE(job::compare(outputs.back(), operators.output(OpId(i)), {}).bitwise)
+        << problem.coarse.graph.op(OpId(i)).name << " on one rank is not what it is alone";
+  }
+  run.executor.close();
+  return outputs;
+}
+
+void expect_right(const Problem& problem, const std::vector<std::vector<float>>& outputs,
+                  Backend& reference) {
+  SeededSource source(kSeed);
+  const job::OneRankRun expected(problem.coarse, problem.model, reference,
+                                 std::vector<int>(problem.coarse.graph.size(), 1), source, "");
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const job::Comparison comparison = job::compare(outputs[i], expected.output(OpId(i)), {});
+    EXPECT_EQ(comparison.outside, 0u)
+        << problem.coarse.graph.op(OpId(i)).name << ", largest difference " << comparison.max_abs;
+  }
+}
+
+/// The routes are tried anew, as at the start of a program.
+std::unique_ptr<mpi::Transport> tensor_transport(const RankJob& job, Backend& backend) {
+  mpi::RouteTable table = mpi::choose_routes(job.transport, backend.accelerator(), job.route);
+  const std::size_t self = job.transport.rank().index();
+  for (std::size_t peer = 0; job.route != nullptr && peer < table.ranks; ++peer) {
+    if (peer == self) continue;
+    EXPECT_EQ(table.at(Rank(self), Rank(peer)).name, job.route->name);
+  }
+  return mpi::make_tensor_transport(job.transport, backend.accelerator(), std::move(table));
+}
+
+void expect_outputs(const Problem& problem, const Run& run, bool keep_all,
+                    const std::vector<std::vector<float>>& expected, const std::string& where) {
+  for (const Slot& slot : run.plan.slots) {
+    if (!keep_all && !problem.coarse.graph.out_edges(slot.op).empty()) continue;
+    EXPECT_TRUE(job::compare(run.executor.output(slot.op), expected[slot.op.index()], {}).bitwise)
+        << problem.coarse.graph.op(slot.op).name << where;
+  }
+}
+
+/// Bytes of this process that lie in memory.
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
+  const Problem problem(network);
+  const std::size_t ranks = job.transport.size();
+  Json algorithms = Json::object();
+  std::vector<std::vector<float>> expected;
+  for (const bool graphs : {false, true}) {
+    const auto backend = job.make_backend(graphs, algorithms);
+    algorithms = job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
+                                          {algorithms}, Choosing::kByTiming);
+    if (expected.empty()) {
+      expected = outputs_of_one_rank(problem, *backend);
+      expect_right(problem, expected, *job.make_reference());
+    }
+    const auto transport = tensor_transport(job, *backend);
+    for (const bool at_random : {false, true}) {
+      const Schedule schedule = at_random
+                                    ? random_schedule(problem.coarse.graph, ranks, kStreams, kSeed)
+                                    : problem.computed(ranks);
+      for (const bool keep_all : {true, false}) {
+        Run run(problem, schedule, job.transport.rank(), *backend, *transport, keep_all);
+        for (int iteration = 0; iteration < 3; ++iteration) {
+          job.transport.barrier();
+          run.executor.run_once();
+          expect_outputs(problem, run, keep_all, expected,
+                         " on rank " + std::to_string(job.transport.rank().index()) + ", " +
+                             (at_random ? "random schedule" : "hios-lp") +
+                             (graphs ? ", recorded" : ", queued") + ", iteration " +
+                             std::to_string(iteration));
+        }
+        run.executor.close();
+      }
+    }
+  }
+}
+
+void expect_no_growth(const RankJob& job, const SmallNetwork& network, int iterations) {
+  // What an allocator or a library may still lay in store; a kilobyte an iteration stands out.
+  constexpr std::size_t kHostSlack = std::size_t{1} << 20;
+  const Problem problem(network);
+  const Schedule schedule =
+      random_schedule(problem.coarse.graph, job.transport.size(), kStreams, kSeed);
+  for (const bool graphs : {false, true}) {
+    const auto backend = job.make_backend(graphs, Json::object());
+    job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model, {},
+                             Choosing::kByTiming);
+    const auto transport = tensor_transport(job, *backend);
+    Run run(problem, schedule, job.transport.rank(), *backend, *transport, /*keep_all=*/false);
+    const auto repeat = [&](int times) {
+      for (int i = 0; i < times; ++i) {
+        job.transport.barrier();
+        run.executor.run_once();
+      }
+      job.transport.barrier();
+    };
+    repeat(100);
+    const std::size_t resident_before = resident_bytes();
+    job.transport.barrier();
+    EXPECT_TRUE(some_round_takes_nothing(*backend, [&] { repeat(iterations / kMemoryRounds); }))
+        << "device memory grew, graphs " << graphs;
+    const std::size_t resident_after = resident_bytes();
+    EXPECT_LE(resident_after, resident_before + kHostSlack)
+        << "host memory grew, graphs " << graphs;
+    run.executor.close();
+  }
+}
+
+}  // namespace hios::test

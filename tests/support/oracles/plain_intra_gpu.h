@@ -1,0 +1,11 @@
+#pragma once
+
+#include "scheduler/algorithms/hios/intra_gpu.h"
+
+namespace hios::test {
+
+/// parallelize() without a shortcut.
+Schedule plain_parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
+                           std::size_t window);
+
+}  // namespace hios::test

@@ -1,0 +1,271 @@
+#include "support/oracles/plan_checker.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace hios::test {
+namespace {
+
+class Follower {
+ public:
+  Follower(const CoarseGraph& coarse, const RankPlan& plan)
+      : graph_(coarse.graph), plan_(plan), holds_(plan.slots.size(), Holds::kNothing) {}
+
+  std::vector<std::string> follow(bool keep_all) {
+    check_places();
+    for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].received) holds_[i] = Holds::kIncoming;
+    }
+    sends_.assign(plan_.sends.size(), Send::kIdle);
+    for (const Step& step : plan_.steps) {
+      std::visit([&](const auto& s) { take(s); }, step);
+    }
+    for (std::size_t i = 0; i < sends_.size(); ++i) {
+      complain(sends_[i] == Send::kIdle, "never sent: " + name(plan_.sends[i].op));
+    }
+    for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+      complain(holds_[i] == Holds::kIncoming, "never awaited: " + name(plan_.slots[i].op));
+      const bool output = graph_.out_edges(plan_.slots[i].op).empty();
+      complain((keep_all || output) && holds_[i] != Holds::kTensor,
+               "lost before the end: " + name(plan_.slots[i].op));
+    }
+    return messages_;
+  }
+
+ private:
+  enum class Holds { kNothing, kIncoming, kTensor };
+  enum class Send { kIdle, kUnderWay, kDone };
+
+  void complain(bool wrong, const std::string& text) {
+    if (wrong) messages_.push_back(text);
+  }
+  const std::string& name(OpId op) const { return graph_.op(op).name; }
+
+  bool share_bytes(const Slot& a, const Slot& b) const {
+    return a.offset < b.offset + b.size_bytes && b.offset < a.offset + a.size_bytes;
+  }
+
+  void check_places() {
+    for (const Slot& slot : plan_.slots) {
+      complain(slot.offset % 64 != 0, "askew: " + name(slot.op));
+      complain(slot.offset + slot.size_bytes > plan_.arena_bytes, "outside: " + name(slot.op));
+      complain(slot.size_bytes != graph_.op(slot.op).memory_bytes, "wrong size: " + name(slot.op));
+    }
+  }
+
+  std::vector<OpId> inputs(OpId op) const {
+    std::vector<OpId> result;
+    for (const EdgeId edge : graph_.in_edges(op)) result.push_back(graph_.edge(edge).from);
+    return result;
+  }
+
+  void read(OpId op, const std::string& by) {
+    const std::size_t slot = plan_.slot_of[op.index()];
+    complain(slot == SIZE_MAX || holds_[slot] != Holds::kTensor,
+             by + " reads " + name(op) + ", which is not there");
+  }
+
+  void write(OpId op) {
+    const std::size_t mine = plan_.slot_of[op.index()];
+    for (std::size_t other = 0; other < plan_.slots.size(); ++other) {
+      if (!share_bytes(plan_.slots[mine], plan_.slots[other])) continue;
+      const std::string& victim = name(plan_.slots[other].op);
+      complain(holds_[other] == Holds::kIncoming, name(op) + " writes where " + victim + " lands");
+      for (std::size_t i = 0; i < sends_.size(); ++i) {
+        complain(plan_.sends[i].op == plan_.slots[other].op && sends_[i] == Send::kUnderWay,
+                 name(op) + " writes over " + victim + ", which is being sent");
+      }
+      holds_[other] = Holds::kNothing;
+    }
+    holds_[mine] = Holds::kTensor;
+  }
+
+  void take(const AwaitReceive& step) {
+    holds_[plan_.slot_of[plan_.receives[step.receive].op.index()]] = Holds::kTensor;
+  }
+  void take(const AwaitSend& step) {
+    complain(sends_[step.send] != Send::kUnderWay, "an AwaitSend of what is not being sent");
+    sends_[step.send] = Send::kDone;
+  }
+  void take(const StartSend& step) {
+    complain(sends_[step.send] != Send::kIdle, "sent twice");
+    read(plan_.sends[step.send].op, "a send");
+    sends_[step.send] = Send::kUnderWay;
+  }
+  void take(const Compute& step) {
+    const Stage& stage = plan_.stages[step.stage];
+    for (const Group& a : stage.groups) {
+      for (const Group& b : stage.groups) {
+        if (&a != &b) check_groups(a, b);
+      }
+    }
+    for (const Group& group : stage.groups) {
+      for (const OpId op : group) {
+        for (const OpId input : inputs(op)) {
+          read(input, name(op));
+          complain(share_bytes(plan_.slot(op), plan_.slot(input)),
+                   name(op) + " writes into its input " + name(input));
+        }
+        write(op);
+      }
+    }
+  }
+
+  // Nothing that group b writes may touch what group a reads or writes.
+  void check_groups(const Group& a, const Group& b) {
+    for (const OpId consumer : a) {
+      std::vector<OpId> used = inputs(consumer);
+      used.push_back(consumer);
+      for (const OpId writer : b) {
+        for (const OpId tensor : used) {
+          complain(share_bytes(plan_.slot(writer), plan_.slot(tensor)),
+                   name(writer) + " writes over " + name(tensor) + " of a group at the same time");
+        }
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const RankPlan& plan_;
+  std::vector<std::string> messages_;
+  std::vector<Holds> holds_;  // by slot
+  std::vector<Send> sends_;
+};
+
+// Where a message starts and where it is awaited, by (sender, receiver, tag).
+using MessageKey = std::tuple<std::size_t, std::size_t, int>;
+
+struct Ends {
+  std::optional<std::size_t> started, awaited;  // index of the step
+  Bytes sent_bytes = 0, received_bytes = 0;
+  std::string name;
+};
+
+class AllFollower {
+ public:
+  AllFollower(const CoarseGraph& coarse, const std::vector<RankPlan>& plans)
+      : coarse_(coarse), plans_(plans) {
+    for (const RankPlan& plan : plans) {
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) note(plan, i);
+    }
+  }
+
+  std::vector<std::string> follow() {
+    std::vector<std::string> messages;
+    for (const auto& [key, ends] : messages_) {
+      if (!ends.started || !ends.awaited || ends.sent_bytes != ends.received_bytes) {
+        messages.push_back("without counterpart: " + ends.name);
+      }
+    }
+    if (!messages.empty()) return messages;
+    for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
+      for (std::size_t i = 0; i < plans_[rank].steps.size(); ++i) {
+        if (std::holds_alternative<AwaitReceive>(plans_[rank].steps[i]) &&
+            certain_before(rank, i)[rank] > i) {
+          messages.push_back("a circle of waits through step " + std::to_string(i));
+        }
+        const auto* wait = std::get_if<AwaitSend>(&plans_[rank].steps[i]);
+        if (wait == nullptr) continue;
+        const PlannedMessage& send = plans_[rank].sends[wait->send];
+        const Ends& ends = messages_.at({rank, send.peer.index(), send.tag});
+        if (certain_before(rank, i)[send.peer.index()] <= *ends.awaited) {
+          messages.push_back("rank " + std::to_string(rank) + " may have to wait until " +
+                             ends.name + " is received");
+        }
+      }
+    }
+    return messages;
+  }
+
+ private:
+  void note(const RankPlan& plan, std::size_t step) {
+    if (const auto* start = std::get_if<StartSend>(&plan.steps[step])) {
+      const PlannedMessage& send = plan.sends[start->send];
+      Ends& ends = messages_[{plan.rank.index(), send.peer.index(), send.tag}];
+      ends.started = step;
+      ends.sent_bytes = send.size_bytes;
+      ends.name = coarse_.graph.op(send.op).name;
+    } else if (const auto* await = std::get_if<AwaitReceive>(&plan.steps[step])) {
+      const PlannedMessage& receive = plan.receives[await->receive];
+      Ends& ends = messages_[{receive.peer.index(), plan.rank.index(), receive.tag}];
+      ends.awaited = step;
+      ends.received_bytes = receive.size_bytes;
+      ends.name = coarse_.graph.op(receive.op).name;
+    }
+  }
+
+  // How many steps of each rank have certainly been done when `rank` comes to `step`: its own, and
+  // those that ended in a message which one of them awaited.
+  std::vector<std::size_t> certain_before(std::size_t rank, std::size_t step) const {
+    std::vector<std::size_t> done(plans_.size(), 0);
+    done[rank] = step;
+    if (std::holds_alternative<AwaitReceive>(plans_[rank].steps[step])) raise(done, rank, step);
+    for (bool moved = true; moved;) {
+      const std::vector<std::size_t> before = done;
+      for (std::size_t r = 0; r < plans_.size(); ++r) {
+        for (std::size_t i = 0; i < before[r]; ++i) raise(done, r, i);
+      }
+      moved = done != before;
+    }
+    return done;
+  }
+
+  void raise(std::vector<std::size_t>& done, std::size_t rank, std::size_t step) const {
+    const auto* await = std::get_if<AwaitReceive>(&plans_[rank].steps[step]);
+    if (await == nullptr) return;
+    const PlannedMessage& receive = plans_[rank].receives[await->receive];
+    const Ends& ends = messages_.at({receive.peer.index(), rank, receive.tag});
+    done[receive.peer.index()] = std::max(done[receive.peer.index()], *ends.started + 1);
+  }
+
+  const CoarseGraph& coarse_;
+  const std::vector<RankPlan>& plans_;
+  std::map<MessageKey, Ends> messages_;
+};
+
+}  // namespace
+
+std::vector<std::string> messages_about(const CoarseGraph& coarse, const RankPlan& plan,
+                                        bool keep_all) {
+  return Follower(coarse, plan).follow(keep_all);
+}
+
+std::vector<std::string> messages_about(const CoarseGraph& coarse,
+                                        const std::vector<RankPlan>& plans) {
+  return AllFollower(coarse, plans).follow();
+}
+
+// At each stage: what it reads or writes, and what was there before and is read after.
+Bytes least_arena_bytes(const CoarseGraph& coarse, const RankPlan& plan) {
+  const Graph& graph = coarse.graph;
+  std::vector<std::size_t> made(graph.size(), 0), last_read(graph.size(), 0);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    for (const Group& group : plan.stages[s].groups) {
+      for (const OpId op : group) {
+        made[op.index()] = s;
+        last_read[op.index()] = std::max(last_read[op.index()], s);
+        for (const EdgeId edge : graph.in_edges(op)) {
+          last_read[graph.edge(edge).from.index()] = s;
+        }
+      }
+    }
+  }
+  Bytes most = 0;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    Bytes sum = 0;
+    for (const Slot& slot : plan.slots) {
+      const bool output = graph.out_edges(slot.op).empty();
+      if ((slot.received || made[slot.op.index()] <= s) &&
+          (output || last_read[slot.op.index()] >= s)) {
+        sum += (slot.size_bytes + 63) / 64 * 64;
+      }
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+}  // namespace hios::test

@@ -1,0 +1,283 @@
+#include "support/oracles/slow_simulator.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace hios::test {
+namespace {
+
+double own_time(const Operator& op, const Device& device) {
+  const bool allowed =
+      op.allowed.empty() || std::count(op.allowed.begin(), op.allowed.end(), device.name) > 0;
+  if (!allowed) return std::numeric_limits<double>::infinity();
+  if (op.time_by_device.count(device.name)) return op.time_by_device.at(device.name);
+  if (op.time_by_device.count(device.kind)) return op.time_by_device.at(device.kind);
+  return op.has_time ? op.time_ms : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Prices prices_of(const Graph& graph, const Platform& platform) {
+  Prices prices;
+  prices.stage_ms = [&](const Stage& stage, DeviceId device) {
+    double sum = 0, used = 0;
+    std::vector<double> lengths;
+    for (const Group& group : stage.groups) {
+      lengths.push_back(0);
+      for (OpId op : group) {
+        const double t = own_time(graph.op(op), platform.device(device));
+        lengths.back() += t;
+        sum += t;
+        used += t * graph.op(op).utilization;
+      }
+    }
+    // No device time is no price: 0 · infinity would make a number of nothing below.
+    if (sum == std::numeric_limits<double>::infinity()) return sum;
+    if (lengths.size() == 1 || graph.stage_cost().kind == StageCostRule::Kind::kSerial) return sum;
+    const double longest = *std::max_element(lengths.begin(), lengths.end());
+    const double w = graph.stage_cost().weight;
+    return w * sum + (1 - w) * std::max(used, longest);
+  };
+  prices.transfer_ms = [](const Edge& edge, DeviceId from, DeviceId to) {
+    return from == to ? 0.0 : edge.transfer_ms.value();
+  };
+  return prices;
+}
+
+Prices prices_of(const CostModel& costs) {
+  Prices prices;
+  prices.stage_ms = [&](const Stage& stage, DeviceId device) {
+    for (const Group& group : stage.groups) {
+      for (OpId op : group) {
+        if (!costs.can_run(op, device)) return std::numeric_limits<double>::infinity();
+      }
+    }
+    return costs.stage_ms(stage, device);
+  };
+  prices.transfer_ms = [&](const Edge& edge, DeviceId from, DeviceId to) {
+    const Graph& graph = costs.graph();
+    const auto index = static_cast<std::size_t>(&edge - graph.edges().data());
+    return from == to ? 0 : costs.link_ms(EdgeId(index), from, to);
+  };
+  prices.launch_ms = [&](DeviceId device) { return costs.launch_ms(device); };
+  return prices;
+}
+
+std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
+                                      const Prices& prices) {
+  struct Run {
+    DeviceId device;
+    double cost = 0, start = 0, end = 0;
+    std::vector<OpId> operators;
+    Run* before = nullptr;
+  };
+  std::vector<Run> runs;
+  std::size_t stages = 0;
+  for (const auto& device : schedule.devices) stages += device.size();
+  runs.reserve(stages);
+  std::map<OpId, Run*> run_of;
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    Run* before = nullptr;
+    for (const Stage& stage : schedule.devices[d]) {
+      Run& run = runs.emplace_back();
+      run.device = DeviceId(d);
+      run.cost = prices.stage_ms(stage, run.device);
+      run.before = before;
+      before = &run;
+      for (const Group& group : stage.groups) {
+        for (OpId op : group) {
+          run.operators.push_back(op);
+          run_of[op] = &run;
+        }
+      }
+    }
+  }
+  bool moved = true;
+  for (std::size_t round = 0; moved; ++round) {
+    if (round > stages + 1) return std::nullopt;
+    moved = false;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      double start = run->before ? run->before->end : prices.launch_ms(run->device);
+      for (const Edge& edge : graph.edges()) {
+        if (run_of[edge.to] != &*run || run_of[edge.from] == &*run) continue;
+        const Run& from = *run_of[edge.from];
+        start = std::max(start, from.end + prices.until_ready_ms(edge, from.device, run->device));
+      }
+      if (start + run->cost != run->end) moved = true;
+      run->start = start;
+      run->end = start + run->cost;
+    }
+  }
+  double latency = 0;
+  for (const Run& run : runs) latency = std::max(latency, run.end);
+  return latency;
+}
+
+namespace {
+
+/// A schedule with contention as equations, raised until nothing moves. What waits for something
+/// that never comes is at infinity.
+class SlowTraffic {
+ public:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  struct Sent {
+    PlannedTransfer what;
+    DeviceId from;
+    double ready = kNever, start = kNever, takes = 0;
+  };
+
+  SlowTraffic(const Graph& graph, const Schedule& schedule, const Prices& prices,
+              Contention contention)
+      : graph_(graph), schedule_(schedule), prices_(prices), contention_(contention) {
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      end_.emplace_back(schedule.devices[d].size(), kNever);
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        for (const Group& group : schedule.devices[d][s].groups) {
+          for (OpId op : group) place_[op] = {d, s};
+        }
+      }
+    }
+    std::set<PlannedTransfer> needed;
+    for (const Edge& edge : graph.edges()) {
+      const DeviceId to(place_[edge.to].first);
+      if (place_[edge.from].first != to.index()) needed.insert({edge.from, to});
+    }
+    for (const PlannedTransfer& what : needed) {
+      Sent sent{what, DeviceId(place_[what.producer].first)};
+      for (const Edge& edge : graph.edges()) {
+        if (edge.from != what.producer || place_[edge.to].first != what.to.index()) continue;
+        sent.takes = std::max(sent.takes, prices.transfer_ms(edge, sent.from, what.to));
+      }
+      all_.push_back(sent);
+    }
+  }
+
+  std::optional<double> latency_ms() {
+    std::vector<std::size_t> order;
+    for (const PlannedTransfer& listed : schedule_.transfers) {
+      for (std::size_t t = 0; t < all_.size(); ++t) {
+        if (all_[t].what == listed) order.push_back(t);
+      }
+    }
+    settle(order);
+    while (schedule_.transfers.empty() && order.size() < all_.size()) {
+      std::size_t first = all_.size();
+      for (std::size_t t = 0; t < all_.size(); ++t) {
+        if (std::count(order.begin(), order.end(), t) > 0 || all_[t].ready == kNever) continue;
+        if (first == all_.size() || all_[t].ready < all_[first].ready) first = t;
+      }
+      if (first == all_.size()) return std::nullopt;
+      order.push_back(first);
+      settle(order);
+    }
+    double latency = 0;
+    for (const auto& ends : end_) {
+      for (double end : ends) latency = std::max(latency, end);
+    }
+    if (latency == kNever) return std::nullopt;
+    return latency;
+  }
+
+ private:
+  bool compete(const Sent& a, const Sent& b) const {
+    if (contention_ == Contention::kLink) return a.from == b.from && a.what.to == b.what.to;
+    return a.from == b.from || a.what.to == b.what.to;
+  }
+
+  /// From never to the earliest times; the others than those in `order` are never sent.
+  void settle(const std::vector<std::size_t>& order) {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      const auto lower = [&](double& time, double to) {
+        if (to != time) moved = true;
+        time = to;
+      };
+      for (Sent& sent : all_) {
+        const auto [d, s] = place_[sent.what.producer];
+        lower(sent.ready, end_[d][s]);
+      }
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        double start = all_[order[i]].ready;
+        for (std::size_t j = 0; j < i; ++j) {
+          const Sent& before = all_[order[j]];
+          if (compete(before, all_[order[i]])) start = std::max(start, before.start + before.takes);
+        }
+        lower(all_[order[i]].start, start);
+      }
+      for (std::size_t d = 0; d < end_.size(); ++d) {
+        for (std::size_t s = 0; s < end_[d].size(); ++s) lower(end_[d][s], end_of(d, s));
+      }
+    }
+  }
+
+  double end_of(std::size_t d, std::size_t s) const {
+    double start = s > 0 ? end_[d][s - 1] : prices_.launch_ms(DeviceId(d));
+    for (const Edge& edge : graph_.edges()) {
+      if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s))
+        continue;
+      const auto [from_d, from_s] = place_.at(edge.from);
+      if (from_d == d) {
+        start = std::max(start, end_[d][from_s]);
+        continue;
+      }
+      for (const Sent& sent : all_) {
+        if (sent.what != PlannedTransfer{edge.from, DeviceId(d)}) continue;
+        start = std::max(start, sent.start + prices_.until_ready_ms(edge, sent.from, DeviceId(d)));
+      }
+    }
+    return start + prices_.stage_ms(schedule_.devices[d][s], DeviceId(d));
+  }
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  const Prices& prices_;
+  Contention contention_;
+  std::map<OpId, std::pair<std::size_t, std::size_t>> place_;
+  std::vector<std::vector<double>> end_;
+  std::vector<Sent> all_;  ///< by producer, then destination
+};
+
+}  // namespace
+
+std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
+                                      const Prices& prices, Contention contention) {
+  if (contention == Contention::kNone) return slow_latency_ms(graph, schedule, prices);
+  return SlowTraffic(graph, schedule, prices, contention).latency_ms();
+}
+
+bool runs_to_its_end(const Graph& graph, const Schedule& schedule) {
+  std::set<OpId> produced;
+  std::vector<std::size_t> next(schedule.devices.size(), 0);
+  const auto can_run = [&](const Stage& stage) {
+    for (const Group& group : stage.groups) {
+      std::set<OpId> there = produced;
+      for (OpId op : group) {
+        for (EdgeId e : graph.in_edges(op)) {
+          if (!there.count(graph.edge(e).from)) return false;
+        }
+        there.insert(op);
+      }
+    }
+    return true;
+  };
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (std::size_t d = 0; d < next.size(); ++d) {
+      while (next[d] < schedule.devices[d].size() && can_run(schedule.devices[d][next[d]])) {
+        for (const Group& group : schedule.devices[d][next[d]].groups) {
+          produced.insert(group.begin(), group.end());
+        }
+        ++next[d];
+        moved = true;
+      }
+    }
+  }
+  return produced.size() == graph.size();
+}
+
+}  // namespace hios::test
