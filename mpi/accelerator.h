@@ -7,86 +7,86 @@
 #include "hios/base/error.h"
 #include "hios/base/ids.h"
 
-/// What a transport may ask of a device whose work is queued and runs behind the caller's back, so
-/// that tensors can leave it and arrive on it in order with that work. No CUDA type here: the
-/// implementations are engine/cuda and, in tests, a fake that runs its queues in any order that the
-/// contract allows.
+/// The interface of a device, as a transport needs it: the device's work is queued and runs
+/// asynchronously, and tensors leave it and arrive on it in order with that work. No CUDA type
+/// appears here. The implementations are engine/cuda and, in tests, a fake that runs its queues in
+/// any order that the contract allows.
 namespace hios::mpi {
 
-/// What a device says went wrong, possibly long after the call that caused it: of what it had been
-/// given by then, any part may be to blame.
+/// A failure that a device reports, possibly long after the call that caused it. Any work that was
+/// queued until then may be its cause.
 class DeviceError : public RunError {
   using RunError::RunError;
 };
 
-/// A device has no memory left for what it was asked for. It works on.
+/// Out of device memory for this request. The device remains usable.
 class DeviceMemoryError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// In-order queues of a device. What is queued on one starts when what was queued before on the
-/// same one has ended; between queues only events order. kWork is the one that stages fork from
-/// and join to, kOut takes what leaves the device. What comes from other ranks has a queue for each
-/// of them (Accelerator::in_queue): a copy that could start never waits behind another rank's late
-/// tensor.
+/// In-order queues of a device. Work on a queue starts when all earlier work on the same queue has
+/// ended; between queues only events order work. Stages fork from kWork and join to it; kOut
+/// carries data that leave the device. Data from other ranks arrive on one queue for each rank
+/// (Accelerator::in_queue), so that no copy waits for the late tensor of another rank.
 enum class Queue : std::size_t { kWork, kOut, kFirstIn };
 
-/// A point in a queue. Reused in every iteration.
+/// A point in a queue, recorded again in every iteration.
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
-  /// True once all that was queued before the last record() has ended; true if never recorded.
-  /// Does not wait. Throws RunError where that work failed.
+  /// Returns true once all work that was queued before the last record() has ended, or if the event
+  /// was never recorded. Does not wait. Throws RunError if that work failed.
   virtual bool done() = 0;
 };
 
-/// Memory that goes with this object, after queued copies that use it have ended: the device's own,
-/// pinned host memory (which the device copies from and to without a detour), or a peer's device
-/// memory mapped here.
+/// Memory that is freed with this object, after the queued copies that use it have ended. It is the
+/// device's own, pinned host memory (which the device copies from and to directly), or a peer's
+/// device memory mapped here.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
   virtual std::byte* data() = 0;
 };
 
-/// One device as this rank uses it. Used by the main thread only. No call waits for the device;
-/// record, wait, copy and done allocate nothing. All throw RunError with the device's own words, a
-/// DeviceError where it is work that failed.
+/// One device as this rank uses it, by the main thread only. No call waits for the device unless
+/// its comment says so; record, wait, copy and done allocate nothing. All throw RunError with the
+/// device's own message, and DeviceError if queued work failed.
 class Accelerator {
  public:
   virtual ~Accelerator() = default;
 
-  /// Unique on the machine, and equal for two ranks that share the device: "GPU-3f…" .
+  /// Identifies the device: unique on the machine, and equal for two ranks that share it
+  /// ("GPU-3f…").
   virtual const std::string& identity() const = 0;
 
-  /// Throws RunError that says how much was asked for what.
+  /// Throw RunError that names the size and the purpose `what`.
   virtual std::unique_ptr<DeviceMemory> make_pinned(Bytes size_bytes, const std::string& what) = 0;
   virtual std::unique_ptr<DeviceMemory> make_memory(Bytes size_bytes, const std::string& what) = 0;
 
-  /// For copies of what comes from `peer`; made when it is first asked for, in set-up.
+  /// Returns the queue for copies of data from `peer`; created at the first call, during set-up.
   virtual Queue in_queue(Rank peer) = 0;
 
-  /// `shared`: may be exported to another process.
+  /// Makes an event; a `shared` one may be exported to another process.
   virtual std::unique_ptr<DeviceEvent> make_event(bool shared) = 0;
-  /// The event stands for all that has been queued on `queue` so far.
+  /// Records the event: it then stands for all work queued on `queue` so far.
   virtual void record(DeviceEvent& event, Queue queue) = 0;
-  /// What is queued on `queue` later starts after the event's last record. The host does not wait.
+  /// Makes later work on `queue` wait for the event's last record. The host does not wait.
   virtual void wait(DeviceEvent& event, Queue queue) = 0;
-  /// Queues a copy between any two of this device's memory, mapped and pinned memory.
+  /// Queues a copy between any two of: this device's memory, mapped memory, pinned memory.
   virtual void copy(std::byte* to, const std::byte* from, Bytes size_bytes, Queue queue) = 0;
 
-  /// What another process on the same host needs to reach `address` or to wait for the event: text
-  /// without line breaks. Throws RunError where the device cannot share.
+  /// Return a text without line breaks by which another process on the same host can map `address`
+  /// or wait for the event. Throw RunError if the device cannot share.
   virtual std::string export_memory(const std::byte* address) = 0;
   virtual std::string export_event(DeviceEvent& event) = 0;
-  /// data() stands for the exported address. Throws RunError where it cannot be mapped: no peer
-  /// access, another container.
+  /// Maps the exported address; data() then points to it. Throws RunError if that is impossible (no
+  /// peer access, another container).
   virtual std::unique_ptr<DeviceMemory> import_memory(const std::string& exported) = 0;
   virtual std::unique_ptr<DeviceEvent> import_event(const std::string& exported) = 0;
 
   /// Waits for all queues; for set-up and the choice of routes, never in the timed loop.
   virtual void synchronize() = 0;
-  /// Copies that wait, for set-up: between host memory and this device's.
+  /// Copy between host memory and this device's, and wait for the copy; for set-up.
   virtual void write(std::byte* to, const std::byte* from_host, Bytes size_bytes) = 0;
   virtual void read(std::byte* to_host, const std::byte* from, Bytes size_bytes) = 0;
 };

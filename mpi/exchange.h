@@ -16,14 +16,15 @@
 #include "hios/base/json/json_io.h"
 #include "mpi/transport.h"
 
-/// What ranks tell each other, as values: every rank's value on all ranks, or one rank's. A value
-/// arrives as it was sent: every number, infinities and NaN included, and every byte of a text. Can
+/// Values exchanged between ranks: every rank's value on all ranks, or one rank's. A value arrives
+/// as it was sent: every number, infinities and NaN included, and every byte of a text. These types
+/// can be exchanged:
 /// be exchanged:
 ///  - numbers, bool, enumerations, ids, std::string, Json;
 ///  - std::optional, std::vector, std::map, std::pair and std::tuple of such;
 ///  - a struct of such that lists its members once:
 ///      static auto fields(auto& self) { return std::tie(self.name, self.cores); }
-///  - any other type with to_json(Json&, const T&) and from_json(const Json&, T&) beside it.
+///  - any other type with to_json(Json&, const T&) and from_json(const Json&, T&) in its namespace.
 /// Types are default-constructible. Both sides are the same program, so no names travel.
 namespace hios::mpi {
 
@@ -58,7 +59,8 @@ inline constexpr bool kIsTuple<std::tuple<T...>> = true;
 template <class A, class B>
 inline constexpr bool kIsTuple<std::pair<A, B>> = true;
 
-/// Arrays are built element by element: a braced list of Json may turn into an object.
+/// Converts a value to Json. Arrays are built element by element, since a braced list of Json may
+/// turn into an object.
 template <class T>
 Json to_value(const T& value) {
   Json list = Json::array();
@@ -120,7 +122,7 @@ void from_value(const Json& json, T& value) {
   }
 }
 
-/// CBOR, since JSON as text has neither infinities nor bytes that are no UTF-8.
+/// Encodes a value as CBOR, since JSON as text has neither infinities nor bytes that are no UTF-8.
 template <class T>
 std::string encode(const T& value) {
   std::string bytes;
@@ -128,7 +130,7 @@ std::string encode(const T& value) {
   return bytes;
 }
 
-/// Throws RunError where these are not the bytes of a T.
+/// Decodes a value. Throws RunError if these are not the bytes of a T.
 template <class T>
 T decode(const std::string& bytes) {
   try {
@@ -142,7 +144,7 @@ T decode(const std::string& bytes) {
 
 }  // namespace exchange
 
-/// Every rank's value, by rank, on every rank. Collective.
+/// Returns every rank's value, by rank, on every rank. Collective.
 template <class T>
 std::vector<T> gather(Transport& transport, const T& mine) {
   std::vector<T> all;
@@ -152,8 +154,8 @@ std::vector<T> gather(Transport& transport, const T& mine) {
   return all;
 }
 
-/// The value of `speaker`, the same rank for all, on every rank; what the others pass is ignored.
-/// Collective.
+/// Returns the value of `speaker` on every rank; the other ranks' `mine` is ignored. Collective.
+/// REQUIRES: `speaker` is the same on all ranks.
 template <class T>
 T broadcast(Transport& transport, const T& mine, Rank speaker = Rank(0)) {
   const bool speaks = transport.rank() == speaker;

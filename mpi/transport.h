@@ -12,8 +12,9 @@ namespace hios::flight {
 class Recorder;
 }
 
-/// What the engine may ask of other ranks. No <mpi.h> here: implementations are MPI, one rank
-/// without MPI, and, in tests, ranks as threads.
+/// Communication between the ranks of a job, as the engine needs it. No <mpi.h> here: the
+/// implementations are MPI, one rank without MPI (messages/serial.h) and, in tests, ranks as
+/// threads.
 namespace hios::mpi {
 
 /// One tensor between two ranks, the same buffer in every iteration. The buffer is the caller's and
@@ -23,8 +24,9 @@ struct Message {
   int tag = 0;
   std::byte* data = nullptr;
   Bytes size_bytes = 0;
-  /// Of a send: it ends only once the receiver has posted its receive, small messages too. A sender
-  /// that waits for the end then cannot run ahead of its receiver, whose memory stays as it is.
+  /// A synchronous send ends only once the receiver has posted its receive, also for small
+  /// messages. A sender that waits for that end cannot run ahead of its receiver, so the receiver's
+  /// memory use stays bounded.
   bool synchronous = false;
 };
 
@@ -36,28 +38,29 @@ class Channel {
   virtual ~Channel() = default;
   virtual void start_receives() = 0;
   virtual void start_send(std::size_t send) = 0;
-  /// Returns when the bytes are in the buffer; at once when they were already.
+  /// Returns when the bytes are in the buffer; immediately if they already are.
   virtual void await_receive(std::size_t receive) = 0;
   /// Returns when the buffer may be overwritten.
   virtual void await_send(std::size_t send) = 0;
-  /// Whether the await would return at once, by what poll() and the awaits have seen so far: only
-  /// a field is read, so that many messages can be watched at the cost of one poll().
+  /// Return true if the await would return at once, as far as poll() and the awaits have seen. Each
+  /// only reads a field, so many messages can be watched at the cost of one poll().
   virtual bool received(std::size_t receive) = 0;
   virtual bool sent(std::size_t send) = 0;
   /// Lets transfers progress without waiting; cheap when nothing is under way.
   virtual void poll() = 0;
-  /// Completes all that was started.
+  /// Completes all transfers that were started.
   virtual void finish() = 0;
-  /// Whether finish() would return at once, by what poll() and the awaits have seen so far. Once it
-  /// says so, it stands for finish(): the next iteration may start. Waits for nothing.
+  /// Returns true if finish() would return at once, as far as poll() and the awaits have seen. Once
+  /// true, it replaces finish(): the next iteration may start. Does not wait.
   virtual bool finished() = 0;
-  /// Lets go of what other ranks lent (memory of theirs that is mapped here, their events); nothing
-  /// can be sent any more. What a rank has lent goes with its channel, and must not go before: all
-  /// ranks call this, meet at a barrier, and only then destroy their channels.
+  /// Releases everything borrowed from other ranks (their mapped memory and their events); no
+  /// message can be sent afterwards. Memory that other ranks borrow from this rank is freed with
+  /// its channel, so they must release it first: all ranks call this, meet at a barrier, and only
+  /// then destroy their channels.
   virtual void disconnect() {}
 };
 
-/// The ranks of a job and what they say to each other. Used by the thread that made it only
+/// The ranks of a job and the messages between them. Used only by the thread that made it
 /// (MPI_THREAD_FUNNELED). All collective calls are made by all ranks in the same order.
 class Transport {
  public:
@@ -65,32 +68,32 @@ class Transport {
 
   virtual Rank rank() const = 0;
   virtual std::size_t size() const = 0;
-  /// Among the ranks of this host, and how many those are.
+  /// This rank's index among the ranks of its host, and the number of those.
   virtual std::size_t local_rank() const = 0;
   virtual std::size_t local_size() const = 0;
   virtual const std::string& host() const = 0;
-  /// How bytes travel, for reports: "Open MPI 4.1.4, shared memory with CMA".
+  /// Describes how bytes travel, for reports: "Open MPI 4.1.4, shared memory with CMA".
   virtual std::string path() const = 0;
-  /// Whether the library says that messages may lie in the memory of a device. No proof: some say
-  /// so where the support has switched itself off.
+  /// Returns true if the library claims to accept messages in device memory. That is no proof: some
+  /// libraries claim it although the support has been switched off.
   virtual bool claims_device_memory() const = 0;
 
   virtual void barrier() = 0;
-  /// Every rank's text, by rank, on every rank.
+  /// Returns every rank's text, by rank, on every rank.
   virtual std::vector<std::string> all_gather(const std::string& text) = 0;
-  /// Rank 0's text, on every rank.
+  /// Returns rank 0's text on every rank.
   virtual std::string broadcast(const std::string& text) = 0;
-  /// Element-wise maximum over ranks, on every rank, in place.
+  /// Computes the element-wise maximum over ranks, on every rank, in place.
   virtual void all_reduce_max(std::span<double> values) = 0;
 
-  /// Makes the requests of a plan. Collective in no way: peers may be at it later.
+  /// Makes the requests of a plan. Not collective: peers may call it later.
   virtual std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                                 std::span<const Message> receives) = 0;
 
-  /// Where this rank notes what it does, for those who ask when it has failed; null: nowhere.
+  /// Returns the recorder of this rank's events, for diagnosis after a failure; null: none.
   virtual flight::Recorder* recorder() const { return nullptr; }
 
-  /// Ends the whole job at once; the caller has printed its line before. Does not return.
+  /// Ends the whole job at once; the caller has already printed the error. Does not return.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 

@@ -9,18 +9,19 @@
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
-// Every rank learns what every rank is, and from there all draw the same conclusions: which routes
-// a pair might have, best first; each is tried, and all hear how it went, until one has come right.
-// Both directions of a pair have the same route. Pairs are tried one after the other: for a handful
-// of ranks that takes milliseconds, and a failure has one cause.
+// Every rank gathers the facts of every rank, and all draw the same conclusions: the candidate
+// routes of a pair, best first. Each candidate is tried, and all ranks learn the result, until one
+// works. Both directions of a pair have the same route. Pairs are tried one after another: for a
+// handful of ranks that takes milliseconds, and a failure has one cause.
 namespace hios::mpi {
 namespace {
 
-/// What a rank says of itself.
+/// The properties of a rank that decide about its routes.
 struct Facts {
   bool has_device = false;
   std::string host;
-  std::vector<std::string> unavailable;  // by route: why this rank cannot take part
+  // by route: the reason why this rank cannot use it; empty: it can
+  std::vector<std::string> unavailable;
   static auto fields(auto& self) { return std::tie(self.has_device, self.host, self.unavailable); }
 };
 
@@ -32,14 +33,15 @@ Facts facts_of(const Transport& transport, const Accelerator* device) {
   return facts;
 }
 
-/// Why a route cannot be between two ranks, before it is tried; empty: it may.
+/// Returns the reason why a route is impossible between two ranks, found without trying it; empty:
+/// none.
 std::string hindrance(const Route& route, const Facts& a, const Facts& b) {
   if (route.within_host && a.host != b.host) return "on different hosts";
   const std::string& of_a = a.unavailable[index_of(route)];
   return of_a.empty() ? b.unavailable[index_of(route)] : of_a;
 }
 
-/// Those that serve the two, best first.
+/// Returns the routes that serve the two ranks, best first.
 std::vector<const Route*> candidates(const Facts& a, const Facts& b, const Route* forced) {
   if (forced != nullptr && a.has_device && b.has_device) return {forced};
   std::vector<const Route*> found;
@@ -54,7 +56,8 @@ struct ChosenRoute {
   std::string why_not;
 };
 
-/// The first candidate that comes right. The same on all ranks, and so is what it throws.
+/// Returns the first candidate that works. The result is the same on all ranks, as is the
+/// exception.
 ChosenRoute choose(Transport& transport, Accelerator* device, const std::vector<Facts>& facts,
                    Rank a, Rank b, const Route* forced) {
   const Facts& of_a = facts[a.index()];
@@ -85,7 +88,7 @@ RouteTable choose_routes(Transport& transport, Accelerator* device, const Route*
                  {{"the transport asked for", std::string(forced ? forced->name : "auto")}});
   const std::vector<Facts> facts = gather(transport, facts_of(transport, device));
   const std::size_t ranks = transport.size();
-  // A rank sends itself nothing: any route stands for that.
+  // A rank sends nothing to itself, so any route will do for that.
   RouteTable table = RouteTable::uniform(ranks, routes().front());
   for (std::size_t a = 0; a < ranks; ++a) {
     table.devices = table.devices || facts[a].has_device;

@@ -3,15 +3,15 @@
 #include <thread>
 #include <utility>
 
-// Whoever waits for one message pushes all of them, both ways, and those of the rank's other
-// channels: a rank that waits for its own send alone, while its peer waits for one that is ready
-// here but not yet handed to MPI, would wait for ever.
+// A wait for one message advances all messages, both ways, also those of the rank's other channels.
+// Otherwise two ranks could deadlock: one waits for its own send alone while its peer waits for
+// another send that is ready there but not yet handed to MPI.
 //
-// A turn of the loop is one poll of the wrapped channel, then a look at each posted receive (a
-// field each), and a question to the device about the oldest send alone: sends follow one queue, so
-// none behind it can be ready before it, and a question costs a call of the driver. Where a rank
-// sends by two routes at once, one may hold up the other for as long as the device takes for what
-// is queued; never for longer, for what is queued on a device waits for no host.
+// A turn of the loop polls the wrapped channel once, then looks at each posted receive (one field
+// each), and asks the device about the oldest send only. Sends follow one queue, so no later one
+// can be ready earlier, and each question costs a call of the driver. Where a rank sends by two
+// routes at once, one may delay the other until the device has finished the work queued before it.
+// The delay is bounded, since work queued on a device waits for no host.
 namespace hios::mpi {
 namespace {
 

@@ -11,12 +11,13 @@ class DeviceChannel;
 /// The open channels of one transport.
 using OpenChannels = std::vector<DeviceChannel*>;
 
-/// The channel of a device transport: an endpoint for each message, and the loop that pushes them
-/// on.
+/// The channel of a device transport: an endpoint for each message, and the loop that advances
+/// them.
 class DeviceChannel final : public Channel {
  public:
-  /// Endpoints by message, in the caller's order; `inner` has been opened. Stands in `siblings` as
-  /// long as it lives: waiting for a message of one channel pushes them all.
+  /// Takes the endpoints by message, in the caller's order; `inner` has been opened. The channel is
+  /// an element of `siblings` as long as it lives: waiting for a message of one channel advances
+  /// them all.
   DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
                 std::vector<std::unique_ptr<Endpoint>> receives,
                 std::unique_ptr<InnerMessages> inner, std::shared_ptr<OpenChannels> siblings);
@@ -39,7 +40,7 @@ class DeviceChannel final : public Channel {
   struct Part {
     std::unique_ptr<Endpoint> endpoint;
     bool under_way = false;  ///< started in this iteration
-    bool settled = false;    ///< the work queue is behind it
+    bool settled = false;  ///< the work queue is ordered after it
   };
 
   static std::vector<Part> parts_of(std::vector<std::unique_ptr<Endpoint>> endpoints);
@@ -52,12 +53,14 @@ class DeviceChannel final : public Channel {
   bool all_ended();
 
   std::vector<Part> sends_, receives_;
-  // Started and not pushed to the end. Sends in the order of their starts, receives in any.
+  // Transfers that were started and still need push(). Sends are in the order of their starts,
+  // receives in any order.
   std::vector<Endpoint*> sends_to_push_, receives_to_push_;
-  std::size_t first_send_ = 0;  // of sends_to_push_; what is before has been pushed
+  std::size_t first_send_ = 0;  // in sends_to_push_; all before it need no more push()
   std::size_t under_way_ = 0;
   std::shared_ptr<OpenChannels> siblings_;
-  std::unique_ptr<InnerMessages> inner_;  // last: its requests go before the memory they use
+  // last member: its requests end before the memory they use
+  std::unique_ptr<InnerMessages> inner_;
 };
 
 }  // namespace hios::mpi

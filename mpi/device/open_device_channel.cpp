@@ -9,23 +9,24 @@
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
-// Endpoints take their tags in the order of their messages' tags, pair by pair, whatever order the
-// caller lists them in: so both sides take the same ones. Where memory is shared, all ranks tell
-// all what they offer, each takes what its peers offered to it, and then all ask whether that went
-// well everywhere: a rank that threw alone would leave the others waiting.
+// Endpoints take their tags pair by pair, in the order of their messages' tags rather than the
+// caller's, so both sides take the same ones. Where memory is shared, all ranks gather all offers,
+// each accepts those of its peers, and then all agree on whether every rank succeeded. A rank that
+// threw alone would leave the others waiting.
 namespace hios::mpi {
 namespace {
 
-/// Which message an offer is for: its sender, receiver and tag.
+/// Identifies a message: its sender, receiver and tag.
 using Wire = std::tuple<std::size_t, std::size_t, int>;
 
-/// What one side of a message gives the other.
+/// Data that one side of a message gives to the other.
 struct Offer {
   Bytes size_bytes = 0;
   std::vector<std::string> lines;
   static auto fields(auto& self) { return std::tie(self.size_bytes, self.lines); }
 };
-/// Of one rank; sends and receives apart, since a message has an offer from either side.
+/// The offers of one rank. Sends and receives are separate, since either side of a message makes an
+/// offer.
 struct Offers {
   std::map<Wire, Offer> sends, receives;
   static auto fields(auto& self) { return std::tie(self.sends, self.receives); }
@@ -45,7 +46,7 @@ class Opening {
   Offers offers();
   void accept(const Offers& of_all);
   std::unique_ptr<DeviceChannel> open(std::shared_ptr<OpenChannels> siblings);
-  /// Of a channel that is not to be. REQUIRES: not open.
+  /// Disconnects the endpoints of a channel that will not be opened. REQUIRES: not open.
   void disconnect();
 
  private:
@@ -127,7 +128,7 @@ void Opening::take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, cons
   endpoint.accept(offered->second.lines);
 }
 
-/// The other side's offers are for the endpoints that made one of their own.
+/// Passes the other side's offers to the endpoints that made an offer themselves.
 void Opening::accept(const Offers& of_all) {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     const Wire wire = wire_to(sends_[i]);
@@ -157,7 +158,7 @@ void Opening::disconnect() {
   }
 }
 
-/// What a step that may fail on one rank has to say; empty: nothing.
+/// Runs a step that may fail on one rank; returns its error message, empty if it succeeded.
 template <class Step>
 std::string message_of(Step&& step) {
   try {
@@ -168,7 +169,7 @@ std::string message_of(Step&& step) {
   return {};
 }
 
-/// The same of all ranks, on all ranks.
+/// Returns the joint message of all ranks, on all ranks. Collective.
 std::string joint(Transport& transport, const std::string& message) {
   return joint_message(gather(transport, message));
 }
@@ -204,7 +205,7 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
                     channel = opening.open(std::move(siblings));
                   }));
   if (failure.empty()) return channel;
-  // Some ranks have taken what others lent, and those are about to free it.
+  // Some ranks have mapped memory that others are about to free.
   if (channel) channel->disconnect();
   opening.disconnect();
   inner.barrier();

@@ -9,9 +9,10 @@
 
 namespace hios::mpi {
 
-/// Makes the endpoints of a channel by the route of each message, lets those of the two sides meet,
-/// and opens it. Collective among all ranks where a route of the table exchanges offers: then it
-/// throws RunError on all of them if it fails on one. The other arguments as DeviceChannel's.
+/// Makes the endpoints of a channel by the route of each message, exchanges their offers with the
+/// other side, and opens the channel. Collective among all ranks if a route of the table exchanges
+/// offers; then it throws RunError on all of them if it fails on one. For the other arguments see
+/// DeviceChannel.
 std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator* device,
                                                    const RouteTable& table, TagBook& tags,
                                                    std::shared_ptr<OpenChannels> siblings,

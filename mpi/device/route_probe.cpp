@@ -10,16 +10,16 @@
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
-// What a library or a device says of itself is no proof: an MPI may call itself CUDA-aware where
-// the support has switched itself off, and a mapping may succeed and show something else. So bytes
-// that nobody could guess travel from a to b and back, and both ranks look at them: two faults on
-// the way could undo each other. Whether a step failed is agreed on before anybody waits for a
-// message, and the wait itself has an end.
+// Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
+// support has been switched off, and a mapping may succeed and show other memory. So unguessable
+// bytes travel from a to b and back, and both ranks check them, since two faults on the way could
+// cancel each other. All ranks agree on whether a step failed before any waits for a message, and
+// the wait itself has a time limit.
 namespace hios::mpi {
 namespace {
 
 constexpr Bytes kProbeBytes = 4096;
-// Of a pair, for each route: more than a probe sends.
+// Tags of a pair, for each route: more than a probe uses.
 constexpr int kTagsOfProbe = 16;
 constexpr int kThere = 1, kBack = 2;
 constexpr std::chrono::seconds kTimeLimit{10};
@@ -31,7 +31,7 @@ std::vector<std::byte> pattern(const Route& route, Rank a, Rank b) {
   return bytes;
 }
 
-/// A stretch of device memory, or of host memory where there is no device.
+/// A buffer in device memory, or in host memory if there is no device.
 class Stretch {
  public:
   explicit Stretch(Accelerator* device) : device_(device), host_(kProbeBytes) {
@@ -53,7 +53,7 @@ class Stretch {
   std::vector<std::byte> host_;
 };
 
-/// This route between the two. The other pairs exchange nothing.
+/// Returns a table with this route between the two ranks. The other pairs exchange nothing.
 RouteTable only(std::size_t ranks, const Route& route, Rank a, Rank b) {
   RouteTable table = RouteTable::uniform(ranks, routes().front());
   table.set(a, b, route);
@@ -94,7 +94,7 @@ class RouteProbe {
   void open() {
     std::vector<Message> sends, receives;
     if (takes_part_) {
-      // The second rank sends back what it received, from where it received it.
+      // The second rank sends the received bytes back out of the buffer that received them.
       std::byte* const from = (first_ ? out_ : in_)->data();
       sends = {{peer_, first_ ? kThere : kBack, from, kProbeBytes}};
       receives = {{peer_, first_ ? kBack : kThere, in_->data(), kProbeBytes}};
@@ -133,7 +133,7 @@ class RouteProbe {
   std::unique_ptr<DeviceChannel> channel_;
 };
 
-/// What went wrong in a step on any rank; the same on all. Collective.
+/// Runs a step on all ranks; returns its failure on any rank, the same text on all. Collective.
 template <class Step>
 std::string joint_failure(Transport& transport, Step&& step) {
   std::string failure;

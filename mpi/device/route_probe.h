@@ -7,15 +7,15 @@
 
 namespace hios::mpi {
 
-/// Two ranks exchange 4 KB by a route, there and back, and each looks at what came. Empty where it
-/// came right, else why not, the same on all ranks. Collective: the other ranks take part in what
-/// all must agree on. `device` is this rank's. A probe that fails leaves no rank behind: it is
-/// given up after some seconds.
+/// Tries a route: two ranks exchange 4 KB there and back, and each checks the bytes that arrive.
+/// Returns an empty text on success, else the reason of the failure, the same on all ranks.
+/// Collective: the other ranks take part in the agreements. `device` is this rank's. A failing
+/// probe blocks no rank: it is given up after some seconds.
 std::string probe_route(Transport& transport, Accelerator* device, const Route& route, Rank a,
                         Rank b);
 
-/// The first tag of a pair that no probe takes (TagBook): a probe that failed may have left
-/// messages behind.
+/// Returns the first tag of a pair that no probe uses (TagBook); a failed probe may have left
+/// messages in flight.
 int first_tag_after_probes();
 
 }  // namespace hios::mpi

@@ -10,8 +10,8 @@
 namespace hios::mpi {
 namespace {
 
-/// The routes of device tensors, for people: ", device tensors by ipc, staged"; all ranks say the
-/// same.
+/// Lists the routes of device tensors for people, the same text on all ranks: ", device tensors by
+/// ipc, staged".
 std::string route_list(const RouteTable& table) {
   std::string text;
   for (const Route* const route : table.used()) {

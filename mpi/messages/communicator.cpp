@@ -14,7 +14,7 @@
 namespace hios::mpi {
 namespace {
 
-/// One rank's bytes on every rank. MPI counts in int, so long texts go in blocks.
+/// Broadcasts one rank's bytes to every rank. MPI counts in int, so long texts go in blocks.
 void broadcast_bytes(MPI_Comm communicator, std::string& text, int root) {
   constexpr std::size_t kBlock = std::size_t{1} << 30;
   for (std::size_t done = 0; done < text.size(); done += kBlock) {
@@ -47,7 +47,8 @@ std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::strin
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
   HIOS_MPI(MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, communicator));
 
-  // One broadcast a rank instead of MPI_Allgatherv: its offsets are int, and sums overflow first.
+  // One broadcast for each rank instead of MPI_Allgatherv: its offsets are int, and their sums
+  // overflow first.
   std::vector<std::string> texts(lengths.size());
   for (int root = 0; root < size; ++root) {
     std::string& mine = texts[static_cast<std::size_t>(root)];
@@ -62,8 +63,7 @@ std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::strin
 }
 
 void abort_job(int exit_status) {
-  // The launcher reads our output through a pipe and may drop what is left in it when a rank
-  // aborts.
+  // The launcher reads our output through a pipe and may drop the rest of it when a rank aborts.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   MPI_Abort(MPI_COMM_WORLD, exit_status);
   std::_Exit(exit_status);

@@ -9,16 +9,17 @@
 
 namespace hios::mpi {
 
-/// A duplicate of `parent` whose errors come back as return codes. Collective.
+/// Duplicates `parent`; errors of the duplicate are returned as codes. Collective.
 UniqueCommunicator duplicate(MPI_Comm parent);
 
-/// Every rank's text, by rank, on every rank, however long. Collective.
+/// Returns every rank's text, by rank, on every rank, however long. Collective.
 std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::string& text);
 
-/// Ends all ranks of the job with this exit status; what was printed has time to get out.
+/// Ends all ranks of the job with this exit status, after a moment in which printed text can get
+/// out.
 [[noreturn]] void abort_job(int exit_status);
 
-/// Ranks over MPI, on a duplicated communicator, so that nobody else's messages match ours. Lives
+/// Ranks over MPI, on a duplicated communicator, so that no other messages match ours. It lives
 /// between MPI_Init and MPI_Finalize.
 class MpiTransport final : public Transport {
  public:
@@ -41,8 +42,8 @@ class MpiTransport final : public Transport {
                                         std::span<const Message> receives) override;
   [[noreturn]] void abort(int exit_code) override;
 
-  /// Frees the communicator. Collective: on the way out of a job that went well, never of one that
-  /// failed. Nothing else may be called afterwards.
+  /// Frees the communicator. Collective: only at the end of a job that succeeded. No other call may
+  /// follow.
   void close();
 
  private:

@@ -9,7 +9,7 @@
 namespace hios::mpi {
 namespace {
 
-/// Folder and file: the path on the machine that compiled it helps nobody.
+/// Returns folder and file: the full path on the machine that compiled the file helps no user.
 std::string_view short_file(std::string_view file) {
   const std::size_t name = file.rfind('/');
   if (name == std::string_view::npos || name == 0) return file;
@@ -23,7 +23,7 @@ std::string text_of(int code) {
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
     return "MPI error " + std::to_string(code);
   }
-  // MPICH tells a story of several lines.
+  // MPICH's messages have several lines.
   std::replace(text.begin(), text.end(), '\n', ' ');
   return std::string(text.data(), static_cast<std::size_t>(length));
 }

@@ -7,18 +7,18 @@
 #include <string>
 #include <utility>
 
-/// How this floor calls MPI: every return code is looked at, every handle has one owner. Only
-/// files that include <mpi.h> anyway include this one.
+/// Calls of MPI: every return code is checked, every handle has one owner. Only files that include
+/// <mpi.h> include this one.
 namespace hios::mpi {
 
-/// Throws RunError: the call, what it was for (may be empty), where it stands, MPI's own words.
+/// Throws RunError with the call, its purpose (may be empty), its source location and MPI's own
+/// message.
 [[noreturn]] void throw_mpi_error(int code, const char* call, const std::string& purpose,
                                   std::source_location where = std::source_location::current());
 
-/// The sole owner of an MPI handle. `Traits` has Handle, null(), release(Handle) and kCollective: a
+/// The sole owner of an MPI handle. `Traits` has Handle, null(), release(Handle) and kCollective. A
 /// handle whose release is collective is released by close() alone, because a destructor that runs
-/// after an error would wait for ranks that never come. What it then leaves behind ends with the
-/// process.
+/// after an error would wait for ranks that never come; such a handle then ends with the process.
 template <class Traits>
 class UniqueHandle {
  public:
@@ -39,10 +39,10 @@ class UniqueHandle {
   }
 
   Handle get() const { return handle_; }
-  /// Where an MPI call writes the new handle. REQUIRES: it holds none yet.
+  /// Returns the address where an MPI call writes the new handle. REQUIRES: it holds none yet.
   Handle* out() { return &handle_; }
 
-  /// Releases it and says how that went.
+  /// Releases the handle. Throws RunError if that fails.
   void close() {
     if (handle_ == Traits::null()) return;
     if (const int code = Traits::release(&handle_); code != MPI_SUCCESS) {
@@ -84,7 +84,7 @@ using UniqueCommunicator = UniqueHandle<CommunicatorTraits>;
     }                                                                    \
   } while (false)
 
-/// The same with what the call is for; the words are made only if it failed.
+/// The same with the purpose of the call; the text is built only if the call failed.
 #define HIOS_MPI_FOR(call, purpose)                                  \
   do {                                                               \
     const int hios_mpi_code = (call);                                \

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kYieldWhenIdle = "OMPI_MCA_mpi_yield_when_idle";
 
-/// The first of `names` that is set to a number.
+/// Returns the first of `names` that is set to a number.
 std::optional<std::size_t> number(std::span<const char* const> names) {
   for (const char* name : names) {
     const char* text = std::getenv(name);
@@ -38,7 +38,7 @@ std::size_t allowed_cores() {
 }  // namespace
 
 bool launched() {
-  // A batch script of Slurm has SLURM_PROCID too; only srun's tasks have the number of a step's.
+  // A batch script of Slurm has SLURM_PROCID too; only srun's tasks have the number of their step.
   constexpr std::array kSigns = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
   for (const char* sign : kSigns) {
     if (std::getenv(sign) != nullptr) return true;
@@ -87,13 +87,13 @@ void tell_launcher_of_failure(int exit_status) noexcept {
   if (!socket || std::getenv("PMI_RANK") == nullptr) return;
   char line[64];
   const int size = std::snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", exit_status);
-  // No other kind of file is written to, should the number be one's by now.
+  // Write to a socket only: by now, the number could belong to another kind of file.
   [[maybe_unused]] const auto sent = send(
       static_cast<int>(*socket), line, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void prepare_launch_environment() {
-  // A rank that was bound sees its own cores only, and no two ranks are bound to one core.
+  // A bound rank sees only its own cores, and no two ranks are bound to the same core.
   const bool bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
   if (!bound && launched_local_size().value_or(1) > allowed_cores()) {
     setenv(kYieldWhenIdle, "1", /*overwrite=*/0);

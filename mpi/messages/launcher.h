@@ -3,40 +3,41 @@
 #include <cstddef>
 #include <optional>
 
-/// What the program that started this process (of MPI or of a batch system) says in the
-/// environment. The only place of this floor that reads it.
+/// Facts that the launcher of this process (of MPI or of a batch system) gives in the environment.
+/// No other code of this floor reads the environment.
 namespace hios::mpi {
 
 /// True if a launcher started this process, even as the only rank.
 bool launched();
 
-/// How many ranks the launcher started, where it says so.
+/// Returns the number of ranks that the launcher started, if it gives that number.
 std::optional<std::size_t> launched_ranks();
 
-/// This process among all ranks, where the launcher says so.
+/// Returns the index of this process among all ranks, if the launcher gives it.
 std::optional<std::size_t> launched_rank();
 
-/// This process among the tasks of a Slurm step, or among those of its batch script.
+/// Returns the index of this process among the tasks of a Slurm step, or of its batch script.
 std::optional<std::size_t> launched_task();
 
-/// This process among those that the launcher started on this host, where it says so.
+/// Returns the index of this process among those started on this host, if the launcher gives it.
 std::optional<std::size_t> launched_local_rank();
 std::optional<std::size_t> launched_local_size();
 
-/// True if Slurm started this process as one of several tasks and gave them no PMIx, by which the
-/// tasks of an Open MPI find each other: Slurm's own ways and PMI-2 do not do. False where the user
-/// has chosen Open MPI's way himself (OMPI_MCA_pmix: an old one can be built to speak PMI-2).
+/// Returns true if Slurm started this process as one of several tasks without PMIx, by which the
+/// tasks of an Open MPI find each other; Slurm's own interfaces and PMI-2 do not suffice. False if
+/// the user has chosen Open MPI's own way (OMPI_MCA_pmix: an old one can be built to speak PMI-2).
 bool launched_without_pmix();
 
-/// For a rank that fails with this exit status, perhaps before it was in MPI: a launcher that
-/// speaks PMI-1 (MPICH's) takes no notice of such an end, and the other ranks would wait in
-/// MPI_Init; so it is asked to end the job. Nothing under others, which see it themselves.
+/// Reports the failure of this rank, perhaps before MPI_Init, to its launcher. A launcher that
+/// speaks PMI-1 (MPICH's) does not notice such an exit, and the other ranks would wait in MPI_Init;
+/// so this asks it to end the job. Does nothing under other launchers, which notice it themselves.
 /// Allocates nothing; the process ends next.
 void tell_launcher_of_failure(int exit_status) noexcept;
 
-/// Settings that MPI reads while it starts: ranks that outnumber their cores must give way while
-/// they wait, or a message takes a time slice of the scheduler (4 ms) instead of microseconds. What
-/// the user has set stays. REQUIRES: before MPI_Init; no other thread runs.
+/// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
+/// yield while they wait, or a message takes a time slice of the operating system's scheduler (4
+/// ms) instead of microseconds. Variables that the user has set stay. REQUIRES: before MPI_Init; no
+/// other thread runs.
 void prepare_launch_environment();
 
 }  // namespace hios::mpi

@@ -16,17 +16,17 @@
 #include <mpi-ext.h>
 #endif
 
-// On one host MPI copies large messages once, straight out of the sender's memory (CMA, the system
-// call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long. Which
-// one is a setting that MPI's tool interface shows after start-up, and a matter of permission: many
-// containers forbid the call. So both are asked: the setting, and the call itself, once, on a
-// neighbour. Open MPI 4 has the setting in its component "vader"; Open MPI 5 has a component "cma"
-// beside "sm", which is there or is not; MPICH a switch. Where none of them is there, messages take
-// another way, and we say no more than that.
+// On one host, MPI copies large messages once, directly out of the sender's memory (CMA, the system
+// call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long. The
+// choice is a setting that MPI's tool interface shows after start-up, and a matter of permission:
+// many containers forbid the call. So both are tested: the setting, and the call itself, once, on a
+// neighbour. Open MPI 4 has the setting in its component "vader"; Open MPI 5 may have a component
+// "cma" next to "sm"; MPICH has a switch. If none of them exists, messages take another way, and
+// the text says no more than that.
 namespace hios::mpi {
 namespace {
 
-/// MPI's tool interface, open for as long as this lives.
+/// MPI's tool interface, open during the lifetime of this object.
 class ToolSession {
  public:
   ToolSession() {
@@ -47,7 +47,7 @@ class ToolSession {
 /// A control variable that is an integer or an enumeration.
 struct Setting {
   int value = 0;
-  std::string name;  ///< of the value, where it is one of an enumeration
+  std::string name;  ///< the value's name if it is one of an enumeration
 };
 
 std::string name_of(MPI_T_enum items, int value) {
@@ -62,7 +62,7 @@ std::string name_of(MPI_T_enum items, int value) {
   return {};
 }
 
-/// No value where this MPI has no such variable, which is an answer and no error.
+/// Returns the variable's setting, or no value if this MPI has no such variable, which is no error.
 std::optional<Setting> setting(const char* name) {
   const ToolSession tools;
   int index = 0;
@@ -87,8 +87,8 @@ std::optional<Setting> setting(const char* name) {
   return found;
 }
 
-/// How this MPI copies between the ranks of a host: "cma", "none" …; empty where it has no shared
-/// memory that we know.
+/// Returns how this MPI copies between the ranks of a host: "cma", "none" …; empty if it has no
+/// shared memory that we know.
 std::string single_copy_mechanism() {
   if (const auto open_mpi_4 = setting("btl_vader_single_copy_mechanism")) return open_mpi_4->name;
   if (setting("btl_sm_free_list_num")) return setting("smsc_cma_priority") ? "cma" : "none";
@@ -96,7 +96,7 @@ std::string single_copy_mechanism() {
   return {};
 }
 
-/// Whether this rank may read its neighbour's memory. Collective over the host.
+/// Returns true if this rank may read its neighbour's memory. Collective over the host.
 bool reads_neighbour(MPI_Comm host) {
   int rank = 0, size = 0;
   HIOS_MPI(MPI_Comm_rank(host, &rank));
@@ -124,7 +124,7 @@ bool reads_neighbour(MPI_Comm host) {
   return all_worked != 0;
 }
 
-/// How the ranks of this host reach each other; empty for a rank that is alone there.
+/// Describes how the ranks of this host reach each other; empty for a rank that is alone there.
 std::string describe_host(MPI_Comm host) {
   int size = 0;
   HIOS_MPI(MPI_Comm_size(host, &size));
@@ -140,8 +140,8 @@ std::string describe_host(MPI_Comm host) {
   return "shared memory with " + mechanism;
 }
 
-/// "Open MPI v4.1.4, package: …" → "Open MPI 4.1.4"; "MPICH Version:      5.0.2\n…" →
-/// "MPICH 5.0.2".
+/// Shortens the library's own description: "Open MPI v4.1.4, package: …" → "Open MPI 4.1.4"; "MPICH
+/// Version:      5.0.2\n…" → "MPICH 5.0.2".
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

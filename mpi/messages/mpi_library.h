@@ -6,12 +6,12 @@
 
 namespace hios::mpi {
 
-/// The MPI library and how bytes travel between the ranks of `communicator`, for people, the same
-/// text on all: "Open MPI 4.1.4, shared memory with CMA". `host` holds the ranks of this host.
-/// Collective.
+/// Describes the MPI library and how bytes travel between the ranks of `communicator`, for people,
+/// the same text on all: "Open MPI 4.1.4, shared memory with CMA". `host` holds the ranks of this
+/// host. Collective.
 std::string describe_mpi_library(MPI_Comm communicator, MPI_Comm host);
 
-/// Whether the library calls itself CUDA-aware (Transport::claims_device_memory).
+/// Returns true if the library calls itself CUDA-aware (Transport::claims_device_memory).
 bool mpi_says_cuda_aware();
 
 }  // namespace hios::mpi

@@ -9,13 +9,13 @@
 
 // A plan's messages never change, so each has a persistent request that is made once and started in
 // every iteration: matching, datatype and peer are settled at open, and no call of the timed loop
-// allocates. Receives come first in the arrays, so that one MPI_Startall posts them all; a message
-// that finds its receive posted goes straight into its buffer, and a send never has to wait for the
-// receiver's program order.
+// allocates. Receives come first in the arrays, so that one MPI_Startall posts them all. A message
+// whose receive is posted goes straight into its buffer, and no send waits for the receiver's
+// program order.
 //
 // Open MPI moves large messages only inside its own calls. poll() makes one MPI_Testsome over all
-// requests: that progresses whatever is under way and harvests what has ended, in time linear in
-// the number of requests (a few hundred at most) and none at all when nothing is under way.
+// requests. That advances all transfers and harvests those that have ended, in time linear in the
+// number of requests (a few hundred at most), and in no time when none is under way.
 //
 // MPICH (5.0.2) does not say in MPI_Testsome's statuses why a persistent request failed; its
 // MPI_Testany does, which harvests one at a time.
@@ -31,7 +31,7 @@ constexpr bool kHarvestOneByOne = false;
 constexpr Bytes kMaxCount = std::numeric_limits<int>::max();
 constexpr Bytes kBlockBytes = Bytes{1} << 30;
 
-/// MPI_TAG_UB, which hangs on the world's communicator alone.
+/// Returns MPI_TAG_UB, an attribute of the world's communicator alone.
 int largest_tag() {
   constexpr int kPromised = 32767;
   const int* largest = nullptr;
@@ -46,8 +46,8 @@ class RequestArray {
   explicit RequestArray(std::size_t capacity) { requests_.reserve(capacity); }
   RequestArray(const RequestArray&) = delete;
   RequestArray& operator=(const RequestArray&) = delete;
-  /// Freeing is local. A request is still under way only after an error; a receive is cancelled
-  /// first, so that no late message writes into a buffer that is about to go.
+  /// Frees the requests, which is local. A request is still under way only after an error; a
+  /// receive is cancelled first, so that no late message writes into a freed buffer.
   ~RequestArray() {
     for (MPI_Request& request : requests_) {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -98,10 +98,10 @@ class PersistentChannel final : public Channel {
   std::size_t receives_;
   int largest_tag_ = largest_tag();
   std::size_t under_way_ = 0;
-  std::vector<Part> parts_;            // receives, then sends; as in requests_
-  std::vector<UniqueDatatype> types_;  // of messages that no int counts
+  std::vector<Part> parts_;  // receives, then sends; as in requests_
+  std::vector<UniqueDatatype> types_;  // for messages with more bytes than an int counts
   RequestArray requests_;
-  std::vector<int> harvest_;  // MPI_Testsome writes here
+  std::vector<int> harvest_;  // output of MPI_Testsome
   std::vector<MPI_Status> statuses_;
 };
 
@@ -202,7 +202,7 @@ void PersistentChannel::finish() {
   for (std::size_t part = 0; part < parts_.size(); ++part) await(part);
 }
 
-/// MPI_Testsome tells which message failed, and why, in the statuses alone.
+/// Throws if a message failed. MPI_Testsome names the message and the reason in the statuses alone.
 void PersistentChannel::check_harvest(int code, int harvested) const {
   if (code == MPI_SUCCESS) return;
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < harvested; ++i) {
@@ -213,7 +213,8 @@ void PersistentChannel::check_harvest(int code, int harvested) const {
   throw_mpi_error(code, "MPI_Testsome", "progressing messages");
 }
 
-/// A message that is too long is MPI's own error; one that is too short would go unnoticed.
+/// Checks the received size. MPI itself reports a message that is too long; one that is too short
+/// would go unnoticed.
 void PersistentChannel::complete(std::size_t part, const MPI_Status& status) {
   parts_[part].under_way = false;
   --under_way_;

@@ -8,14 +8,14 @@
 
 namespace hios::mpi {
 
-/// A Channel over persistent requests on `communicator`, which outlives it. Throws RunError, also
-/// where a tag is beyond what this MPI library has (MPI promises 0 to 32767, most have more).
+/// Opens a Channel over persistent requests on `communicator`, which outlives it. Throws RunError,
+/// also if a tag exceeds the limit of this MPI library (MPI promises 0 to 32767, most allow more).
 std::unique_ptr<Channel> open_requests(MPI_Comm communicator, std::span<const Message> sends,
                                        std::span<const Message> receives);
 
-/// A committed type of `size_bytes` contiguous bytes, in blocks of `block_bytes` and a remainder:
-/// MPI counts in int, so this is how a message of more than INT_MAX bytes travels as one.
-/// REQUIRES: 0 < block_bytes <= INT_MAX, and at most INT_MAX blocks.
+/// Returns a committed type of `size_bytes` contiguous bytes, in blocks of `block_bytes` and a
+/// remainder. MPI counts in int, so a message of more than INT_MAX bytes travels as one element of
+/// such a type. REQUIRES: 0 < block_bytes <= INT_MAX, and at most INT_MAX blocks.
 UniqueDatatype contiguous_bytes(Bytes size_bytes, Bytes block_bytes);
 
 }  // namespace hios::mpi

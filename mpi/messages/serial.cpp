@@ -10,7 +10,7 @@
 namespace hios::mpi {
 namespace {
 
-/// Nothing is ever sent, so nothing is ever awaited.
+/// The channel of a plan without messages.
 class EmptyChannel final : public Channel {
  public:
   void start_receives() override {}

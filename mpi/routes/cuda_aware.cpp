@@ -1,9 +1,9 @@
-// A route of mpi/routes/route.h: MPI is given device addresses.
+// A route of mpi/routes/route.h: MPI receives addresses of device memory.
 //
-// MPI knows no queue of a device, so the sender's host stands between the two: an event behind the
-// work that makes the tensor, and the message, with the tensor's own address, once it is done. What
-// has been received is in the device's memory and visible to whatever is queued later.
-// Tests: device_channel_test.cpp.
+// MPI knows no queue of a device, so the sender's host stands between the two. It records an event
+// after the work that computes the tensor, and sends the message, from the tensor's own address,
+// once the event is done. Received bytes are in the device's memory and visible to all work queued
+// later. Tests: device_channel_test.cpp.
 #include "mpi/routes/route.h"
 
 namespace hios::mpi {

@@ -10,37 +10,40 @@
 
 namespace hios::mpi {
 
-/// One side of one message of a device channel: what a route does to move it. Queues on the device
-/// and messages on the wrapped transport; never waits, and after set-up never allocates. The
-/// channel calls, in every iteration: start(), push() until it says that it is done, settle() once
-/// ready() holds, and then ended() until that holds too.
+/// One side of one message of a device channel: the actions by which a route moves it. It queues
+/// work on the device and messages on the wrapped transport; it never waits, and after set-up never
+/// allocates. In every iteration the channel calls start(), push() until it returns true, settle()
+/// once ready() holds, and then ended() until it returns true.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  /// Set-up, of routes that need it (Route::exchanges_offers): the lines that the other side's
-  /// accept() is given.
+  /// Returns the lines that the other side's accept() receives. For set-up, by routes that need it
+  /// (Route::exchanges_offers).
   virtual std::vector<std::string> offer() { return {}; }
   virtual void accept(std::span<const std::string> offered) { (void)offered; }
 
-  /// The wrapped channel's receives have been posted for this iteration.
+  /// Called when the wrapped channel's receives have been posted for this iteration.
   virtual void posted() {}
-  /// A send: after what the device's work queue holds by now. A receive: with posted().
+  /// Starts the message. A send carries the result of all work that is in the device's work queue
+  /// by now. A receive starts with posted().
   virtual void start() = 0;
-  /// Does what can be done by now. True once nothing is left to do, and the rest happens without
-  /// this rank's help.
+  /// Takes all steps that are possible by now. Returns true once none is left for this rank; the
+  /// rest happens without its help.
   virtual bool push() { return true; }
-  /// Whether the await may return.
+  /// Returns true if the await may return.
   virtual bool ready() = 0;
-  /// Orders the device's work queue behind the message. REQUIRES: ready().
+  /// Orders the device's work queue after the message. REQUIRES: ready().
   virtual void settle() {}
-  /// Whether the next iteration may start. REQUIRES: push() is done and settle() was called.
+  /// Returns true if the next iteration may start. REQUIRES: push() returned true and settle() was
+  /// called.
   virtual bool ended() { return true; }
-  /// Lets go of what accept() took from the other side; it does no more then.
+  /// Releases everything that accept() took from the other side; the endpoint cannot be used
+  /// afterwards.
   virtual void disconnect() {}
 };
 
-/// What an endpoint is made from. `device` is null for a rank that computes in host memory.
+/// Everything an endpoint is made from. `device` is null for a rank that computes in host memory.
 struct EndpointParts {
   Accelerator* device;
   InnerMessages& inner;

@@ -1,5 +1,5 @@
 // A route of mpi/routes/route.h: both ends in host memory. The wrapped transport carries the
-// message as it is.
+// message unchanged.
 #include "mpi/routes/host_endpoint.h"
 #include "mpi/routes/route.h"
 

@@ -5,11 +5,11 @@
 
 #include "mpi/routes/endpoint.h"
 
-/// Endpoints of a rank whose end of a message lies in host memory: messages of the wrapped
-/// transport, started together, and nothing else.
+/// Endpoints whose end of a message lies in host memory. They only start and watch messages of the
+/// wrapped transport.
 namespace hios::mpi {
 
-/// The messages that carry a stretch of host memory, by their indices in the wrapped channel.
+/// The messages of the wrapped channel that together carry one buffer in host memory, by index.
 class Parts {
  public:
   void add(std::size_t index) { indices_.push_back(index); }
@@ -17,7 +17,8 @@ class Parts {
   std::size_t operator[](std::size_t part) const { return indices_[part]; }
 
   void restart() { done_ = 0; }
-  /// Whether all have ended, where `ended(index)` tells it of one. Asks about each until it has.
+  /// Returns true if all have ended. `ended(index)` returns true if one has; it is asked about each
+  /// until then.
   template <class Ended>
   bool all(Ended&& ended) {
     while (done_ < size() && ended(indices_[done_])) ++done_;

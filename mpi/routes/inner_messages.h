@@ -7,23 +7,23 @@
 
 namespace hios::mpi {
 
-/// Tags of the messages that stand behind the messages of a device channel: a message may travel
-/// in many parts, and may be answered. Both ranks of a pair count alike, because they open the same
+/// Tags of the wrapped messages that carry the messages of a device channel; one message may travel
+/// as many, and may be answered. Both ranks of a pair count alike, because they open the same
 /// channels in the same order and take tags for the same messages in the order of their tags.
 class TagBook {
  public:
-  /// Books of one job that may be in use at the same time begin at different places, far enough
+  /// Takes the first tag. Books of one job that may be in use at the same time begin far enough
   /// apart.
   TagBook(std::size_t ranks, int first) : to_(ranks, first), from_(to_), asked_(to_), told_(to_) {}
 
   int next_to(Rank peer) { return 2 * take(to_[peer.index()]); }
   int next_from(Rank peer) { return 2 * take(from_[peer.index()]); }
-  /// Of answers, which travel against their messages: to whom we sent, from whom we received.
+  /// Return the tags of answers, which travel against their messages.
   int next_answer_from(Rank peer) { return 2 * take(asked_[peer.index()]) + 1; }
   int next_answer_to(Rank peer) { return 2 * take(told_[peer.index()]) + 1; }
 
  private:
-  /// MPI libraries know tags of at least 21 bits in practice. A tag comes again after a million
+  /// MPI libraries allow tags of at least 21 bits in practice. A tag is used again after a million
   /// messages of a pair, long after the channel that had it.
   static constexpr int kTags = 1 << 20;
   static int take(int& counter) {
@@ -38,7 +38,7 @@ class TagBook {
 /// The messages that a device channel's endpoints exchange on the wrapped transport.
 class InnerMessages {
  public:
-  /// Each gives the index that the opened channel knows it by.
+  /// Add a message; return its index in the opened channel.
   std::size_t add_send(const Message& message) {
     sends_.push_back(message);
     return sends_.size() - 1;

@@ -1,14 +1,16 @@
 // A route of mpi/routes/route.h: device memory shared between processes.
 //
-// Within a host the consumer maps the producer's tensor and copies it itself, in the order of its
-// own queues: one for each producer, since the wait for a late one holds up what is queued behind
-// it. Two empty messages a tensor say what neither device can see: "ready", sent once the producer
-// has recorded its event, and "taken", sent once the consumer has queued the wait for that event,
-// the copy, and an event of its own behind it. From there on the devices keep the order: the
-// consumer's work waits for the copy, the producer's for the copy too, and no host waits for a
-// device. Each event is recorded once an iteration, and an iteration ends on the producer only with
-// "taken", so a record never overtakes the wait that means the one before.
-// Tests: device_channel_test.cpp.
+// Within a host, the consumer maps the producer's tensor and copies it itself, on its own queues.
+// It has one queue for each producer, since the wait for a late tensor delays all later work of a
+// queue. Two empty messages for each tensor carry facts that neither device can see:
+//  - "ready": sent once the producer has recorded its event;
+//  - "taken": sent once the consumer has queued the wait for that event, the copy, and an event of
+//    its own after it.
+//
+// From then on the devices keep the order. The consumer's work waits for the copy, as does the
+// producer's, and no host waits for a device. Each event is recorded once in an iteration, and an
+// iteration ends on the producer only with "taken", so no record overtakes the wait for the
+// previous one. Tests: device_channel_test.cpp.
 #include "mpi/routes/route.h"
 
 namespace hios::mpi {
@@ -55,7 +57,7 @@ class IpcSend final : public Endpoint {
   std::unique_ptr<DeviceEvent> produced_;
   std::unique_ptr<DeviceEvent> copied_;  // the consumer's
   std::size_t ready_, taken_;
-  bool listening_ = false;  // "taken" has been posted for what is on its way
+  bool listening_ = false;  // "taken" has been posted for the message on its way
 };
 
 class IpcReceive final : public Endpoint {

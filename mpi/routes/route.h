@@ -7,11 +7,11 @@
 
 #include "mpi/routes/endpoint.h"
 
-/// The routes: how a tensor can go from one rank to another. Each is one file that fills a Route,
-/// and one row of the table in routes.cpp; nothing else knows how many there are.
+/// Routes: the ways by which a tensor can go from one rank to another. Each is one file that fills
+/// a Route, and one row of the table in routes.cpp; no other code knows how many there are.
 namespace hios::mpi {
 
-/// The pairs of ranks that a route serves, by where the two compute.
+/// The pairs of ranks that a route serves, by where the two ranks compute.
 struct ServedPairs {
   bool hosts = false;            ///< both in host memory
   bool device_and_host = false;  ///< one on a device
@@ -19,50 +19,52 @@ struct ServedPairs {
 };
 
 struct Route {
-  std::string_view name;         ///< in files, tables and options: "ipc"
+  std::string_view name;  ///< in files, tables and options: "ipc"
   std::string_view description;  ///< for people, without a full stop
   ServedPairs serves;
-  /// Only between ranks of one host.
+  /// The route serves only ranks of one host.
   bool within_host = false;
-  /// Why this rank cannot take part, by what its MPI says of itself; empty: it can. Null: every
-  /// rank can. A yes is a hint only, see `probed`.
+  /// Returns the reason why this rank cannot take part, judged by its MPI; empty: it can. Null:
+  /// every rank can. An empty reason is only a hint, see `probed`.
   std::string (*unavailable)(const Transport& transport) = nullptr;
-  /// Whether it must be seen to work between two ranks before it is taken.
+  /// The route must be tried between two ranks before it is chosen.
   bool probed = true;
-  /// Whether the endpoints of the two sides exchange offers (Endpoint::offer) before the channel
-  /// opens: then opening a channel is collective.
+  /// The endpoints of the two sides exchange offers (Endpoint::offer) before the channel opens,
+  /// which makes opening a channel collective.
   bool exchanges_offers = false;
-  /// Whether it takes messages without bytes; if not, these go by fallback_route().
+  /// The route takes messages without bytes; if not, these go by fallback_route().
   bool takes_empty = true;
-  /// Whether a message is handed to the wrapped transport as it is, with its own tag. Where that is
-  /// so between all ranks, channels are the wrapped transport's own.
+  /// The route hands a message to the wrapped transport unchanged, with its own tag. If the routes
+  /// between all ranks do so, channels are the wrapped transport's own.
   bool passes_through = false;
 
-  /// The endpoints of one message. For a rank without a device only where the route serves a host.
+  /// Make the endpoints of one message. They serve a rank without a device only if the route serves
+  /// hosts.
   std::unique_ptr<Endpoint> (*make_send)(const EndpointParts& parts, const Message& message);
   std::unique_ptr<Endpoint> (*make_receive)(const EndpointParts& parts, const Message& message);
 };
 
-/// All of them, best first.
+/// Returns all routes, best first.
 const std::vector<Route>& routes();
 
-/// The one that carries every message between any two ranks, if slowly: the last of the table.
+/// Returns the route that carries every message between any two ranks, if slowly: the last of the
+/// table.
 const Route& fallback_route();
 
-/// By its place in the table.
+/// Returns the route's position in the table.
 std::size_t index_of(const Route& route);
 
-/// Throws InputError that lists the names of the table.
+/// Returns the route of that name. Throws InputError that lists the names of the table.
 const Route& route_named(std::string_view name);
 
 bool serves(const Route& route, bool one_has_device, bool other_has_device);
 
-/// What a pair of devices can be told to use: null for "auto", the best that works. Throws
-/// InputError that lists the names.
+/// Parses the route that the user chose for pairs of devices; null for "auto", the best that works.
+/// Throws InputError that lists the names.
 const Route* parse_route(std::string_view text);
 
-/// "ipc, cuda-aware and staged": the names that parse_route takes beside "auto"; `last` stands
-/// before the last one.
+/// Lists the names that parse_route takes other than "auto", the word `last` before the last: "ipc,
+/// cuda-aware and staged".
 std::string device_route_names(std::string_view last);
 
 }  // namespace hios::mpi

@@ -12,7 +12,7 @@ std::string padded(std::string_view text, std::size_t width) {
   return cell;
 }
 
-/// "0-1, 1-0": the pairs of each reason, in order of the first.
+/// Returns each reason with its pairs ("0-1, 1-0"), in the order of the first pair.
 std::vector<std::pair<std::string, std::string>> reasons(const RouteTable& routes) {
   std::vector<std::pair<std::string, std::string>> lines;  // reason, pairs
   for (std::size_t pair = 0; pair < routes.why_not.size(); ++pair) {

@@ -11,20 +11,20 @@ namespace hios::mpi {
 struct RouteTable {
   std::size_t ranks = 0;
   std::vector<const Route*> by_pair;  ///< [from * ranks + to]; of routes()
-  /// Of each pair: why no better route was taken; empty: the best.
+  /// By pair: the reason why no better route was chosen; empty: it has the best.
   std::vector<std::string> why_not;
-  /// Whether any rank computes on a device.
+  /// At least one rank computes on a device.
   bool devices = false;
 
-  /// The same route between all ranks.
+  /// Returns a table with the same route between all ranks.
   static RouteTable uniform(std::size_t ranks, const Route& route);
 
   const Route& at(Rank from, Rank to) const { return *by_pair[from.index() * ranks + to.index()]; }
-  /// Both directions.
+  /// Sets the route of both directions.
   void set(Rank a, Rank b, const Route& route, const std::string& why_not_better = {});
-  /// The routes between different ranks, each once, best first.
+  /// Returns the routes between different ranks, each once, best first.
   std::vector<const Route*> used() const;
-  /// A table rank x rank for people, with the reasons below it.
+  /// Formats a table rank × rank for people, with the reasons below it.
   std::string table() const;
 };
 

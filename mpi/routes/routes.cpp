@@ -6,7 +6,7 @@
 
 namespace hios::mpi {
 
-// One declaration a route, each defined in the file of its name.
+// One declaration for each route; the file of its name defines it.
 Route host_route();
 Route ipc_route();
 Route cuda_aware_route();

@@ -5,17 +5,18 @@
 #include "mpi/routes/host_endpoint.h"
 #include "mpi/routes/route.h"
 
-// A route of mpi/routes/route.h, and the one that carries everything between any two ranks.
+// A route of mpi/routes/route.h, and the fallback that carries every message between any two ranks.
 //
-// A tensor that goes through pinned host memory, in chunks, so that three things overlap: the copy
-// out of the sender's device, the message between the ranks, and the copy into the receiver's
-// device. All copies out are queued at once behind the work that makes the tensor; a chunk's
-// message starts when its copy has ended, and its copy in when it has arrived. Neither rank's host
-// waits for its device: the work queue waits for the last copy by an event. The pinned block is as
-// large as the message and its alone, so that no chunk waits for another's place.
+// A tensor goes through pinned host memory in chunks, so that three steps overlap: the copy out of
+// the sender's device, the message between the ranks, and the copy into the receiver's device. All
+// copies out are queued at once after the work that computes the tensor. A chunk's message starts
+// when its copy has ended, and its copy in when the message has arrived. Neither rank's host waits
+// for its device: the work queue waits for the last copy by an event. Each message has a pinned
+// block of its own of the same size, so that no chunk waits for another's memory.
 //
-// A rank that computes in host memory sends and receives the same chunks out of and into the tensor
-// itself.
+// A rank that computes in host memory sends and receives the same chunks directly out of and into
+// the tensor.
+//
 // Tests: device_channel_test.cpp.
 namespace hios::mpi {
 namespace {
@@ -28,7 +29,7 @@ constexpr Bytes rounded_up(Bytes size_bytes, Bytes unit) {
   return (size_bytes + unit - 1) / unit * unit;
 }
 
-/// Pinned memory for a message, and how it is cut.
+/// Pinned memory for a message, and its chunks.
 struct Staging {
   Staging(Accelerator& on, const Message& message, const std::string& what)
       : device(on),
@@ -90,7 +91,7 @@ class StagedSend final : public Endpoint {
   std::unique_ptr<DeviceEvent> produced_;
   std::vector<std::unique_ptr<DeviceEvent>> copied_;  // by chunk
   Parts parts_;
-  std::size_t next_ = 0;  // chunk whose message has not been started
+  std::size_t next_ = 0;  // first chunk whose message has not been started
 };
 
 class StagedReceive final : public Endpoint {
@@ -128,10 +129,10 @@ class StagedReceive final : public Endpoint {
   Staging staging_;
   std::unique_ptr<DeviceEvent> copied_;
   Parts parts_;
-  std::size_t next_ = 0;  // chunk that has not been seen to arrive
+  std::size_t next_ = 0;  // first chunk whose arrival has not been seen
 };
 
-/// The chunks of a message as messages of host memory.
+/// Makes the chunks of a message as messages of host memory.
 template <class Add>
 Parts chunked(const Message& message, Add&& add) {
   Parts parts;

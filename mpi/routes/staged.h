@@ -6,8 +6,8 @@
 
 namespace hios::mpi {
 
-/// How a message of that size is cut where it goes through pinned host memory: equal on both sides,
-/// in order, and at least one chunk.
+/// A chunk of a message that goes through pinned host memory. Both sides cut it alike, in order,
+/// into at least one chunk.
 struct Chunk {
   Bytes begin = 0;
   Bytes size_bytes = 0;

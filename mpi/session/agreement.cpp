@@ -10,10 +10,9 @@
 #include "hios/base/rank_list.h"
 #include "mpi/exchange.h"
 
-// Every rank gathers what every rank has to say and draws the same conclusion from it, so all throw
-// or none does, with the same text. Nobody is asked to decide for the others: a rank that had to
-// wait for a verdict could wait for ever. One gather each;
-// tests/mpi/session/agreement_test.cpp.
+// Every rank gathers the facts of every rank and draws the same conclusion, so all throw or none
+// does, with the same text. No rank decides for the others: a rank that had to wait for a verdict
+// could wait forever. Each call is one gather. Tests: tests/mpi/session/agreement_test.cpp.
 namespace hios::mpi {
 namespace {
 
@@ -26,7 +25,7 @@ std::optional<std::string> value_of(const Facts& facts, const std::string& name)
   return std::nullopt;
 }
 
-/// Empty where all ranks say the same of `name`, else who says what.
+/// Describes the ranks' values of `name`; empty if all have the same.
 std::string difference(const std::vector<Facts>& by_rank, const std::string& name) {
   std::vector<std::optional<std::string>> values;
   for (const Facts& facts : by_rank) values.push_back(value_of(facts, name));
@@ -34,7 +33,7 @@ std::string difference(const std::vector<Facts>& by_rank, const std::string& nam
   return camps.empty() ? camps : name + " differs: " + camps;
 }
 
-/// All names that any rank knows, in the order of the ranks.
+/// Returns all names that any rank knows, in the order of the ranks.
 std::vector<std::string> names_of(const std::vector<Facts>& by_rank) {
   std::vector<std::string> names;
   for (const Facts& facts : by_rank) {

@@ -9,17 +9,18 @@
 #include "hios/base/error.h"
 #include "mpi/transport.h"
 
-/// What all ranks must have alike, or know alike, before a job goes on. All is collective.
+/// Agreements: conditions that must hold alike on all ranks before a job goes on. All functions are
+/// collective unless they take the ranks' values.
 namespace hios::mpi {
 
-/// Every rank calls this with what became of its own fallible step (its InputError's text and need,
-/// or empty). If any rank failed, all throw the same InputError: the first failing rank's text and
-/// need, with its rank where not all ranks failed alike. So bad input never leaves a rank waiting
-/// for another.
+/// Every rank calls this with the result of its own fallible step: the text and need of its
+/// InputError, or empty. If any rank failed, all throw the same InputError: the first failing
+/// rank's text and need, with its rank unless all ranks failed alike. So bad input never leaves a
+/// rank waiting for another.
 void agree_on_input(Transport& transport, const std::string& message, const Need& need = {});
 
-/// Runs a step that may find bad input on some ranks only; where any does, all throw alike. Returns
-/// what the step returns. The step calls nothing of the transport that is collective.
+/// Runs a step that may find bad input on some ranks only; if any does, all throw alike. Returns
+/// the step's result. REQUIRES: the step makes no collective call of the transport.
 template <class Step>
 auto agreed(Transport& transport, Step step) {
   using Result = decltype(step());
@@ -40,17 +41,17 @@ auto agreed(Transport& transport, Step step) {
   if constexpr (!std::is_void_v<Result>) return std::move(*result);
 }
 
-/// All ranks pass named facts (model digest, schedule digest, seed, build …). Throws the same
-/// InputError on every rank where one differs: what differs, on which ranks.
+/// Compares named facts of all ranks (model digest, schedule digest, seed, build …). Throws the
+/// same InputError on every rank if one differs, with its values by rank.
 void agree_on_facts(Transport& transport,
                     const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// Empty where all ranks have the same value, else who has what: "ranks 0 and 2 have A, rank 1 has
-/// B".
+/// Describes a disagreement: the groups of ranks with equal values, "ranks 0 and 2 have A, rank 1
+/// has B". Empty if all ranks have the same value.
 std::string camps_text(const std::vector<std::optional<std::string>>& by_rank);
 
-/// What a job says about the messages of its ranks (by rank; empty: none): empty if no rank
-/// complained, the text alone if all said the same, else the first message with its rank.
+/// Combines the messages of all ranks (by rank; empty: none) to the message of the job: empty if no
+/// rank has one, the text alone if all have the same, else the first with its rank.
 std::string joint_message(const std::vector<std::string>& messages);
 
 }  // namespace hios::mpi

@@ -19,14 +19,14 @@ void print_error(const std::string& text) {
   std::fflush(nullptr);
   std::string line = text;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // What a message quotes may hold anything, terminal sequences too.
+  // A quoted text may hold anything, also terminal sequences.
   constexpr std::size_t kMaxCharacters = 4000;
   line = "error: " + printable(line, kMaxCharacters) + '\n';
   // A single write keeps the lines of several ranks apart.
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = write(STDERR_FILENO, line.data() + done, line.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;  // stderr is gone: nobody is left to tell
+    if (written < 0) return;  // stderr is closed: nobody can read the message
     done += static_cast<std::size_t>(written);
   }
 }

@@ -8,17 +8,17 @@
 
 namespace hios::mpi {
 
-/// A transport that tells watchdogs that it moves: it counts its calls and names the one under way.
-/// For the phases that no executor counts: setting up, measuring, verifying. Channels are handed
-/// through untouched, so that the timed loop pays nothing. Where a recorder is given, the calls are
-/// events of its record, too. `inner` and the recorder outlive it.
+/// A transport that shows watchdogs its progress: it counts its calls and names the one under way.
+/// It serves the phases without an executor that counts: set-up, measuring, verifying. Channels are
+/// passed through unchanged, so that the timed loop pays nothing. If a recorder is given, the calls
+/// are events of its record. `inner` and the recorder outlive it.
 class HeartbeatTransport final : public Transport {
  public:
   explicit HeartbeatTransport(Transport& inner, flight::Recorder* recorder = nullptr);
 
-  /// Grows with every call begun and ended. Any thread.
+  /// Returns a counter that grows with the start and the end of every call. Any thread.
   std::uint64_t heartbeats() const { return heartbeats_.load(std::memory_order_relaxed); }
-  /// "waiting for the other ranks (barrier)" or "working on its own". Any thread.
+  /// Returns "waiting for the other ranks (barrier)" or "working on its own". Any thread.
   const char* doing() const { return doing_.load(std::memory_order_relaxed); }
 
   Rank rank() const override { return inner_.rank(); }

@@ -15,23 +15,23 @@
 #include "mpi/session/exit_status.h"
 #include "mpi/session/startup_timeout.h"
 
-// How a job ends. The danger is a rank that waits in MPI for one that has left, so there are only
+// The end of a job. The danger is a rank that waits in MPI for one that has left, so there are only
 // two ways out: all ranks finalise together, or one aborts the job.
 //
-// So every rank ends with a farewell, its message or none, on a communicator of its own where no
-// message of the body can be in the way. It cannot know whether the others come
-// too or still compute: a barrier that it tests instead of waiting in it tells. If all come, they
-// finalise, and bad input is said once and is everybody's status. A rank that complains waits for
-// the others for a moment only (usually they threw the same: they read the same files, or agreed);
-// if they do not come, it was alone with its trouble, and it aborts like any other failure.
+// So every rank ends with a farewell, its message or an empty one, on a communicator of its own,
+// where no message of the body can interfere. A rank cannot know whether the others have finished
+// or still compute, so it tests a barrier instead of waiting in it. If all arrive, they finalise,
+// and rank 0 prints bad input once; its status is that of all ranks. A rank with a message waits
+// for the others only a few seconds. Usually they threw the same: they read the same files, or
+// agreed. If they do not arrive, it failed alone, and it aborts as after any other failure.
 //
-// Nobody is in MPI_Finalize before all are there: where a rank aborts while others finalise, Open
-// MPI 4.1.4's launcher now and then hangs or crashes. tests/mpi/session/session_test.cpp starts a
+// No rank enters MPI_Finalize before all have arrived: when a rank aborts while others finalise,
+// Open MPI 4.1.4's launcher sometimes hangs or crashes. tests/mpi/session/session_test.cpp starts a
 // job of each kind.
 namespace hios::mpi {
 namespace {
 
-// How long a rank with a message waits for the others.
+// Seconds that a rank with a message waits for the others.
 constexpr double kOthersSeconds = 3;
 
 /// The job between MPI_Init and MPI_Finalize.
@@ -44,8 +44,8 @@ class Job {
   double timeout_s() const { return timeout_s_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
-  /// Tells the others this rank's message, empty where it ended well. Returns that of the job,
-  /// empty for none; or no value where not all ranks came within `limit_s`.
+  /// Sends this rank's message to the others, empty if it succeeded. Returns the job's message,
+  /// empty for none; no value if not all ranks arrived within `limit_s`.
   std::optional<std::string> farewell(const std::string& message, double limit_s) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
@@ -79,8 +79,8 @@ InputError unconnected(std::size_t started, const std::string& why) {
                     Need{"matching-launcher"});
 }
 
-/// Where MPI_Init would end the process with a page of its own: prints one line for all tasks, and
-/// is true.
+/// Refuses a launch in which MPI_Init would end the process with a long text of its own: then
+/// prints one line for all tasks and returns true.
 bool refuse_launch([[maybe_unused]] const ErrorText& text_of) {
 #ifdef OPEN_MPI
   if (!launched_without_pmix()) return false;
@@ -92,7 +92,7 @@ bool refuse_launch([[maybe_unused]] const ErrorText& text_of) {
 #endif
 }
 
-/// Throws InputError where every rank must refuse alike.
+/// Throws InputError, on every rank alike, if the launch cannot work.
 void check_launch(const Transport& transport, int thread_level) {
   const std::size_t started = launched_ranks().value_or(transport.size());
   if (started != transport.size()) {
@@ -105,7 +105,7 @@ void check_launch(const Transport& transport, int thread_level) {
   }
 }
 
-/// See Job::farewell. A rank that ended well waits for the others as long as MPI_Finalize would.
+/// Calls Job::farewell. A rank that succeeded waits for the others as long as MPI_Finalize would.
 std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& message) {
   if (message) return job.farewell(*message, kOthersSeconds);
   const StartupTimeout timeout(job.timeout_s(), "all ranks end together");

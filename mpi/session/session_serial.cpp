@@ -1,11 +1,11 @@
-// Part of mpi/session/session.h: the session of a build without MPI.
+// The session (mpi/session/session.h) of a build without MPI.
 #include "hios/base/error.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/session/exit_status.h"
 #include "mpi/session/session.h"
 
-// One rank, and no silence about it when a launcher started several: each of those would believe to
-// be the whole job.
+// The job is one rank. If a launcher started several, it is refused: each would take itself for the
+// whole job.
 namespace hios::mpi {
 
 int run_session(int, char**, const std::function<int(Transport&)>& body, const ErrorText& text_of,

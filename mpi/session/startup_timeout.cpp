@@ -16,7 +16,7 @@
 namespace hios::mpi {
 namespace {
 
-char line[512];  // made ahead: a signal handler may only write it
+char line[512];  // prepared in advance: a signal handler may only write it
 constexpr std::size_t kPrefix = std::string_view("error: ").size();
 
 std::string host_name() {

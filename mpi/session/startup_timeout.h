@@ -2,12 +2,13 @@
 
 #include <string>
 
-/// For the two moments that no watchdog of the programs covers: MPI_Init and MPI_Finalize wait for
-/// every rank, and MPI does not notice that one has been stopped.
+/// A time limit for the two moments that no watchdog of the programs covers: MPI_Init and
+/// MPI_Finalize wait for every rank, and MPI does not notice that one has been stopped.
 namespace hios::mpi {
 
-/// Ends this process with one line and exit status 3 if it still lives after `seconds` (0: it may),
-/// upon which the launcher ends the others. One at a time in a process; it owns SIGALRM meanwhile.
+/// Ends this process with one line and exit status 3 if this object still exists after `seconds`
+/// (0: no limit); then the launcher ends the others. At most one in a process at a time; it uses
+/// SIGALRM.
 class StartupTimeout {
  public:
   /// `doing` ends "error: rank 1 on node7: no answer for 120 s while ".
