@@ -34,13 +34,11 @@
 namespace hios::scheduler {
 namespace {
 
-Outcome outcome_of(bool out_of_time) {
-  return out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
-}
+Outcome outcome_of(bool timed_out) { return timed_out ? Outcome::kTimeLimit : Outcome::kFeasible; }
 
 ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
                         const Options& options, const Context& context) {
-  return complete(std::move(found.schedule), outcome_of(found.out_of_time), graph, costs, options,
+  return complete(std::move(found.schedule), outcome_of(found.timed_out), graph, costs, options,
                   context);
 }
 
@@ -59,9 +57,9 @@ ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platfor
   limits.max_groups = static_cast<std::size_t>(options.integer("max_groups"));
   limits.max_endings = options.integer("max_endings");
   IosResult found =
-      schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
+      schedule_endings(graph, costs, device, limits, context.deadline, context.progress);
   return complete(on_one_device(platform, device, std::move(found.stages)),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
                   options, context);
 }
 
@@ -75,12 +73,12 @@ ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& g
       TimedSchedule mapped = map(by);
       if (!options.has("window")) return mapped;
       const auto window = static_cast<std::size_t>(options.integer("window"));
-      TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, context.out_of_time);
-      merged.out_of_time = merged.out_of_time || mapped.out_of_time;
+      TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, context.deadline);
+      merged.timed_out = merged.timed_out || mapped.timed_out;
       return merged;
     });
   }
-  return complete(shortest(graph, costs, whole, options.boolean("subsets"), context.out_of_time),
+  return complete(shortest(graph, costs, whole, options.boolean("subsets"), context.deadline),
                   graph, costs, options, context);
 }
 
@@ -93,7 +91,7 @@ std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
       if (through_touching && !options.boolean("any_paths")) continue;
       if (insertion && !options.boolean("insertion")) continue;
       variants.emplace_back([&graph, &context, insertion, through_touching](const CostModel& by) {
-        return map_longest_paths(graph, by, {insertion, through_touching}, context.out_of_time);
+        return map_longest_paths(graph, by, {insertion, through_touching}, context.deadline);
       });
     }
   }
@@ -113,7 +111,7 @@ ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Pla
 }
 
 std::vector<Variant> mappings(const Graph& graph, const Context& context) {
-  return {[&](const CostModel& by) { return record_mappings(graph, by, context.out_of_time); }};
+  return {[&](const CostModel& by) { return record_mappings(graph, by, context.deadline); }};
 }
 
 ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
@@ -133,7 +131,7 @@ ScheduleResult run_heft(const Graph& graph, const CostModel& costs, const Platfo
   require_placeable(graph, costs, "heft");
   const HeftOptions ranks{options.boolean("least_ranks")};
   const Variant map = [&](const CostModel& by) {
-    return schedule_heft(graph, by, ranks, context.out_of_time);
+    return schedule_heft(graph, by, ranks, context.deadline);
   };
   return run_variants({map}, graph, costs, options, context);
 }
@@ -142,7 +140,7 @@ ScheduleResult run_peft(const Graph& graph, const CostModel& costs, const Platfo
                         const Options& options, const Context& context) {
   require_placeable(graph, costs, "peft");
   const Variant map = [&](const CostModel& by) {
-    return schedule_peft(graph, by, context.out_of_time);
+    return schedule_peft(graph, by, context.deadline);
   };
   return run_variants({map}, graph, costs, options, context);
 }
@@ -151,7 +149,7 @@ ScheduleResult run_cluster(const Graph& graph, const CostModel& costs, const Pla
                            const Options& options, const Context& context) {
   require_placeable(graph, costs, "cluster");
   const Variant map = [&](const CostModel& by) {
-    return schedule_clusters(graph, by, context.out_of_time);
+    return schedule_clusters(graph, by, context.deadline);
   };
   return run_variants({map}, graph, costs, options, context);
 }
@@ -163,7 +161,7 @@ ScheduleFunction baseline(std::string name, Schedule schedule) {
                                             const Platform&, const Options& options,
                                             const Context& context) {
     require_placeable(graph, costs, name);
-    return complete(schedule(graph, costs, context.out_of_time), graph, costs, options, context);
+    return complete(schedule(graph, costs, context.deadline), graph, costs, options, context);
   };
 }
 
@@ -175,7 +173,7 @@ ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
                                             const Context& context) {
     require_placeable(graph, costs, name);
     return complete(
-        schedule(graph, costs, options.integer("iterations"), context.seed, context.out_of_time),
+        schedule(graph, costs, options.integer("iterations"), context.seed, context.deadline),
         graph, costs, options, context);
   };
 }
@@ -191,7 +189,7 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   bounded.bound = bound_of(graph, costs, context);
   best::BestResult found = best::search(graph, costs, limits, bounded.bound->ms, bounded);
   return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
                   options, bounded);
 }
 
@@ -207,7 +205,7 @@ ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platfo
   milp::MilpResult found = milp::schedule_exactly(graph, costs, limits, bounded);
   if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
   return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
                   options, bounded);
 }
 
@@ -224,7 +222,7 @@ ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const 
   split::SplitResult found = split::schedule_in_parts(graph, costs, limits, bounded);
   if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
   return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.out_of_time), graph, costs,
+                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
                   options, bounded);
 }
 

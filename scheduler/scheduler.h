@@ -13,6 +13,7 @@
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/deadline.h"
 
 /// The library of schedulers. All have one shape and are pure: no files, clock, rank or global; the
 /// same arguments give the same schedule. All results satisfy validate().
@@ -29,16 +30,10 @@ namespace hios::scheduler {
 /// What the caller lends to an algorithm beside its options.
 struct Context {
   std::uint64_t seed = 0;
-  /// True once the caller's time is up; asked often, so it must be cheap, and by `best` from
-  /// several threads at a time. Empty: never. Algorithms that can end early return the best found
-  /// with Outcome::kTimeLimit.
-  std::function<bool()> out_of_time;
-  /// (optional) The same for about half of that time, for algorithms that prepare and then search:
-  /// what they prepare ends once it is true. Empty: out_of_time alone counts.
-  std::function<bool()> past_half_time = {};
-  /// (optional) Seconds until out_of_time says true, for libraries that are given a limit and
-  /// cannot be asked to stop.
-  std::function<double()> seconds_left = {};
+  /// Asked often, by `best` from several threads at a time. Algorithms that can end early return
+  /// the best schedule found by then, with Outcome::kTimeLimit; those that prepare and then search
+  /// end the preparation at half of it.
+  Deadline deadline = {};
   /// (optional) A line about long work, shown on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
   /// (optional) lower_bound() of the same graph and costs, for callers that ask several algorithms

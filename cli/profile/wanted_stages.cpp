@@ -42,7 +42,9 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
   for (const std::string& name : algorithms) {
     const scheduler::Algorithm& algorithm = registry.find(name);
     scheduler::Context context;
-    context.out_of_time = [&] { return StopRequest::asked() || watch.seconds() > time_limit_s; };
+    // The seconds are not given: of those, best would leave half to the search behind its starts.
+    context.deadline =
+        scheduler::Deadline([&] { return StopRequest::asked() || watch.seconds() > time_limit_s; });
     Options options(algorithm.options);
     // `best` forms no stage that was not measured: what it wants is what its starts want.
     if (options.has("iterations")) options.set("iterations=1");

@@ -12,6 +12,7 @@
 namespace hios::cli {
 namespace {
 
+using scheduler::Deadline;
 using scheduler::LowerBound;
 using scheduler::pipeline::PeriodBound;
 using scheduler::pipeline::PeriodBoundResult;
@@ -68,14 +69,13 @@ void put_beside(const LowerBound& bound, ScheduleRun& run) {
 
 /// One bound, and its row: without a value where it ended before it was closer.
 PeriodRow look_for(PeriodBound which, const Known& known, ScheduleInputs& inputs,
-                   const std::function<double()>& seconds_left, LowerBound& found) {
+                   const Deadline& deadline, LowerBound& found) {
   const Stopwatch stopwatch;
   PeriodKnowledge knowledge;
   if (which != PeriodBound::kSimple) knowledge.at_least_ms = known.bound.ms;
   knowledge.known_ms = known.period_ms;
   knowledge.known = &known.shortest->file.schedule;
-  knowledge.seconds_left = seconds_left;
-  knowledge.stop = [&] { return seconds_left() <= 0; };
+  knowledge.deadline = deadline;
   PeriodBoundResult result = period_bound(which, inputs.graph(), inputs.costs(), knowledge);
   found = std::move(result.bound);
   const bool in_vain = !result.remark.empty() && found.ms <= knowledge.at_least_ms;
@@ -120,26 +120,24 @@ std::vector<PeriodRow> bound_periods(std::vector<ScheduleRun>& runs, ScheduleInp
   Known known(runs);
   if (known.shortest == nullptr) return rows;
   const Stopwatch stopwatch;
-  double until_s = 0;  // of this bound: an equal part of what those before have left
-  const std::function<double()> seconds_left = [&] {
-    return StopRequest::asked() ? 0 : std::max(0.0, until_s - stopwatch.seconds());
-  };
+  const Deadline all(
+      StopRequest::asked, [&] { return stopwatch.seconds(); }, asked.time_limit_s);
   for (std::size_t i = 0; i < asked.which.size(); ++i) {
     const PeriodBound which = asked.which[i];
-    const auto to_come = static_cast<double>(asked.which.size() - i);
-    until_s = stopwatch.seconds() + (asked.time_limit_s - stopwatch.seconds()) / to_come;
+    // An equal part of what those before have left.
+    const Deadline own = all.share(1 / static_cast<double>(asked.which.size() - i));
     const bool simple = which == PeriodBound::kSimple;
     const std::string name(to_string(which));
     if (!simple && known.proven() && known.bound.name == name) {
       rows.push_back({name, known.bound.ms, 0, "proved beside the schedule"});
       continue;
     }
-    if (!simple && (known.proven() || seconds_left() <= 0)) {
+    if (!simple && (known.proven() || own.expired())) {
       rows.push_back({name, 0, 0, known.proven() ? "not needed any more" : "no time was left"});
       continue;
     }
     LowerBound found;
-    rows.push_back(look_for(which, known, inputs, seconds_left, found));
+    rows.push_back(look_for(which, known, inputs, own, found));
     if (found.ms > known.bound.ms) known.bound = std::move(found);
   }
   for (ScheduleRun& run : runs) put_beside(known.bound, run);

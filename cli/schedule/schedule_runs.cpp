@@ -93,11 +93,8 @@ ScheduleRun run_algorithm(const Asked& asked, ScheduleInputs& inputs,
   if (objective == Objective::kThroughput) {
     context.bound = scheduler::pipeline::simple_period_bound(inputs.graph(), inputs.costs());
   }
-  context.out_of_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s; };
-  context.past_half_time = [&] { return StopRequest::asked() || stopwatch.seconds() > left_s / 2; };
-  context.seconds_left = [&] {
-    return StopRequest::asked() ? 0 : std::max(0.0, left_s - stopwatch.seconds());
-  };
+  context.deadline = scheduler::Deadline(
+      StopRequest::asked, [&] { return stopwatch.seconds(); }, left_s);
   context.progress = [&](std::string_view line) { progress.show(line); };
 
   auto [division, result] = schedule_inputs(asked, inputs, lent.objective, context);
@@ -144,9 +141,9 @@ std::optional<ScheduleRun> run_copies(ScheduleInputs& inputs, const scheduler::L
   return run;
 }
 
-scheduler::LowerBound bound_of(ScheduleInputs& inputs, const std::function<bool()>& stop) {
-  return inputs.sized() ? bound_of_every_division(divisible(inputs), stop)
-                        : scheduler::lower_bound(inputs.graph(), inputs.costs(), stop);
+scheduler::LowerBound bound_of(ScheduleInputs& inputs, const scheduler::Deadline& deadline) {
+  return inputs.sized() ? bound_of_every_division(divisible(inputs), deadline)
+                        : scheduler::lower_bound(inputs.graph(), inputs.costs(), deadline);
 }
 
 /// A bound that one algorithm proved is a bound of all that the others made. Throws RunError where
@@ -185,13 +182,13 @@ std::vector<ScheduleRun> run_algorithms(const std::vector<Asked>& asked, Schedul
   if (!inputs.sized()) inputs.costs();  // what is missing is missing for all
   // Once for all: it is the problem's, and no part of an algorithm's time.
   const auto left_s = [&] { return lent.time_limit_s - lent.since_start.seconds(); };
-  const double left_for_algorithms_s = (1 - kShareOfBound) * left_s();
   const bool for_latency = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
     return objective_of(*each.algorithm, lent.objective) == Objective::kLatency;
   });
-  const auto stop = [&] { return StopRequest::asked() || left_s() < left_for_algorithms_s; };
+  const scheduler::Deadline for_bound(
+      StopRequest::asked, [&] { return lent.since_start.seconds(); }, kShareOfBound * left_s());
   const scheduler::LowerBound bound =
-      for_latency ? bound_of(inputs, stop) : scheduler::LowerBound{0, "none"};
+      for_latency ? bound_of(inputs, for_bound) : scheduler::LowerBound{0, "none"};
   const double each_s = left_s();
   std::vector<ScheduleRun> runs;
   std::size_t refused = 0;

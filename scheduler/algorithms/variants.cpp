@@ -57,14 +57,14 @@ class Shortest {
 
 TimedSchedule shortest(const Graph& graph, const CostModel& costs,
                        const std::vector<Variant>& variants, bool unlike,
-                       const std::function<bool()>& out_of_time) {
-  const auto late = [&] { return out_of_time && out_of_time(); };
+                       const Deadline& deadline) {
   Shortest best(graph, costs, variants.front()(costs));
-  for (std::size_t v = 1; v < variants.size() && !late(); ++v) best.offer(variants[v], costs);
-  if (!unlike || late()) return best.take();
+  for (std::size_t v = 1; v < variants.size() && !deadline.expired(); ++v)
+    best.offer(variants[v], costs);
+  if (!unlike || deadline.expired()) return best.take();
   for (const CostModel& some : subsets(graph, costs)) {
     for (const Variant& variant : variants) {
-      if (late()) return best.take();
+      if (deadline.expired()) return best.take();
       best.offer(variant, some);
     }
   }

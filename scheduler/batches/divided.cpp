@@ -23,16 +23,8 @@ class Turns {
   /// REQUIRES: the one before is over.
   Context next() {
     Context turn = context_;
-    const auto& left = context_.seconds_left;
     const std::size_t to_come = turns_ - taken_++;
-    if (!left || to_come == 0) return turn;
-    const double now_s = left();
-    const double own_s = now_s / static_cast<double>(to_come);
-    const auto over = [&left, now_s](double after_s) { return left() <= now_s - after_s; };
-    const auto& ended = context_.out_of_time;
-    turn.out_of_time = [=, &ended] { return (ended && ended()) || over(own_s); };
-    turn.past_half_time = [=, &ended] { return (ended && ended()) || over(own_s / 2); };
-    turn.seconds_left = [=, &left] { return std::max(0.0, left() - (now_s - own_s)); };
+    if (to_come > 0) turn.deadline = turn.deadline.share(1 / static_cast<double>(to_come));
     return turn;
   }
 
@@ -115,7 +107,7 @@ class Divider {
     LowerBound least{std::numeric_limits<double>::infinity(), bound_.name};
     bool optimal = true;
     do {
-      if (context.out_of_time && context.out_of_time()) {
+      if (context.deadline.expired()) {
         cut_short_ = true;
         return;
       }

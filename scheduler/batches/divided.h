@@ -19,8 +19,8 @@ struct DividedResult {
 /// (Algorithm::exact) then takes every division there is, where they are few: what it proves of
 /// each is proved of all.
 ///
-/// `context.bound` must be of every division (bound_of_every_division()); its time is shared among
-/// the divisions where seconds_left is there. The outcome is kOptimal only where every division is
+/// `context.bound` must be of every division (bound_of_every_division()); its time, where it
+/// has a limit, is shared among the divisions. The outcome is kOptimal only where every division is
 /// proved or the bound is reached. Throws the algorithm's InputError where it takes no division.
 DividedResult schedule_divided(const DivisibleProblem& problem, const Algorithm& algorithm,
                                const Options& options, const Context& context);

@@ -188,13 +188,12 @@ bool measures_stages(const DivisibleProblem& problem) {
 
 }  // namespace
 
-LowerBound bound_of_every_division(const DivisibleProblem& problem,
-                                   const std::function<bool()>& stop) {
+LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadline& deadline) {
   if (measures_stages(problem)) return {0, "none"};
   const auto parts_of_all =
       static_cast<std::size_t>(problem.graphs->inputs() / problem.graphs->sizes().front());
   const Graph parts = side_by_side(one_part(problem), parts_of_all);
-  return lower_bound(parts, CostModel::from_graph(parts, *problem.platform), stop);
+  return lower_bound(parts, CostModel::from_graph(parts, *problem.platform), deadline);
 }
 
 }  // namespace hios::scheduler

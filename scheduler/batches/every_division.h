@@ -1,9 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "scheduler/batches/divisible.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler {
 
@@ -19,8 +18,7 @@ namespace hios::scheduler {
 /// that graph bounds them all.
 ///
 /// Nothing (0, "none") where stages of several groups are measured: what a batch costs beside
-/// others says nothing of what its parts would. `stop`: as of lower_bound().
-LowerBound bound_of_every_division(const DivisibleProblem& problem,
-                                   const std::function<bool()>& stop = {});
+/// others says nothing of what its parts would. `deadline`: as of lower_bound().
+LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

@@ -26,7 +26,8 @@ class Search {
       better = false;
       // Batches come and go while it looks: by number, as long as there are any.
       for (std::size_t v = 0; v < best_.division.graph->size(); ++v) {
-        if (context_.out_of_time && context_.out_of_time()) return std::move(best_);
+        if context_
+          .deadline.expired() return std::move(best_);
         if (join(OpId(v)) || split(OpId(v))) better = true;
       }
     }

@@ -213,11 +213,11 @@ void Annealing::copy_to_best() {
   if (now_is_best_ && !windows_.empty()) best_.take_window(now_);
 }
 
-void Annealing::run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop) {
+void Annealing::run(std::int64_t moves, double good_enough_ms, const Deadline& deadline) {
   const auto operators = static_cast<std::int64_t>(problem_.operators());
   const std::int64_t look = std::clamp<std::int64_t>(kWorkToStop / operators, 1, 256);
   for (std::int64_t i = 0; i < moves; ++i, ++in_cooling_) {
-    if (i % look == 0 && (best_ms_ <= good_enough_ms || (stop && stop()))) break;
+    if (i % look == 0 && (best_ms_ <= good_enough_ms || deadline.expired())) break;
     if (in_cooling_ >= cooling_ && next_window_ < windows_.size()) {
       leave_window();
       enter_window(windows_[next_window_++]);

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "hios/base/numbers/random.h"
 #include "scheduler/best/moves/moves.h"
 #include "scheduler/best/state/arrangement.h"
 #include "scheduler/best/state/timing.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler::best {
 
@@ -22,9 +22,9 @@ class Annealing {
   /// were fewer.
   void begin_cycle(std::int64_t length);
   void end_cycle();
-  /// Makes `moves` moves; fewer where `stop` (may be empty; asked every few moves) says so or the
-  /// best is at most `good_enough_ms`.
-  void run(std::int64_t moves, double good_enough_ms, const std::function<bool()>& stop);
+  /// Makes `moves` moves; fewer where the deadline (asked every few moves) expires or the best is
+  /// at most `good_enough_ms`.
+  void run(std::int64_t moves, double good_enough_ms, const Deadline& deadline);
 
   /// The least latency of a valid schedule so far, as simulate() gives it up to rounding. Of what
   /// a sweep has found, not before the cycle ends.

@@ -28,7 +28,7 @@
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and everything that islands tell each other waits for the round's end, so neither
-// the number of threads nor their speed shows. Only out_of_time cuts a round short.
+// the number of threads nor their speed shows. Only the deadline cuts a round short.
 //
 // `ios` may take longer than all the rest, and has a chance only where one device is as good as
 // many. So it runs after a second or so of annealing (before it, where a cycle takes longer than
@@ -61,11 +61,12 @@ class Search {
         good_enough_ms_(bound_ms * (1 + kRounding)),
         bound_ms_(bound_ms),
         context_(context),
-        preparing_(context.past_half_time ? context.past_half_time : context.out_of_time),
+        preparing_(context.deadline.half()),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1u, std::thread::hardware_concurrency())),
         budget_(options.iterations) {
-    if (budget_ == 0 && context.out_of_time) budget_ = std::numeric_limits<std::int64_t>::max();
+    if (budget_ == 0 && context.deadline.can_expire())
+      budget_ = std::numeric_limits<std::int64_t>::max();
     if (budget_ == 0) budget_ = kUnlimitedBudget * static_cast<std::int64_t>(graph.size());
   }
 
@@ -76,12 +77,12 @@ class Search {
     if (!finished()) anneal();
     try_ios();
     best_.optimal = at_bound_;
-    best_.out_of_time = !best_.optimal && late();
+    best_.timed_out = !best_.optimal && late();
     return std::move(best_);
   }
 
  private:
-  bool late() const { return context_.out_of_time && context_.out_of_time(); }
+  bool late() const { return context_.deadline.expired(); }
   bool finished() const { return graph_.size() < 2 || at_bound_ || moves_ >= budget_ || late(); }
 
   void offer(const Schedule& schedule) {
@@ -131,9 +132,8 @@ class Search {
     for (Annealing* island : islands) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
-      run_all(islands.size(), threads_, [&](std::size_t i) {
-        islands[i]->run(moves, good_enough_ms_, context_.out_of_time);
-      });
+      run_all(islands.size(), threads_,
+              [&](std::size_t i) { islands[i]->run(moves, good_enough_ms_, context_.deadline); });
       moves_ += moves;
       island_moves_ += moves * static_cast<std::int64_t>(islands.size());
       const double least = least_ms();
@@ -202,7 +202,7 @@ class Search {
   const BestOptions& options_;
   double good_enough_ms_, bound_ms_;
   const Context& context_;
-  const std::function<bool()>& preparing_;  ///< once true, what the search begins with ends early
+  Deadline preparing_;  ///< of the schedules that the search starts from
   std::size_t threads_;
   std::int64_t budget_;                           ///< moves of each island
   std::int64_t moves_ = 0;                        ///< made by each

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
@@ -10,6 +9,7 @@
 #include "scheduler/bounds/graph/bound_graph.h"
 #include "scheduler/bounds/graph/heads.h"
 #include "scheduler/bounds/graph/shares.h"
+#include "scheduler/deadline.h"
 
 /// The bounds that all_bounds() lists, in ms, each with its proof in a file of its name (work and
 /// memory in lagrangian.cpp). Those that take long return what they have, or 0, once the context
@@ -22,9 +22,9 @@ struct BoundContext {
   const CostModel& costs;
   const Shares& shares;
   const Places& places;
-  const std::function<bool()>& stop;  ///< may be empty
+  const Deadline& deadline;  ///< may be empty
 
-  bool stopped() const { return stop && stop(); }
+  bool stopped() const { return deadline.expired(); }
 };
 
 double critical_path_ms(const BoundGraph& graph, const Windows& paths);

@@ -21,19 +21,19 @@ bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
   const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const Windows paths = windows(graph, Contention::kOneDevice, ancestors, context.stop);
-  const Windows filled = windows(graph, Contention::kAllDevices, ancestors, context.stop);
+  const Windows paths = windows(graph, Contention::kOneDevice, ancestors, context.deadline);
+  const Windows filled = windows(graph, Contention::kAllDevices, ancestors, context.deadline);
   return {{critical_path_ms(graph, paths), "critical_path"},
           {intervals_ms(graph, filled, context), "intervals"},
           {colocation_ms(graph, filled, context), "together"}};
 }
 
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
-                                   const std::function<bool()>& stop) {
+                                   const Deadline& deadline) {
   const Shares shares(graph, costs);
   Places places(graph, costs);
   GraphParts parts(graph, shares, places);
-  const BoundContext context{graph, costs, shares, places, stop};
+  const BoundContext context{graph, costs, shares, places, deadline};
   const BoundGraph whole = parts.whole();
   std::vector<LowerBound> bounds = timed_bounds(whole, context);
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
@@ -41,7 +41,7 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
   const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
   const Windows filled = windows(whole, Contention::kAllDevices,
-                                 ancestor_limit(graph.size(), graph.edge_count()), stop);
+                                 ancestor_limit(graph.size(), graph.edge_count()), deadline);
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   // All before is of devices that begin at once. None does; that early each could have begun.
   const double launch_ms = graph.size() > 0 ? costs.least_launch_ms() : 0;
@@ -49,10 +49,9 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
   return bounds;
 }
 
-LowerBound lower_bound(const Graph& graph, const CostModel& costs,
-                       const std::function<bool()>& stop) {
+LowerBound lower_bound(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   LowerBound best;
-  for (LowerBound& bound : all_bounds(graph, costs, stop)) {
+  for (LowerBound& bound : all_bounds(graph, costs, deadline)) {
     if (best.name.empty() || bound.ms > best.ms * (1 + kRounding)) best = std::move(bound);
   }
   return best;

@@ -33,7 +33,7 @@ std::vector<OpId> breadth_first_order(const Graph& graph) {
 }
 
 Mapping fastest_mapping(const Graph& graph, const CostModel& costs, std::span<const OpId> order,
-                        std::string_view algorithm, const std::function<bool()>& out_of_time) {
+                        std::string_view algorithm, const Deadline& deadline) {
   Placement placement(graph, costs);
   Mapping mapping(graph.size());
   for (const OpId op : order) {
@@ -52,7 +52,7 @@ Mapping fastest_mapping(const Graph& graph, const CostModel& costs, std::span<co
       best_ms = ms;
     }
     if (!best) {
-      const auto packed = pack_operators(graph, costs, algorithm, out_of_time);
+      const auto packed = pack_operators(graph, costs, algorithm, deadline);
       for (std::size_t i = 0; i < packed.size(); ++i) mapping[i] = *packed[i];
       return mapping;
     }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/placement.h"
 
 /// A device for each operator, with an order in which all are started: the search space of DiviML
@@ -28,7 +28,7 @@ std::vector<OpId> breadth_first_order(const Graph& graph);
 /// label where their times' sum is least, in that order while memory lasts. Where labels and memory
 /// leave one no device, what pack_operators() finds instead; throws as that does.
 Mapping fastest_mapping(const Graph& graph, const CostModel& costs, std::span<const OpId> order,
-                        std::string_view algorithm, const std::function<bool()>& out_of_time);
+                        std::string_view algorithm, const Deadline& deadline);
 
 /// Latencies of mappings: operators start in one order, each as soon as its device has ended those
 /// before it and its inputs are there. What simulate() says of schedule(), without making one.

@@ -208,10 +208,9 @@ class Packing {
 
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
                                                     std::string_view algorithm,
-                                                    const std::function<bool()>& out_of_time) {
+                                                    const Deadline& deadline) {
   using Rule = Packing::Rule;
   constexpr Rule kRules[] = {Rule::kLeastWork, Rule::kLeastRoom, Rule::kMostRoom};
-  const auto late = [&] { return out_of_time && out_of_time(); };
   Packing packing(graph, costs);
   std::optional<OpId> left_over;  // of the first attempt, whose order has reasons
   Random random(0, "packing");    // the same placement every time
@@ -219,13 +218,13 @@ std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const Co
     auto packed = packing.pack(kRules[attempt % 3]);
     if (packed) return std::move(*packed);
     if (!left_over) left_over = packing.left_over();
-    if (attempt >= 2 && late()) break;
+    if (attempt >= 2 && deadline.expired()) break;
     if (attempt >= 2) packing.shuffle(random);
   }
   std::vector<std::optional<DeviceId>> device_of;
   PackingOutcome outcome = PackingOutcome::kNone;  // without limits, no choice hinders another
-  if (packing.limited() && late()) outcome = PackingOutcome::kUndecided;
-  if (packing.limited() && !late()) outcome = packing.pack_exactly(device_of);
+  if (packing.limited() && deadline.expired()) outcome = PackingOutcome::kUndecided;
+  if (packing.limited() && !deadline.expired()) outcome = packing.pack_exactly(device_of);
   if (outcome == PackingOutcome::kFound) return device_of;
   throw InputError(
       std::string(algorithm) + ": " +

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler {
 
@@ -64,10 +64,10 @@ Bytes held_bytes(const Operator& op);
 /// over, on memory (the device with the least room that will do, or the most room); then these in
 /// some hundred other orders; at last pack_exactly(). Throws InputError that names algorithm and
 /// operator, and says whether there is none or, where the steps of the last were used up, none was
-/// found. Once `out_of_time` (may be empty), only the first three are tried.
+/// found. Once the deadline expires, only the first three are tried.
 std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const CostModel& costs,
                                                     std::string_view algorithm,
-                                                    const std::function<bool()>& out_of_time = {});
+                                                    const Deadline& deadline = {});
 
 /// Whether these devices' memories together are as large as what all operators hold: if not, there
 /// is no placement on them alone.

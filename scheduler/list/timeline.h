@@ -57,7 +57,7 @@ class ListTimeline {
 /// What Alg. 1, 2 and 3 return: a valid schedule, and whether time ran out before it was theirs.
 struct TimedSchedule {
   Schedule schedule;
-  bool out_of_time = false;
+  bool timed_out = false;
 };
 
 /// Plain list scheduling of what an algorithm had no time to place: all operators in `order` (a

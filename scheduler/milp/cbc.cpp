@@ -92,8 +92,8 @@ Answer run(const Program& program, const std::vector<double>& start, const Limit
            std::int64_t nodes) {
   const std::lock_guard lock(one_at_a_time());
   const Handle model = make(program, start, limits);
-  if (limits.seconds_left) {
-    Cbc_setMaximumSeconds(model.get(), std::max(0.0, limits.seconds_left()));
+  if (limits.deadline.has_time_limit()) {
+    Cbc_setMaximumSeconds(model.get(), limits.deadline.seconds_left());
   }
   if (nodes > 0) {
     Cbc_setMaximumNodes(model.get(), static_cast<int>(std::min<std::int64_t>(nodes, INT_MAX)));
@@ -123,14 +123,14 @@ Answer run(const Program& program, const std::vector<double>& start, const Limit
 }
 
 Answer solve(const Program& program, const std::vector<double>& start, const Limits& limits) {
-  if (!limits.stop) return run(program, start, limits, limits.nodes);
+  if (!limits.deadline.can_expire()) return run(program, start, limits, limits.nodes);
   // It cannot be asked to stop: so again from the beginning, each time for as long as all before.
   std::int64_t nodes = 100;
   while (true) {
     const bool last = limits.nodes > 0 && nodes >= limits.nodes;
     Answer answer = run(program, start, limits, last ? limits.nodes : nodes);
     const bool ended = answer.status != Status::kFeasible && answer.status != Status::kUnknown;
-    if (ended || last || limits.stop()) return answer;
+    if (ended || last || limits.deadline.expired()) return answer;
     nodes *= 2;
   }
 }

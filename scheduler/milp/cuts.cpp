@@ -197,7 +197,7 @@ bool add_cuts(Formulation& formulation, const std::vector<double>& values) {
 
 double tighten(Formulation& formulation, const Solver& solver, const Limits& limits) {
   double bound_ms = 0;
-  for (int round = 0; round < kMostRounds && !(limits.stop && limits.stop()); ++round) {
+  for (int round = 0; round < kMostRounds && !limits.deadline.expired(); ++round) {
     const Program relaxation = relaxed(formulation.program());
     Answer answer = solver.solve(relaxation, {}, limits);
     distrust(answer, relaxation, {});

@@ -52,8 +52,8 @@ Handle make() {
 }
 
 void ask_to_stop(int, const char*, const HighsCallbackDataOut*, HighsCallbackDataIn* in,
-                 void* stop) {
-  if ((*static_cast<const std::function<bool()>*>(stop))()) in->user_interrupt = 1;
+                 void* deadline) {
+  if (static_cast<const Deadline*>(deadline)->expired()) in->user_interrupt = 1;
 }
 
 void limit(void* highs, const Limits& limits) {
@@ -63,11 +63,11 @@ void limit(void* highs, const Limits& limits) {
     Highs_setIntOptionValue(highs, "mip_max_nodes", static_cast<HighsInt>(limits.nodes));
   }
   // Presolve and cuts ask this clock more often than they call back.
-  if (limits.seconds_left) {
-    Highs_setDoubleOptionValue(highs, "time_limit", std::max(0.0, limits.seconds_left()));
+  if (limits.deadline.has_time_limit()) {
+    Highs_setDoubleOptionValue(highs, "time_limit", limits.deadline.seconds_left());
   }
-  if (!limits.stop) return;
-  Highs_setCallback(highs, ask_to_stop, const_cast<std::function<bool()>*>(&limits.stop));
+  if (!limits.deadline.can_expire()) return;
+  Highs_setCallback(highs, ask_to_stop, const_cast<Deadline*>(&limits.deadline));
   for (const HighsInt kind : {kHighsCallbackSimplexInterrupt, kHighsCallbackMipInterrupt}) {
     Highs_startCallback(highs, kind);
   }

@@ -80,8 +80,7 @@ class Search {
     refuse_size(graph.size() > kMostOperators,
                 std::to_string(graph.size()) + " operators make more than");
     limits_.nodes = options.nodes;
-    limits_.stop = context.out_of_time;
-    limits_.seconds_left = context.seconds_left;
+    limits_.deadline = context.deadline;
   }
 
   MilpResult run() {
@@ -114,15 +113,13 @@ class Search {
     if (context_.progress) context_.progress(line);
   }
 
-  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
-
   /// The schedule to start from, if `best` finds one, and a latency that some schedule has. True if
   /// a known bound says that it is the optimum, as where nothing takes any time.
   bool begin() {
     best::BestOptions moves;
     moves.iterations = options_.iterations;
     Context half = context_;
-    if (context_.past_half_time) half.out_of_time = context_.past_half_time;
+    half.deadline = context_.deadline.half();
     try {
       const double bound_ms = bound_of(graph_, costs_, half).ms;
       best::BestResult found = best::search(graph_, costs_, moves, bound_ms, half);
@@ -148,7 +145,7 @@ class Search {
     const double cost_ms = formulation.ms(answer.cost);
     result_.optimal = answer.status == Status::kOptimal && !stages_can_gain(graph_, costs_) &&
                       std::abs(result_ms_ - cost_ms) <= 2 * kTolerance * cost_ms;
-    result_.out_of_time = !result_.optimal && out_of_time();
+    result_.timed_out = !result_.optimal && context_.deadline.expired();
   }
 
   /// A schedule, if it is valid and shorter than what there is. Solvers work to a tolerance.

@@ -20,7 +20,7 @@ struct MilpOptions {
 struct MilpResult {
   Schedule schedule;
   bool optimal = false;  ///< it is proved that no schedule is shorter
-  bool out_of_time = false;
+  bool timed_out = false;
   /// Of any schedule, proved by the solver; nothing where stages of several groups could be
   /// shorter.
   std::optional<LowerBound> bound;
@@ -35,8 +35,8 @@ struct MilpResult {
 /// by simulate() and judged by validate(), a bound counts less kTolerance of it, and an answer that
 /// contradicts a known schedule is a failure.
 ///
-/// The same arguments give the same result where neither out_of_time nor a limit of time ends it;
-/// `best` ends when past_half_time says so. A solver that fails leaves what it began with.
+/// The same arguments give the same result where no deadline ends it; `best` ends at half of
+/// the time. A solver that fails leaves what it began with.
 MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
                             const Context& context);
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/milp/program.h"
 
 /// The one door to solvers of mixed integer linear programs. A solver is a file of its own, built
@@ -16,11 +16,9 @@ namespace hios::scheduler::milp {
 struct Limits {
   std::int64_t nodes = 0;      ///< of branch and bound; 0: any number
   double relative_gap = 1e-7;  ///< (value − bound) / value from which on it counts as proved
-  /// (optional) Cheap, asked often, from whatever thread the solver asks from, until it says true.
-  /// Solvers hear it late where a program is large.
-  std::function<bool()> stop;
-  /// (optional) Seconds that are left until `stop` says true, for solvers that cannot ask.
-  std::function<double()> seconds_left;
+  /// Asked often, from whatever thread the solver asks from, until it has expired. Solvers hear it
+  /// late where a program is large; those that cannot ask are given its seconds.
+  Deadline deadline = {};
 };
 
 enum class Status {
@@ -44,8 +42,8 @@ struct Solver {
   std::string name;     ///< "highs"
   std::string version;  ///< of the library at run time
   /// `start`: values by column to begin with, or empty. Pure: the same arguments give the same
-  /// answer, unless `stop` ends it. One thread. Never throws for what a program says: an answer of
-  /// kFailed.
+  /// answer, unless the deadline ends it. One thread. Never throws for what a program says: an
+  /// answer of kFailed.
   Answer (*solve)(const Program& program, const std::vector<double>& start, const Limits& limits);
 };
 

@@ -20,9 +20,7 @@ namespace {
 constexpr double kShareOfProof = 0.25;  // of the time
 constexpr double kRounding = 1e-9;      // sums of the same times in another order
 
-Outcome outcome_of(bool out_of_time) {
-  return out_of_time ? Outcome::kTimeLimit : Outcome::kFeasible;
-}
+Outcome outcome_of(bool timed_out) { return timed_out ? Outcome::kTimeLimit : Outcome::kFeasible; }
 
 /// Where down-sets are few: the optimum, or how close one can be proved to be in a part of the
 /// time.
@@ -36,13 +34,9 @@ Proof prove(const Graph& graph, const CostModel& costs, const LowerBound& known,
             const Context& context) {
   const PipelineProblem problem(graph, costs);
   const LeastCosts least(problem);
-  std::function<bool()> stop = context.out_of_time;
-  if (context.seconds_left) {
-    const double until_s = (1 - kShareOfProof) * context.seconds_left();
-    stop = [&context, until_s] { return context.seconds_left() <= until_s; };
-  }
   const DownSetBound found =
-      down_set_bound(least, known.ms, std::numeric_limits<double>::infinity(), stop);
+      down_set_bound(least, known.ms, std::numeric_limits<double>::infinity(),
+                     context.deadline.share(kShareOfProof));
   Proof proof{known};
   if (found.chain.bound_ms > known.ms)
     proof.bound = {found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))};
@@ -64,8 +58,8 @@ ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const
   const SliceGraphOptions limits{order_search_named(options.string("order")),
                                  static_cast<std::size_t>(options.integer("population")),
                                  static_cast<std::size_t>(options.integer("generations"))};
-  TimedSchedule found = slice_graph(graph, costs, limits, context.seed, context.out_of_time);
-  return complete(std::move(found.schedule), outcome_of(found.out_of_time), graph, costs, options,
+  TimedSchedule found = slice_graph(graph, costs, limits, context.seed, context.deadline);
+  return complete(std::move(found.schedule), outcome_of(found.timed_out), graph, costs, options,
                   context);
 }
 
@@ -83,10 +77,10 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   }
   PartitionSearchResult result =
       search_grouped(graph, costs, {options.integer("iterations")}, proof.bound.ms, context.seed,
-                     {context.out_of_time, context.seconds_left}, context.progress);
+                     context.deadline, context.progress);
   if (proof.period_ms < period_of(graph, result.found.schedule, costs).ms())
     result.found.schedule = *std::move(proof.schedule);
-  const Outcome outcome = result.optimal ? Outcome::kOptimal : outcome_of(result.found.out_of_time);
+  const Outcome outcome = result.optimal ? Outcome::kOptimal : outcome_of(result.found.timed_out);
   return complete(std::move(result.found.schedule), outcome, graph, costs, options, informed);
 }
 

@@ -60,8 +60,7 @@ PeriodBoundResult by_program(PeriodBound which, const PipelineProblem& problem,
     return {{known.at_least_ms, name},
             "this build has no solver of linear programs (HiGHS or Cbc)"};
   }
-  ProgramOptions options{known.at_least_ms, known.known_ms, nullptr, known.stop,
-                         known.seconds_left};
+  ProgramOptions options{known.at_least_ms, known.known_ms, nullptr, known.deadline};
   KnownBlocks blocks;
   if (known.known != nullptr && which == PeriodBound::kExact) {
     blocks = known_blocks(problem, *known.known);
@@ -76,10 +75,11 @@ PeriodBoundResult by_program(PeriodBound which, const PipelineProblem& problem,
 }
 
 PeriodBoundResult by_down_sets(const LeastCosts& costs, const PeriodKnowledge& known) {
-  const DownSetBound found = down_set_bound(costs, known.at_least_ms, known.known_ms, known.stop);
+  const DownSetBound found =
+      down_set_bound(costs, known.at_least_ms, known.known_ms, known.deadline);
   std::string remark;
   if (!found.chain.finished) remark = "ended early";
-  if (!found.few && !(known.stop && known.stop()))
+  if (!found.few && !known.deadline.expired())
     remark = "more than " + std::to_string(kMostDownSets) + " down-sets";
   return {{found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))},
           std::move(remark)};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/deadline.h"
 
 /// What the period of no valid schedule is below whose blocks form no cycle.
 namespace hios::scheduler::pipeline {
@@ -41,8 +41,7 @@ struct PeriodKnowledge {
   double at_least_ms = 0;                                     ///< a lower bound
   double known_ms = std::numeric_limits<double>::infinity();  ///< the period of a valid schedule
   const Schedule* known = nullptr;  ///< (optional) that schedule; its blocks form no cycle
-  std::function<bool()> stop = {};  ///< (optional) true once time is up; cheap, asked often
-  std::function<double()> seconds_left = {};  ///< (optional) until then
+  Deadline deadline = {};           ///< asked often
 };
 
 struct PeriodBoundResult {
@@ -56,8 +55,8 @@ struct PeriodBoundResult {
 /// tolerance of solvers.
 bool proves(const LowerBound& bound, double period_ms);
 
-/// At least `at_least_ms`, and at most `known_ms`. Pure but for `stop`. Never throws for want of a
-/// solver: a remark.
+/// At least `at_least_ms`, and at most `known_ms`. Pure but for the deadline. Never throws for want
+/// of a solver: a remark.
 PeriodBoundResult period_bound(PeriodBound which, const Graph& graph, const CostModel& costs,
                                const PeriodKnowledge& known);
 

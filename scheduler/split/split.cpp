@@ -41,25 +41,18 @@ class Split {
     begin();
     if (!result_.optimal) try_chain();
     const bool ended = result_.optimal || shortest_apart_;
-    if (!ended && !out_of_time()) try_windows();
-    if (!ended && !result_.optimal && !out_of_time()) try_whole();
-    result_.out_of_time = !result_.optimal && out_of_time();
+    if (!ended && !context_.deadline.expired()) try_windows();
+    if (!ended && !result_.optimal && !context_.deadline.expired()) try_whole();
+    result_.timed_out = !result_.optimal && context_.deadline.expired();
     return std::move(result_);
   }
 
  private:
-  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
-
   void begin() {
     best::BestOptions moves;
     moves.iterations = options_.solving.iterations;
     Context part = context_;
-    if (context_.seconds_left) {
-      part = within(context_, kShareOfStart * context_.seconds_left());
-      part.progress = context_.progress;
-    } else if (context_.past_half_time) {
-      part.out_of_time = context_.past_half_time;
-    }
+    part.deadline = context_.deadline.share(kShareOfStart);
     const double bound_ms = bound_of(graph_, costs_, context_).ms;
     best::BestResult found = best::search(graph_, costs_, moves, bound_ms, part);
     result_.schedule = std::move(found.schedule);
@@ -71,10 +64,7 @@ class Split {
     const std::vector<Module> modules = modules_of(graph_);
     if (modules.size() == 1 && graph_.size() > Prover::kMostSolved) return;
     Context part = context_;
-    if (context_.seconds_left) {
-      part = within(context_, kShareOfChain * context_.seconds_left());
-      part.progress = context_.progress;
-    }
+    part.deadline = context_.deadline.share(kShareOfChain);
     Prover prover(parts_, part);
     ChainResult chain = shortest_chain(costs_, modules, result_ms_, prover, part);
     if (chain.schedule) keep(std::move(*chain.schedule));
@@ -91,7 +81,7 @@ class Split {
       closer_.emplace(costs_, result_.bound ? result_.bound->ms : 0, result_ms_);
     }
     Context part = context_;
-    if (context_.seconds_left) part = within(context_, kShareOfParts * context_.seconds_left());
+    part.deadline = context_.deadline.share(kShareOfParts);
     part.progress = {};
     run_all(closer_ ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
@@ -112,8 +102,8 @@ class Split {
   void run_closer(double share, const Context& context) {
     closer_->know(result_ms_);
     Context part = context;
-    if (context.seconds_left) part = within(context, share * context.seconds_left());
-    closer_->run(context.seconds_left ? Closer::kMostRounds : kRounds, part);
+    part.deadline = context.deadline.share(share);
+    closer_->run(context.deadline.has_time_limit() ? Closer::kMostRounds : kRounds, part);
   }
 
   void take_closer() {

@@ -18,7 +18,7 @@ struct SplitOptions {
 struct SplitResult {
   Schedule schedule;
   bool optimal = false;  ///< it is proved that no schedule is shorter
-  bool out_of_time = false;
+  bool timed_out = false;
   /// Of any schedule, from what was proved of parts; nothing where stages of several groups could
   /// be shorter.
   std::optional<LowerBound> bound;

@@ -30,9 +30,8 @@ WholeResult solve_whole(const CostModel& costs, const Schedule& known,
   if (formulation.too_large()) return result;
   milp::Limits limits;
   limits.nodes = options.nodes;
-  if (limits.nodes == 0 && !context.seconds_left) limits.nodes = kNodes;
-  limits.stop = context.out_of_time;
-  limits.seconds_left = context.seconds_left;
+  if (limits.nodes == 0 && !context.deadline.has_time_limit()) limits.nodes = kNodes;
+  limits.deadline = context.deadline;
   result.bound_ms = milp::tighten(formulation, *options.solver, limits);
   const auto start = formulation.values(known, costs);
   milp::Answer answer = options.solver->solve(formulation.program(), start, limits);

@@ -36,7 +36,7 @@ class Windows {
   Schedule run() {
     for (const std::size_t size : kSizes) {
       bool gained = true;
-      while (gained && !out_of_time()) {
+      while (gained && !context_.deadline.expired()) {
         gained = false;
         for (const bool by_start : {false, true}) {
           for (const bool straddling : {false, true}) {
@@ -50,8 +50,6 @@ class Windows {
   }
 
  private:
-  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
-
   /// Windows side by side from cut to cut, or from the middle between two to the next middle. The
   /// cuts are those of the schedule that the sweep begins with.
   bool sweep(std::size_t size, bool by_start, bool straddling) {
@@ -63,7 +61,7 @@ class Windows {
     if (straddling) {
       for (std::size_t i = 0; i + 1 < cuts.size(); ++i) cuts[i] = (cuts[i] + cuts[i + 1]) / 2;
     }
-    for (std::size_t i = 0; i + 1 < cuts.size() && !out_of_time(); ++i) {
+    for (std::size_t i = 0; i + 1 < cuts.size() && !context_.deadline.expired(); ++i) {
       if (cuts[i] == cuts[i + 1] || !solve(*rest, cuts[i], cuts[i + 1])) continue;
       gained = true;
       rest.emplace(costs_, schedule_, by_start);
@@ -104,13 +102,10 @@ class Windows {
   }
 
   milp::Limits limited() const {
-    Context part = context_;
-    if (context_.seconds_left) part = within(context_, kShare * context_.seconds_left());
     milp::Limits limits;
     limits.nodes = options_.solving.nodes;
-    if (limits.nodes == 0 && !context_.seconds_left) limits.nodes = kNodes;
-    limits.stop = part.out_of_time;
-    limits.seconds_left = part.seconds_left;
+    if (limits.nodes == 0 && !context_.deadline.has_time_limit()) limits.nodes = kNodes;
+    limits.deadline = context_.deadline.share(kShare);
     return limits;
   }
 

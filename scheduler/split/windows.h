@@ -9,7 +9,7 @@ namespace hios::scheduler::split {
 
 /// The schedule after one part of it after the other was solved with the rest fixed, then parts
 /// that straddle two of those, then larger ones; never longer, links not contending. Ends where
-/// nothing gains or context.out_of_time says so. REQUIRES: a valid schedule of one operator a
+/// nothing gains or context.deadline says so. REQUIRES: a valid schedule of one operator a
 /// stage.
 Schedule improve(const CostModel& costs, Schedule schedule, const SplitOptions& options,
                  const Context& context);

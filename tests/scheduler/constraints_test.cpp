@@ -75,7 +75,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
       if (options.has("generations")) options.set("generations=3");
       Context context;
       int asked = 0;
-      if (seed % 4 == 0) context.out_of_time = [&asked] { return ++asked > 5; };
+      if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
         const ScheduleResult result =
             algorithm.run(problem.graph, costs, problem.platform, options, context);

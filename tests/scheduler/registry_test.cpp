@@ -233,7 +233,7 @@ TEST(Registry, OutOfTimeIsSaidAndStaysValid) {
   const Graph graph = test::random_graph(50, 0.06, {}, random);
   const Platform platform = test::devices(2, 3);
   Context late;
-  late.out_of_time = [] { return true; };
+  late.deadline = Deadline([] { return true; });
   for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "greedy",
                                 "getf", "m-sct", "annealing", "ea", "best"}) {
     SCOPED_TRACE(name);

@@ -57,9 +57,9 @@ Genes::Move random_move(const Genes& genes, Random& random) {
 
 TimedSchedule schedule_annealing(const Graph& graph, const CostModel& costs,
                                  std::int64_t iterations, std::uint64_t seed,
-                                 const std::function<bool()>& out_of_time) {
+                                 const Deadline& deadline) {
   MappingTimes times(graph, costs, breadth_first_order(graph));
-  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "annealing", out_of_time));
+  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "annealing", deadline));
   if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
   Random random(seed, "annealing");
   start_by_chance(genes, random);
@@ -69,7 +69,7 @@ TimedSchedule schedule_annealing(const Graph& graph, const CostModel& costs,
   const auto look =
       std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
   for (std::int64_t i = 0, level = 0; i < iterations; ++i) {
-    if (i % look == 0 && out_of_time && out_of_time()) return {times.schedule(best), true};
+    if (deadline.expired_at(i, look)) return {times.schedule(best), true};
     for (; level < kLevels * i / iterations; ++level) temperature_ms *= kCooling;
     const Genes::Move there = random_move(genes, random);
     const Genes::Move back{there.gene, genes.device(there.gene)};

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -15,9 +15,9 @@ namespace hios::scheduler {
 /// "Optimization by Simulated Annealing"). It starts from devices drawn by chance, or, where memory
 /// does not hold those, from fastest_mapping(), and each of `iterations` steps gives one operator,
 /// or all of one label, another device that has room. One operator a stage. The same arguments give
-/// the same schedule. `out_of_time`: it ended before its steps did. Throws as fastest_mapping().
+/// the same schedule. `timed_out`: it ended before its steps did. Throws as fastest_mapping().
 TimedSchedule schedule_annealing(const Graph& graph, const CostModel& costs,
                                  std::int64_t iterations, std::uint64_t seed,
-                                 const std::function<bool()>& out_of_time = {});
+                                 const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

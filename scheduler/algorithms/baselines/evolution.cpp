@@ -30,9 +30,9 @@ void mutate(const Genes& genes, Random& random, std::vector<Genes::Move>& moves)
 
 TimedSchedule schedule_evolution(const Graph& graph, const CostModel& costs,
                                  std::int64_t iterations, std::uint64_t seed,
-                                 const std::function<bool()>& out_of_time) {
+                                 const Deadline& deadline) {
   MappingTimes times(graph, costs, breadth_first_order(graph));
-  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "ea", out_of_time));
+  Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "ea", deadline));
   if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
   Random random(seed, "ea");
   double now_ms = times.latency_ms(genes.mapping());
@@ -40,8 +40,7 @@ TimedSchedule schedule_evolution(const Graph& graph, const CostModel& costs,
       std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
   std::vector<Genes::Move> there, back;
   for (std::int64_t i = 0; i < iterations; ++i) {
-    if (i % look == 0 && out_of_time && out_of_time())
-      return {times.schedule(genes.mapping()), true};
+    if (deadline.expired_at(i, look)) return {times.schedule(genes.mapping()), true};
     mutate(genes, random, there);
     if (there.empty()) continue;
     back.clear();

@@ -33,7 +33,7 @@ std::optional<DeviceId> first_to_end(OpId op, const CostModel& costs, const List
 }  // namespace
 
 TimedSchedule schedule_greedily(const Graph& graph, const CostModel& costs,
-                                const std::function<bool()>& out_of_time) {
+                                const Deadline& deadline) {
   const std::vector<OpId> order = breadth_first_order(graph);
   ListTimeline timeline(graph, costs);
   Placement placement(graph, costs);
@@ -43,12 +43,12 @@ TimedSchedule schedule_greedily(const Graph& graph, const CostModel& costs,
       for (std::size_t k = 0; k < i; ++k) devices[order[k].index()] = timeline.device(order[k]);
       return devices;
     };
-    if (i % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(i, kOperatorsToLook)) {
       return {list_schedule(graph, costs, order, placed()), true};
     }
     const auto device = first_to_end(order[i], costs, timeline, placement);
     if (!device) {
-      const auto packed = pack_operators(graph, costs, "greedy", out_of_time);
+      const auto packed = pack_operators(graph, costs, "greedy", deadline);
       return {list_schedule(graph, costs, order, packed), false};
     }
     placement.place(order[i], *device);

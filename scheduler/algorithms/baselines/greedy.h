@@ -1,9 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -14,6 +13,6 @@ namespace hios::scheduler {
 /// that leave it the same, where the operator ends first, the lowest of those. One operator a
 /// stage. Out of time, and where labels and memory leave no device: as schedule_heft().
 TimedSchedule schedule_greedily(const Graph& graph, const CostModel& costs,
-                                const std::function<bool()>& out_of_time = {});
+                                const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

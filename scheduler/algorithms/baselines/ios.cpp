@@ -40,12 +40,12 @@ class PieceSearch {
  public:
   PieceSearch(const Graph& graph, const CostModel& costs, DeviceId device,
               const std::vector<OpId>& operators, const IosOptions& options,
-              const std::function<bool()>& out_of_time)
+              const Deadline& deadline)
       : costs_(costs),
         device_(device),
         operators_(operators),
         options_(options),
-        out_of_time_(out_of_time),
+        deadline_(deadline),
         consumers_(operators.size(), 0),
         neighbours_(operators.size(), 0) {
     std::unordered_map<OpId, std::size_t> local;
@@ -82,7 +82,7 @@ class PieceSearch {
   }
 
   bool complete() const { return !stopped_; }
-  bool out_of_time() const { return late_; }
+  bool timed_out() const { return timed_out_; }
 
  private:
   struct Solved {
@@ -161,7 +161,7 @@ class PieceSearch {
 
   bool must_stop() {
     if (stopped_) return true;
-    if ((++endings_ & 255) == 0 && out_of_time_ && out_of_time_()) late_ = stopped_ = true;
+    if (deadline_.expired_at(++endings_, 256)) timed_out_ = stopped_ = true;
     if (endings_ > options_.max_endings) stopped_ = true;
     return stopped_;
   }
@@ -206,14 +206,14 @@ class PieceSearch {
   DeviceId device_;
   const std::vector<OpId>& operators_;
   const IosOptions& options_;
-  const std::function<bool()>& out_of_time_;
+  const Deadline& deadline_;
   std::vector<Mask> consumers_, neighbours_;    // by operator
   std::vector<Mask> groups_, group_consumers_;  // connected sets of at most r operators
   std::unordered_map<Mask, Solved> solved_;     // by downset
   std::unordered_map<Mask, double> stage_ms_;   // by ending
   std::int64_t endings_ = 0;
   bool stopped_ = false;
-  bool late_ = false;
+  bool timed_out_ = false;
 };
 
 }  // namespace
@@ -230,7 +230,7 @@ IosOptions limited(const IosOptions& options, const CostModel& costs, DeviceId d
 }  // namespace
 
 IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
-                           const IosOptions& options, const std::function<bool()>& out_of_time,
+                           const IosOptions& options, const Deadline& deadline,
                            const std::function<void(std::string_view)>& progress) {
   const IosOptions limits = limited(options, costs, device);
   IosResult result;
@@ -245,26 +245,26 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
       progress("ios: piece " + std::to_string(i + 1) + " of " +
                std::to_string(pieces.pieces.size()));
     }
-    PieceSearch search(graph, costs, device, pieces.pieces[i], limits, out_of_time);
+    PieceSearch search(graph, costs, device, pieces.pieces[i], limits, deadline);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
-    result.out_of_time = result.out_of_time || search.out_of_time();
+    result.timed_out = result.timed_out || search.timed_out();
   }
   return result;
 }
 
 IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, DeviceId device,
                               std::span<const OpId> operators, const IosOptions& options,
-                              const std::function<bool()>& out_of_time) {
+                              const Deadline& deadline) {
   const IosOptions limits = limited(options, costs, device);
   IosResult result{{}, operators.size() <= kPieceLimit, false};
   for (std::size_t begin = 0; begin < operators.size(); begin += kPieceLimit) {
     const auto some = operators.subspan(begin, std::min(kPieceLimit, operators.size() - begin));
     const std::vector<OpId> piece(some.begin(), some.end());
-    PieceSearch search(graph, costs, device, piece, limits, out_of_time);
+    PieceSearch search(graph, costs, device, piece, limits, deadline);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
-    result.out_of_time = result.out_of_time || search.out_of_time();
+    result.timed_out = result.timed_out || search.timed_out();
   }
   return result;
 }

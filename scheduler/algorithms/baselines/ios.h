@@ -9,6 +9,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler {
 
@@ -21,7 +22,7 @@ struct IosOptions {
 struct IosResult {
   std::vector<Stage> stages;  ///< of the one device
   bool optimal = true;        ///< over all schedules of stages within r and s
-  bool out_of_time = false;
+  bool timed_out = false;
 };
 
 /// The dynamic programming of IOS (Ding et al., MLSys 2021) for one device. Within its budget and
@@ -31,7 +32,7 @@ struct IosResult {
 /// REQUIRES: the device can
 /// run all operators.
 IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId device,
-                           const IosOptions& options, const std::function<bool()>& out_of_time = {},
+                           const IosOptions& options, const Deadline& deadline = {},
                            const std::function<void(std::string_view)>& progress = {});
 
 /// The same for some of the operators, in an order in which none reads one behind it: so many at a
@@ -39,6 +40,6 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
 /// them.
 IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, DeviceId device,
                               std::span<const OpId> operators, const IosOptions& options,
-                              const std::function<bool()>& out_of_time = {});
+                              const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

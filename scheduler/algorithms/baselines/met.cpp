@@ -7,10 +7,9 @@
 
 namespace hios::scheduler {
 
-TimedSchedule schedule_met(const Graph& graph, const CostModel& costs,
-                           const std::function<bool()>& out_of_time) {
+TimedSchedule schedule_met(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   const MappingTimes times(graph, costs, breadth_first_order(graph));
-  return {times.schedule(fastest_mapping(graph, costs, times.order(), "met", out_of_time)), false};
+  return {times.schedule(fastest_mapping(graph, costs, times.order(), "met", deadline)), false};
 }
 
 }  // namespace hios::scheduler

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -13,6 +12,6 @@ namespace hios::scheduler {
 /// Networks onto Heterogeneous Platforms", section V-A). On each device in breadth_first_order(),
 /// one operator a stage. Keeps labels and memory as fastest_mapping() does, and throws as that.
 TimedSchedule schedule_met(const Graph& graph, const CostModel& costs,
-                           const std::function<bool()>& out_of_time = {});
+                           const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

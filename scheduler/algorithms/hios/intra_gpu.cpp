@@ -58,12 +58,13 @@ void try_windows_from(OpId op, std::size_t window, const CostModel& costs, Stage
 }  // namespace
 
 TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
-                          std::size_t window, const std::function<bool()>& out_of_time) {
+                          std::size_t window, const Deadline& deadline) {
   const std::vector<OpId> order = priority_order(graph, costs);
   StageGraph stages(graph, costs, schedule, order);
   MergeTrials trials(stages);
   for (OpId op : order) {
-    if (out_of_time && out_of_time()) return {stages.schedule(), true};
+    if deadline
+      .expired() return {stages.schedule(), true};
     try_windows_from(op, window, costs, stages, trials);
     trials.passed(op);
   }

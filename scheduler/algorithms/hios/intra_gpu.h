@@ -1,10 +1,9 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -16,6 +15,6 @@ namespace hios::scheduler {
 ///
 /// REQUIRES: `schedule` is valid and has one operator a stage.
 TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
-                          std::size_t window, const std::function<bool()>& out_of_time = {});
+                          std::size_t window, const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

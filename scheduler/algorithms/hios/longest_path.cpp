@@ -227,16 +227,14 @@ class PathMapper {
 }  // namespace
 
 TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
-                                const LongestPathOptions& options,
-                                const std::function<bool()>& out_of_time,
+                                const LongestPathOptions& options, const Deadline& deadline,
                                 const std::function<void(const PathTrial&)>& observe) {
   PathMapper mapper(graph, costs, options);
   while (!mapper.done()) {
-    if (out_of_time && out_of_time()) {
-      return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true};
-    }
+    if deadline
+      .expired() { return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true}; }
     if (mapper.map_next_path(observe)) continue;
-    const auto packed = pack_operators(graph, costs, "longest paths", out_of_time);
+    const auto packed = pack_operators(graph, costs, "longest paths", deadline);
     return {list_schedule(graph, costs, mapper.order(), packed), false};
   }
   return {mapper.schedule(), false};

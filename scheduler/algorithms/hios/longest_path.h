@@ -7,6 +7,7 @@
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/algorithms/hios/valid_path.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -35,8 +36,7 @@ struct PathTrial {
 /// left that no device can take, because of labels and memory given to others, pack_operators()
 /// places everything; it throws InputError where it finds no placement.
 TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
-                                const LongestPathOptions& options,
-                                const std::function<bool()>& out_of_time = {},
+                                const LongestPathOptions& options, const Deadline& deadline = {},
                                 const std::function<void(const PathTrial&)>& observe = {});
 
 }  // namespace hios::scheduler

@@ -230,12 +230,12 @@ class MappingTable {
 }  // namespace
 
 TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
-                              const std::function<bool()>& out_of_time) {
+                              const Deadline& deadline) {
   MappingTable table(graph, costs);
   std::size_t rows = 0;
-  while (rows < table.rows() && !(out_of_time && out_of_time())) {
+  while (rows < table.rows() && !deadline.expired()) {
     if (!table.fill_row(rows++)) {
-      const auto packed = pack_operators(graph, costs, "mapping recording", out_of_time);
+      const auto packed = pack_operators(graph, costs, "mapping recording", deadline);
       return {list_schedule(graph, costs, table.order(), packed), false};
     }
   }

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -15,6 +14,6 @@ namespace hios::scheduler {
 /// only on devices that can take it there. Where no history has such a device, pack_operators()
 /// places everything; it throws InputError where it finds no placement.
 TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
-                              const std::function<bool()>& out_of_time = {});
+                              const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

@@ -196,19 +196,19 @@ class Balanced {
 /// By priority; a cluster that has no device yet gets that of the first of its operators.
 TimedSchedule by_priority(const Graph& graph, const CostModel& costs,
                           const std::vector<std::size_t>& cluster_of, Devices devices,
-                          const std::function<bool()>& out_of_time) {
+                          const Deadline& deadline) {
   const std::vector<OpId> order = priority_order(graph, costs);
   EarliestFinish placed(graph, costs);
   std::size_t count = 0;
   for (const OpId op : order) {
-    if (count++ % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(count++, kOperatorsToLook)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     std::optional<DeviceId>& device = devices[cluster_of[op.index()]];
     if (device && placed.place_on(op, *device)) continue;
     const auto chosen = placed.place(op);
     if (!chosen) {
-      const auto packed = pack_operators(graph, costs, "cluster", out_of_time);
+      const auto packed = pack_operators(graph, costs, "cluster", deadline);
       return {list_schedule(graph, costs, order, packed), false};
     }
     if (!device) device = chosen;
@@ -235,17 +235,16 @@ std::vector<std::vector<OpId>> dominant_sequence_clusters(const Graph& graph,
 }
 
 TimedSchedule schedule_clusters(const Graph& graph, const CostModel& costs,
-                                const std::function<bool()>& out_of_time) {
+                                const Deadline& deadline) {
   const std::vector<std::vector<OpId>> clusters = dominant_sequence_clusters(graph, costs);
   std::vector<std::size_t> cluster_of(graph.size());
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     for (const OpId op : clusters[c]) cluster_of[op.index()] = c;
   }
   TimedSchedule best =
-      by_priority(graph, costs, cluster_of, Balanced(graph, costs, clusters).run(), out_of_time);
-  if (best.out_of_time) return best;
-  TimedSchedule other =
-      by_priority(graph, costs, cluster_of, Devices(clusters.size()), out_of_time);
+      by_priority(graph, costs, cluster_of, Balanced(graph, costs, clusters).run(), deadline);
+  if (best.timed_out) return best;
+  TimedSchedule other = by_priority(graph, costs, cluster_of, Devices(clusters.size()), deadline);
   const auto latency = [&](const TimedSchedule& found) {
     return simulate(graph, found.schedule, costs).latency_ms;
   };

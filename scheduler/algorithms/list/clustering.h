@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -26,6 +26,6 @@ std::vector<std::vector<OpId>> dominant_sequence_clusters(const Graph& graph,
 /// between others; those that labels or memory keep from their cluster's device go where they end
 /// first. One operator a stage. Out of time, and where no device is left: as schedule_heft().
 TimedSchedule schedule_clusters(const Graph& graph, const CostModel& costs,
-                                const std::function<bool()>& out_of_time = {});
+                                const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

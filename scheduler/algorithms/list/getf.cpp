@@ -216,20 +216,19 @@ std::vector<std::vector<DeviceId>> speed_groups(const Graph& graph, const CostMo
 
 std::vector<std::optional<std::size_t>> group_assignment(
     const Graph& graph, const CostModel& costs, const std::vector<std::vector<DeviceId>>& groups,
-    const std::function<bool()>& out_of_time) {
+    const Deadline& deadline) {
   Assignment assignment(graph, costs, groups);
   std::size_t count = 0;
   for (const Assignment::Way& way : assignment.ways()) {
-    if (count++ % kOperatorsToLook == 0 && out_of_time && out_of_time()) break;
+    if (deadline.expired_at(count++, kOperatorsToLook)) break;
     assignment.try_to_go(way);
   }
   return assignment.take();
 }
 
-TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs,
-                            const std::function<bool()>& out_of_time) {
+TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   const auto groups = speed_groups(graph, costs);
-  const auto group_of = group_assignment(graph, costs, groups, out_of_time);
+  const auto group_of = group_assignment(graph, costs, groups, deadline);
   std::vector<std::optional<std::size_t>> group_of_device(costs.platform().size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (const DeviceId device : groups[g]) group_of_device[device.index()] = g;
@@ -240,12 +239,12 @@ TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs,
     return !group || group_of_device[device.index()] == group;
   });
   for (std::size_t count = 0; !placed.is_done(); ++count) {
-    if (count % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(count, kOperatorsToLook)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     const auto choice = placed.next();
     if (!choice) {
-      const auto packed = pack_operators(graph, costs, "getf", out_of_time);
+      const auto packed = pack_operators(graph, costs, "getf", deadline);
       return {list_schedule(graph, costs, order, packed), false};
     }
     placed.place(*choice);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -23,7 +23,7 @@ std::vector<std::vector<DeviceId>> speed_groups(const Graph& graph, const CostMo
 /// as long as the greater of the two becomes less.
 std::vector<std::optional<std::size_t>> group_assignment(
     const Graph& graph, const CostModel& costs, const std::vector<std::vector<DeviceId>>& groups,
-    const std::function<bool()>& out_of_time = {});
+    const Deadline& deadline = {});
 
 /// GETF, generalised earliest time first (Su, Ren, Vardi and Wierman, "Communication-Aware
 /// Scheduling of Precedence-Constrained Tasks on Related Machines", section 3): earliest time first
@@ -33,6 +33,6 @@ std::vector<std::optional<std::size_t>> group_assignment(
 /// and this is plain earliest time first. Out of time, and where labels and memory leave no device:
 /// as schedule_heft().
 TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs,
-                            const std::function<bool()>& out_of_time = {});
+                            const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

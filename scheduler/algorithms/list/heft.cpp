@@ -19,15 +19,15 @@ namespace {
 constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
 
 TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
-                       const std::function<bool()>& out_of_time) {
+                       const Deadline& deadline) {
   EarliestFinish placed(graph, costs);
   std::size_t count = 0;
   for (const OpId op : order) {
-    if (count++ % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(count++, kOperatorsToLook)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     if (placed.place(op)) continue;
-    return {list_schedule(graph, costs, order, pack_operators(graph, costs, "heft", out_of_time)),
+    return {list_schedule(graph, costs, order, pack_operators(graph, costs, "heft", deadline)),
             false};
   }
   return {placed.schedule(), false};
@@ -36,13 +36,13 @@ TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::ve
 }  // namespace
 
 TimedSchedule schedule_heft(const Graph& graph, const CostModel& costs, const HeftOptions& options,
-                            const std::function<bool()>& out_of_time) {
+                            const Deadline& deadline) {
   const std::vector<OpId> by_mean = priority_order(graph, costs);
-  TimedSchedule best = in_order(graph, costs, by_mean, out_of_time);
-  if (!options.least_ranks || best.out_of_time) return best;
+  TimedSchedule best = in_order(graph, costs, by_mean, deadline);
+  if (!options.least_ranks || best.timed_out) return best;
   const std::vector<OpId> by_least = priority_order(graph, costs, RankTimes::kLeast);
   if (by_least == by_mean) return best;
-  TimedSchedule other = in_order(graph, costs, by_least, out_of_time);
+  TimedSchedule other = in_order(graph, costs, by_least, deadline);
   const auto latency = [&](const TimedSchedule& found) {
     return simulate(graph, found.schedule, costs).latency_ms;
   };

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -20,6 +19,6 @@ struct HeftOptions {
 /// Once out of time, the rest goes by list_schedule(). Throws InputError where no placement is
 /// found that keeps labels and memory.
 TimedSchedule schedule_heft(const Graph& graph, const CostModel& costs, const HeftOptions& options,
-                            const std::function<bool()>& out_of_time = {});
+                            const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

@@ -113,25 +113,24 @@ double travel_ms(const Graph& graph, const CostModel& costs, OpId from, OpId to)
 }  // namespace
 
 std::vector<std::optional<OpId>> favourite_children(const Graph& graph, const CostModel& costs,
-                                                    const std::function<bool()>& out_of_time) {
+                                                    const Deadline& deadline) {
   Favourites favourites(graph, costs);
-  while (!(out_of_time && out_of_time()) && favourites.shorten()) continue;
+  while (!deadline.expired() && favourites.shorten()) continue;
   favourites.join_the_rest();
   return favourites.take();
 }
 
-TimedSchedule schedule_m_sct(const Graph& graph, const CostModel& costs,
-                             const std::function<bool()>& out_of_time) {
-  const auto favourites = favourite_children(graph, costs, out_of_time);
+TimedSchedule schedule_m_sct(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
+  const auto favourites = favourite_children(graph, costs, deadline);
   const std::vector<OpId> order = priority_order(graph, costs);
   EarliestStart placed(graph, costs, order);
   for (std::size_t count = 0; !placed.is_done(); ++count) {
-    if (count % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(count, kOperatorsToLook)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     const auto choice = placed.next();
     if (!choice) {
-      const auto packed = pack_operators(graph, costs, "m-sct", out_of_time);
+      const auto packed = pack_operators(graph, costs, "m-sct", deadline);
       return {list_schedule(graph, costs, order, packed), false};
     }
     placed.place(*choice);

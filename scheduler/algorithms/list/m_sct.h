@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -18,7 +18,7 @@ namespace hios::scheduler {
 /// longest path every pair that is still free becomes one, and again, until the longest path has no
 /// free pair; then each operator takes the free consumer with the longest path behind it.
 std::vector<std::optional<OpId>> favourite_children(const Graph& graph, const CostModel& costs,
-                                                    const std::function<bool()>& out_of_time = {});
+                                                    const Deadline& deadline = {});
 
 /// m-SCT: scheduling by small communication times, with memory (Jeon et al., "Baechi: Fast Device
 /// Placement of Machine Learning Graphs", section 3): earliest time first (EarliestStart), but for
@@ -28,6 +28,6 @@ std::vector<std::optional<OpId>> favourite_children(const Graph& graph, const Co
 /// the authors', and their guarantee is not claimed. Out of time, and where labels and memory leave
 /// no device: as schedule_heft().
 TimedSchedule schedule_m_sct(const Graph& graph, const CostModel& costs,
-                             const std::function<bool()>& out_of_time = {});
+                             const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

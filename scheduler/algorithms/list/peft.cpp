@@ -98,20 +98,19 @@ std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs)
   return table;
 }
 
-TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs,
-                            const std::function<bool()>& out_of_time) {
+TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   const std::size_t devices = costs.platform().size();
   const std::vector<double> table = optimistic_costs(graph, costs);
   ReadyOperators ready(graph, mean_costs(table, graph.size(), devices));
   EarliestFinish placed(graph, costs);
   for (std::size_t count = 0; !ready.empty(); ++count) {
-    if (count % kOperatorsToLook == 0 && out_of_time && out_of_time()) {
+    if (deadline.expired_at(count, kOperatorsToLook)) {
       return {list_schedule(graph, costs, priority_order(graph, costs), placed.devices()), true};
     }
     const OpId op = ready.take();
     const double* const row = &table[op.index() * devices];
     if (placed.place(op, [row](DeviceId device) { return row[device.index()]; })) continue;
-    const auto packed = pack_operators(graph, costs, "peft", out_of_time);
+    const auto packed = pack_operators(graph, costs, "peft", deadline);
     return {list_schedule(graph, costs, priority_order(graph, costs), packed), false};
   }
   return {placed.schedule(), false};

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 
 namespace hios::scheduler {
@@ -22,6 +22,6 @@ std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs)
 /// the wrong one for what follows. One operator a stage; of equal ones the first in topological
 /// order. Out of time, and where labels and memory leave no device: as schedule_heft().
 TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs,
-                            const std::function<bool()>& out_of_time = {});
+                            const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

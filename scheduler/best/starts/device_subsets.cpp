@@ -14,19 +14,20 @@ constexpr std::size_t kMostOperators = 2000;  ///< beyond, time is short enough 
 }  // namespace
 
 std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t threads,
-                        const std::function<bool()>& out_of_time) {
+                        const Deadline& deadline) {
   std::vector<Nest> found;
   if (graph.size() > kMostOperators) return found;
   for (const auto& devices : fastest_devices(graph, costs, kMostNests)) {
-    if (out_of_time && out_of_time()) break;
+    if deadline
+      .expired() break;
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       CostModel some = costs.only(devices);
-      Start start = starts(graph, some, threads, out_of_time).front();
+      Start start = starts(graph, some, threads, deadline).front();
       if (!found.empty() && found.back().start.latency_ms < start.latency_ms) {
         start = found.back().start;
       }
-      const double bound = lower_bound(graph, some, out_of_time).ms;
+      const double bound = lower_bound(graph, some, deadline).ms;
       found.push_back({std::move(some), std::move(start), bound});
     } catch (const InputError&) {
       // Too little memory, or an operator that none of them can run.

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "scheduler/best/starts/starts.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler::best {
 
@@ -19,6 +19,6 @@ struct Nest {
 /// next, without the whole (device_classes.h); few at most. None for a large graph, none for
 /// devices that cannot hold or run all operators. Ends early once out of time.
 std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t threads,
-                        const std::function<bool()>& out_of_time);
+                        const Deadline& deadline);
 
 }  // namespace hios::scheduler::best

@@ -248,8 +248,7 @@ class Filling {
 
 }  // namespace
 
-Schedule fill_in_order(const Graph& graph, const CostModel& costs,
-                       const std::function<bool()>& out_of_time) {
+Schedule fill_in_order(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   Filling filling(graph, costs);
   if (!filling.limited()) throw InputError("memory does not bind");
   const std::vector<OpId> priority = priority_order(graph, costs);
@@ -266,7 +265,7 @@ Schedule fill_in_order(const Graph& graph, const CostModel& costs,
     shortest = std::move(schedule);
   };
   const auto attempt = [&](const std::vector<OpId>& order, bool fastest, bool by_share) {
-    const bool late = out_of_time && out_of_time();
+    const bool late = deadline.expired();
     if (late && !shortest.devices.empty()) return;
     const auto device_of = filling.fill(order, filling.devices(fastest), by_share);
     if (!device_of) return;

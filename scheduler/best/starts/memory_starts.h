@@ -1,10 +1,9 @@
 #pragma once
 
-#include <functional>
-
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler::best {
 
@@ -12,9 +11,8 @@ namespace hios::scheduler::best {
 /// where it was made as far as memory allows: by priority, depth first, in the graph's order, by
 /// what the fastest device gains for a byte; each device as full as it will be or with its share of
 /// the work; the fastest first or the largest. The shortest by simulate(); those that were tried
-/// until out_of_time (may be empty), at least one. Throws InputError where every device could hold
+/// until the deadline, at least one. Throws InputError where every device could hold
 /// all operators, and where none of these fits.
-Schedule fill_in_order(const Graph& graph, const CostModel& costs,
-                       const std::function<bool()>& out_of_time);
+Schedule fill_in_order(const Graph& graph, const CostModel& costs, const Deadline& deadline);
 
 }  // namespace hios::scheduler::best

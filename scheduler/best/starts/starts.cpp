@@ -51,17 +51,17 @@ std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::st
 /// What a schedule on this device alone takes at least. 0 with a profile, whose stages are known to
 /// the cost model of all devices only.
 double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId device,
-                           const std::function<bool()>& stop) {
+                           const Deadline& deadline) {
   if (costs.configuration(device)) return 0;
   const Platform alone({costs.platform().device(device)});
-  return lower_bound(graph, CostModel::from_graph(graph, alone), stop).ms;
+  return lower_bound(graph, CostModel::from_graph(graph, alone), deadline).ms;
 }
 
 }  // namespace
 
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
-                          const std::function<bool()>& out_of_time) {
-  const auto late = [&] { return out_of_time && out_of_time(); };
+                          const Deadline& deadline) {
+  const auto late = [&] { return deadline.expired(); };
   using Algorithm = std::pair<const char*, std::function<Schedule()>>;
   // Cheap ones first: with few threads, the expensive ones get the remaining time.
   std::vector<Algorithm> algorithms = {
@@ -75,21 +75,21 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
          return list_schedule(graph, costs, priority_order(graph, costs),
                               std::vector<std::optional<DeviceId>>(graph.size()));
        }},
-      {"filling", [&] { return fill_in_order(graph, costs, out_of_time); }}};
+      {"filling", [&] { return fill_in_order(graph, costs, deadline); }}};
   const auto longest_paths = [&](bool through_touching) {
     return [&, through_touching](const CostModel& by) {
-      return map_longest_paths(graph, by, {false, through_touching}, out_of_time);
+      return map_longest_paths(graph, by, {false, through_touching}, deadline);
     };
   };
   const std::vector<std::pair<const char*, std::vector<Variant>>> mappings = {
-      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, out_of_time); }}},
-      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, out_of_time); }}},
-      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, out_of_time); }}},
-      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, out_of_time); }}},
+      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
+      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
+      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
+      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
       {"hios-lp", {longest_paths(false), longest_paths(true)}}};
   const auto grouped = [&](const Variant& map) {
     return [&, map](const CostModel& by) {
-      return parallelize(graph, by, map(by).schedule, kWindow, out_of_time);
+      return parallelize(graph, by, map(by).schedule, kWindow, deadline);
     };
   };
   const auto add_mappings = [&](bool with_groups) {
@@ -98,7 +98,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
         std::vector<Variant> variants;
         for (const Variant& map : mapping.second)
           variants.push_back(with_groups ? grouped(map) : map);
-        return shortest(graph, costs, variants, true, out_of_time).schedule;
+        return shortest(graph, costs, variants, true, deadline).schedule;
       });
     }
   };
@@ -116,7 +116,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));
   }
-  if (found.empty()) pack_operators(graph, costs, "best", out_of_time);  // says why there is none
+  if (found.empty()) pack_operators(graph, costs, "best", deadline);  // says why there is none
   std::stable_sort(found.begin(), found.end(),
                    [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
   return found;
@@ -126,13 +126,13 @@ std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, doubl
                                std::int64_t max_endings, const Context& context) {
   return attempt(graph, costs, "ios", [&] {
     const DeviceId device = single_device(graph, costs, "ios");
-    if (bound_on_one_device(graph, costs, device, context.out_of_time) >= latency_ms) {
+    if (bound_on_one_device(graph, costs, device, context.deadline) >= latency_ms) {
       throw InputError("ios: cannot be shorter than what there is");
     }
     IosOptions limits;
     limits.max_endings = max_endings;
     IosResult result =
-        schedule_endings(graph, costs, device, limits, context.out_of_time, context.progress);
+        schedule_endings(graph, costs, device, limits, context.deadline, context.progress);
     return on_one_device(costs.platform(), device, std::move(result.stages));
   });
 }

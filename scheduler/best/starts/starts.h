@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,10 +22,10 @@ struct Start {
 /// Alg. 2, which may take longer than all else, and come once more with it. They run side by side
 /// on up to `threads` threads, which changes nothing but the time; one after the other where the
 /// cost model reports unmeasured stages, since it does so on the caller's thread. None is left out
-/// for want of time: out_of_time, asked from all of these threads, ends each early. Throws
+/// for want of time: the deadline, asked from all of these threads, ends each early. Throws
 /// InputError where no start is found: the devices' memory is too small, or too hard to fill.
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
-                          const std::function<bool()>& out_of_time);
+                          const Deadline& deadline);
 
 /// What `ios` returns with its defaults but for `max_endings`; nothing where it refuses, or where
 /// no schedule of its one device can be shorter than `latency_ms`. It ends early, as does the bound

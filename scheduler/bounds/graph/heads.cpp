@@ -64,10 +64,10 @@ class HeadFinder {
         from_fork_(graph.size()),
         met_by_(graph.size(), kNobody) {}
 
-  std::vector<double> run(const std::function<bool()>& stop) {
+  std::vector<double> run(const Deadline& deadline) {
     constexpr std::size_t kBetweenLooks = 256;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
-      if (v % kBetweenLooks == 0 && stop && stop()) break;
+      if (v % kBetweenLooks == 0 && deadline.expired()) break;
       collect_ancestors(v);
       if (ancestors_.empty()) continue;
       double least = 0;
@@ -223,15 +223,16 @@ class HeadFinder {
 }  // namespace
 
 std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
-                          const std::function<bool()>& stop) {
-  if (stop && stop()) return std::vector<double>(graph.size(), 0);
-  return HeadFinder(graph, contention, ancestors).run(stop);
+                          const Deadline& deadline) {
+  if deadline
+    .expired() return std::vector<double>(graph.size(), 0);
+  return HeadFinder(graph, contention, ancestors).run(deadline);
 }
 
 Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
-                const std::function<bool()>& stop) {
-  Windows result{heads(graph, contention, ancestors, stop),
-                 heads(reversed(graph), contention, ancestors, stop)};
+                const Deadline& deadline) {
+  Windows result{heads(graph, contention, ancestors, deadline),
+                 heads(reversed(graph), contention, ancestors, deadline)};
   std::reverse(result.tail.begin(), result.tail.end());
   return result;
 }

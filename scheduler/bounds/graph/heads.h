@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 #include "scheduler/bounds/graph/bound_graph.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler {
 
@@ -16,16 +16,16 @@ enum class Contention {
 
 /// By operator of the graph: the earliest time at which it can begin in any schedule (proof in
 /// heads.cpp). At most `ancestors` of an operator, the last in topological order, are considered.
-/// Those not reached when `stop` (may be empty) becomes true keep 0.
+/// Those not reached when the deadline expires keep 0.
 std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
-                          const std::function<bool()>& stop = {});
+                          const Deadline& deadline = {});
 
 /// Times in which operators must run: `head` from the beginning to `tail` before the end.
 struct Windows {
   std::vector<double> head, tail;  ///< by operator of the graph
 };
 Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
-                const std::function<bool()>& stop = {});
+                const Deadline& deadline = {});
 
 /// How many ancestors are worth considering in a graph of this size: all in small ones, few in
 /// large ones, so that the time stays about linear.

@@ -58,9 +58,8 @@ struct Last {
 
 class Chains {
  public:
-  Chains(const LeastCosts& costs, const DownSets& sets, const Used& used,
-         const std::function<bool()>& stop)
-      : costs_(costs), sets_(sets), used_(used), stop_(stop), seen_(sets.size(), 0) {
+  Chains(const LeastCosts& costs, const DownSets& sets, const Used& used, const Deadline& deadline)
+      : costs_(costs), sets_(sets), used_(used), deadline_(deadline), seen_(sets.size(), 0) {
     for (std::size_t c = 0; c < costs.classes().size(); ++c) scans_.emplace_back(costs, c);
     for (std::size_t s = 0; s < used.states(); ++s)
       left_.push_back(static_cast<double>(used.left(s)));
@@ -73,7 +72,7 @@ class Chains {
     last_.resize(values_.size());
   }
 
-  /// What costs at most `limit_ms`; false where `stop` ended it.
+  /// What costs at most `limit_ms`; false where the deadline ended it.
   bool fill(double limit_ms) {
     limit_ms_ = limit_ms;
     std::fill(values_.begin(), values_.end(), kInfinite);
@@ -127,7 +126,7 @@ class Chains {
 
   /// All sets beyond this one that the block may end with.
   void walk(Id id) {
-    if (++steps_ % kStepsBetweenLooks == 0 && stop_ && stop_()) stopped_ = true;
+    if (deadline_.expired_at(++steps_, kStepsBetweenLooks)) stopped_ = true;
     BlockScan& scan = scans_[class_];
     for (const auto& [vertex, to] : sets_.steps(id)) {
       if (stopped_) return;
@@ -160,7 +159,7 @@ class Chains {
   const LeastCosts& costs_;
   const DownSets& sets_;
   const Used& used_;
-  const std::function<bool()>& stop_;
+  const Deadline& deadline_;
   std::vector<BlockScan> scans_;     // by class
   std::vector<double> left_;         // devices, by state
   std::vector<double> left_ms_;      // least work outside, by set
@@ -209,14 +208,14 @@ SlicedOrder blocks_of(const LeastCosts& costs, const DownSets& sets, const std::
 }  // namespace
 
 ChainResult cheapest_chain(const LeastCosts& costs, const DownSets& sets, double at_least_ms,
-                           double below_ms, const std::function<bool()>& stop) {
+                           double below_ms, const Deadline& deadline) {
   ChainResult result{at_least_ms, false, {}};
   const Used used(costs.classes());
   if (static_cast<double>(sets.size()) * static_cast<double>(used.states()) > kMostValues)
     return result;
   if (costs.size() == 0) return {0, true, SlicedOrder{{}, {{}, 0}}};
   if (costs.total_work_ms() == kInfinite) return {kInfinite, true, {}};
-  Chains chains(costs, sets, used, stop);
+  Chains chains(costs, sets, used, deadline);
   double all_ms = 0;  // no block costs more, but for overflow
   for (const PipelineTensor& tensor : costs.problem().tensors()) all_ms += 2 * tensor.ms;
   for (double growth = kFirstGrowth;; growth *= 2) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <optional>
 
+#include "scheduler/deadline.h"
 #include "scheduler/pipeline/bounds/down_sets.h"
 #include "scheduler/pipeline/bounds/least_costs.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
@@ -27,10 +27,10 @@ struct ChainResult {
 /// that are left, none begins.
 ///
 /// `below_ms`: the period of a known schedule; only what is below is looked for. Ends early where
-/// `stop` (optional, cheap) says so, with the largest limit that was not enough. Nothing in
+/// the deadline expires, with the largest limit that was not enough. Nothing in
 /// `blocks` and a bound of infinity where no blocks can run.
 ChainResult cheapest_chain(const LeastCosts& costs, const DownSets& sets, double at_least_ms,
                            double below_ms = std::numeric_limits<double>::infinity(),
-                           const std::function<bool()>& stop = {});
+                           const Deadline& deadline = {});
 
 }  // namespace hios::scheduler::pipeline

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 
+#include "scheduler/deadline.h"
 #include "scheduler/pipeline/bounds/chains.h"
 
 namespace hios::scheduler::pipeline {
@@ -17,6 +17,6 @@ struct DownSetBound {
 };
 DownSetBound down_set_bound(const LeastCosts& costs, double at_least_ms,
                             double below_ms = std::numeric_limits<double>::infinity(),
-                            const std::function<bool()>& stop = {});
+                            const Deadline& deadline = {});
 
 }  // namespace hios::scheduler::pipeline

@@ -57,7 +57,7 @@ class MetSets {
 }  // namespace
 
 std::optional<DownSets> DownSets::all(const PipelineProblem& problem, std::size_t most,
-                                      const std::function<bool()>& stop) {
+                                      const Deadline& deadline) {
   DownSets made;
   if (problem.size() == 0) {
     made.begin_.push_back(0);
@@ -77,7 +77,7 @@ std::optional<DownSets> DownSets::all(const PipelineProblem& problem, std::size_
   // with one vertex less, but for that, and what waited for it alone.
   for (Id set = 1; set < met.size(); ++set) {
     if (met.size() > most) return {};
-    if (stop && set % kSetsBetweenLooks == 0 && stop()) return {};
+    if (deadline.expired_at(set, kSetsBetweenLooks)) return {};
     const auto [vertex, less] = from[set];
     for (std::size_t i = made.begin_[less]; i < made.begin_[less + 1]; ++i) {
       if (made.steps_[i].vertex != vertex) add_step(set, made.steps_[i].vertex);

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/pipeline/pipeline_problem.h"
 
 namespace hios::scheduler::pipeline {
@@ -21,10 +21,10 @@ class DownSets {
     Id to;
   };
 
-  /// Nothing where there are more than `most`, or `stop` (optional) says so. In vertices / 64
+  /// Nothing where there are more than `most`, or the deadline expires. In vertices / 64
   /// times steps.
   static std::optional<DownSets> all(const PipelineProblem& problem, std::size_t most,
-                                     const std::function<bool()>& stop);
+                                     const Deadline& deadline);
 
   std::size_t size() const { return begin_.size() - 1; }
   Id full() const { return static_cast<Id>(size() - 1); }

@@ -47,8 +47,7 @@ bool groups_may_pay(const CostModel& costs) {
   return false;
 }
 
-Schedule with_groups(const Schedule& schedule, const CostModel& costs,
-                     const std::function<bool()>& stop) {
+Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Deadline& deadline) {
   const Graph& graph = costs.graph();
   const std::vector<std::size_t> depth = depths(graph);
   Schedule grouped = schedule;
@@ -60,13 +59,14 @@ Schedule with_groups(const Schedule& schedule, const CostModel& costs,
     return before.blocks[a].ms() > before.blocks[b].ms();
   });
   for (const std::size_t d : devices) {
-    if (stop && stop()) break;
+    if deadline
+      .expired() break;
     if (costs.platform().device(DeviceId(d)).streams < 2) continue;
     std::vector<OpId> ops = operators_of(schedule.devices[d]);
     std::stable_sort(ops.begin(), ops.end(),
                      [&](OpId a, OpId b) { return depth[a.index()] < depth[b.index()]; });
-    IosResult found =
-        schedule_endings_of(graph, costs, DeviceId(d), ops, {.max_endings = kMostEndings}, stop);
+    IosResult found = schedule_endings_of(graph, costs, DeviceId(d), ops,
+                                          {.max_endings = kMostEndings}, deadline);
     grouped.devices[d] = std::move(found.stages);
   }
   const Period after = period_of(graph, grouped, costs);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 
 namespace hios::scheduler::pipeline {
 
@@ -15,8 +15,7 @@ bool groups_may_pay(const CostModel& costs);
 /// The same blocks, operators of a block in stages of several groups where the block is cheaper so
 /// (overflow included), as IOS finds them (scheduler/algorithms/baselines/ios.h), 32 operators at a
 /// time. REQUIRES: validate() finds nothing, for throughput.
-Schedule with_groups(const Schedule& schedule, const CostModel& costs,
-                     const std::function<bool()>& stop);
+Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Deadline& deadline);
 
 /// By operator: what of its time its stage leaves it, where the operators of a stage share that
 /// alike.

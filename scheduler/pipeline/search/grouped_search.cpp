@@ -29,45 +29,47 @@ constexpr std::int64_t kMostEndings = 1'000'000;  ///< of 32 operators
 
 class GroupedSearch {
  public:
-  GroupedSearch(const Graph& graph, const CostModel& costs, const SearchTime& time)
-      : graph_(graph), costs_(costs), time_(time) {
-    if (time.seconds_left) all_seconds_ = time.seconds_left();
-  }
+  GroupedSearch(const Graph& graph, const CostModel& costs, const Deadline& deadline)
+      : graph_(graph), costs_(costs), deadline_(deadline), seconds_(deadline.seconds_left()) {}
 
   void run(const PartitionSearchOptions& options, double bound_ms, std::uint64_t seed,
            const std::function<void(std::string_view)>& progress) {
     const PartitionSearchOptions third{(options.moves + 2) / 3};
-    const auto search = [&](std::span<const double> shares, const std::function<bool()>& stop) {
+    const auto search = [&](std::span<const double> shares, double left) {
       const PipelineProblem problem(graph_, costs_, shares);
-      const SlicedOrder found = search_orders(problem, third, bound_ms, seed, stop, progress);
+      const Deadline part = leaving(left);
+      const SlicedOrder found = search_orders(problem, third, bound_ms, seed, part, progress);
+      timed_out_ = timed_out_ || part.expired();
       return schedule_of(problem, found.order, found.slicing);
     };
-    const Schedule blocks = search({}, stop_at(kFirst.of_search));
+    const auto group = [&](const Schedule& schedule, double left) {
+      const Deadline part = leaving(left);
+      Schedule grouped = with_groups(schedule, costs_, part);
+      timed_out_ = timed_out_ || part.expired();
+      return grouped;
+    };
+    const Schedule blocks = search({}, kFirst.of_search);
     take(blocks);
-    Schedule grouped = with_groups(blocks, costs_, stop_at(kFirst.of_groups));
+    Schedule grouped = group(blocks, kFirst.of_groups);
     take(grouped);
-    take_from_latency(stop_at(kLeftOfLatency));
+    take_from_latency(leaving(kLeftOfLatency));
     for (const Left& left : kOthers) {
-      if (period_ms_ <= bound_ms || late()) return;
-      const Schedule again = search(shares_in_stages(grouped, costs_), stop_at(left.of_search));
-      grouped = with_groups(again, costs_, stop_at(left.of_groups));
+      if (period_ms_ <= bound_ms || deadline_.expired()) return;
+      const Schedule again = search(shares_in_stages(grouped, costs_), left.of_search);
+      grouped = group(again, left.of_groups);
       take(again);
       take(grouped);
     }
   }
 
   double period_ms() const { return period_ms_; }
-  TimedSchedule found() { return {std::move(best_), by_time_}; }
+  TimedSchedule found() { return {std::move(best_), timed_out_}; }
 
  private:
-  bool late() { return late_ = late_ || (time_.out_of_time && time_.out_of_time()); }
-  std::function<bool()> stop_at(double share) {
-    return [this, share] {
-      const bool ended =
-          late() || (time_.seconds_left && time_.seconds_left() < share * all_seconds_);
-      by_time_ = by_time_ || ended;
-      return ended;
-    };
+  /// Returns the deadline that leaves this share of all the time.
+  Deadline leaving(double share) const {
+    if (!deadline_.has_time_limit()) return deadline_;
+    return deadline_.within(deadline_.seconds_left() - share * seconds_);
   }
 
   /// Where it keeps all rules and is shorter.
@@ -78,7 +80,7 @@ class GroupedSearch {
     best_ = std::move(schedule);
   }
 
-  void take_from_latency(const std::function<bool()>& stop) {
+  void take_from_latency(const Deadline& deadline) {
     if (graph_.size() > kMostForLatency) return;
     const auto take_valid = [this](Schedule schedule) {
       if (validate(graph_, costs_.platform(), schedule, Objective::kThroughput).empty()) {
@@ -86,10 +88,10 @@ class GroupedSearch {
       }
     };
     try {
-      const Schedule paths = map_longest_paths(graph_, costs_, {}, stop).schedule;
+      const Schedule paths = map_longest_paths(graph_, costs_, {}, deadline).schedule;
       if (ring_of_blocks(graph_, paths).empty()) {
-        take_valid(parallelize(graph_, costs_, paths, kWindow, stop).schedule);
-        take_valid(with_groups(paths, costs_, stop));
+        take_valid(parallelize(graph_, costs_, paths, kWindow, deadline).schedule);
+        take_valid(with_groups(paths, costs_, deadline));
       }
     } catch (const InputError&) {
       // It may find no place for operators that have one in blocks.
@@ -99,21 +101,22 @@ class GroupedSearch {
       for (std::size_t v = 0; v < graph_.size(); ++v) {
         able = able && costs_.can_run(OpId(v), DeviceId(d));
       }
-      if (!able || stop()) continue;
+      if (!able || deadline.expired()) continue;
       Schedule alone{std::vector<std::vector<Stage>>(costs_.platform().size())};
       alone.devices[d] =
-          schedule_endings(graph_, costs_, DeviceId(d), {.max_endings = kMostEndings}, stop).stages;
+          schedule_endings(graph_, costs_, DeviceId(d), {.max_endings = kMostEndings}, deadline)
+              .stages;
       take_valid(std::move(alone));
       break;  // one is enough: blocks alone on a device are seldom the shortest
     }
+    timed_out_ = timed_out_ || deadline.expired();
   }
 
   const Graph& graph_;
   const CostModel& costs_;
-  const SearchTime& time_;
-  double all_seconds_ = 0;
-  bool late_ = false;     // time is up
-  bool by_time_ = false;  // it ended a part of the search
+  const Deadline& deadline_;
+  double seconds_;          // at the begin
+  bool timed_out_ = false;  // a part of the search
   Schedule best_;
   double period_ms_ = std::numeric_limits<double>::infinity();
 };
@@ -122,12 +125,12 @@ class GroupedSearch {
 
 PartitionSearchResult search_grouped(const Graph& graph, const CostModel& costs,
                                      const PartitionSearchOptions& options, double bound_ms,
-                                     std::uint64_t seed, const SearchTime& time,
+                                     std::uint64_t seed, const Deadline& deadline,
                                      const std::function<void(std::string_view)>& progress) {
   if (!groups_may_pay(costs)) {
-    return search_partitions(graph, costs, options, bound_ms, seed, time.out_of_time, progress);
+    return search_partitions(graph, costs, options, bound_ms, seed, deadline, progress);
   }
-  GroupedSearch search(graph, costs, time);
+  GroupedSearch search(graph, costs, deadline);
   search.run(options, bound_ms, seed, progress);
   const bool optimal = search.period_ms() <= bound_ms;
   return {search.found(), optimal};

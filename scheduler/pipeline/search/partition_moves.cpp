@@ -58,14 +58,14 @@ PartitionAnnealing::PartitionAnnealing(const PipelineProblem& problem, Random& r
     : problem_(problem), random_(random), mark_(problem.size(), 0) {}
 
 void PartitionAnnealing::run(Partition& partition, std::int64_t moves, double bound_ms,
-                             const std::function<bool()>& stop) {
+                             const Deadline& deadline) {
   double period_ms = partition.period_ms();
   Partition::Layout best = partition.layout();
   const double hottest = kHottest * period_ms;
   double energy = energy_of(partition), temperature = hottest;
   for (std::int64_t i = 0; i < moves; ++i) {
     if (i % kMovesBetweenLooks == 0) {
-      if ((stop && stop()) || period_ms <= bound_ms) break;
+      if (deadline.expired() || period_ms <= bound_ms) break;
       temperature =
           hottest * halved(kHalvings * static_cast<double>(i) / static_cast<double>(moves));
     }

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "scheduler/deadline.h"
 #include "scheduler/pipeline/search/partition.h"
 
 namespace hios::scheduler::pipeline {
@@ -20,9 +20,8 @@ class PartitionAnnealing {
   PartitionAnnealing(const PipelineProblem& problem, Random& random);
 
   /// As many moves, cooler and cooler, unless the most expensive block gets as cheap as `bound_ms`
-  /// or `stop` says so. Leaves the best that it met in `partition`.
-  void run(Partition& partition, std::int64_t moves, double bound_ms,
-           const std::function<bool()>& stop);
+  /// or the deadline expires. Leaves the best that it met in `partition`.
+  void run(Partition& partition, std::int64_t moves, double bound_ms, const Deadline& deadline);
 
  private:
   bool propose(Partition& partition);

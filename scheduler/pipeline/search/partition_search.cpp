@@ -41,15 +41,15 @@ SliceGraphOptions start_of(const PipelineProblem& problem) {
 }  // namespace
 
 SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchOptions& options,
-                          double bound_ms, std::uint64_t seed, const std::function<bool()>& stop,
+                          double bound_ms, std::uint64_t seed, const Deadline& deadline,
                           const std::function<void(std::string_view)>& progress) {
   const Slicer slicer(problem);
   bound_ms = std::max(bound_ms, slicer.simple_bound_ms());
   // From the same numbers as slice-graph where slices count most, so as not to be behind it.
   const char* const numbers = moves_are_exact(problem) ? "best" : "slice-graph";
-  SlicedOrder best = slice_orders(problem, start_of(problem), seed, numbers, stop);
+  SlicedOrder best = slice_orders(problem, start_of(problem), seed, numbers, deadline);
   std::vector<Vertex> deep = depth_first_order(problem);
-  Slicing sliced = slicer.slice(deep, best.slicing.period_ms, stop);
+  Slicing sliced = slicer.slice(deep, best.slicing.period_ms, deadline);
   if (sliced.period_ms < best.slicing.period_ms) best = {std::move(deep), std::move(sliced)};
   Random random(seed, "partitions");
   PartitionAnnealing annealing(problem, random);
@@ -58,16 +58,16 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
   if (problem.size() < 2 || problem.devices() < 2) return best;
   // What looks as cheap as the bound to moves is not always.
   const bool exact = moves_are_exact(problem);
-  while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !stop()) {
+  while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !deadline.expired()) {
     Partition partition(problem, best.order, best.slicing);
-    annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, stop);
+    annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, deadline);
     left -= std::min(round, left);
     round = std::min(2 * round, std::numeric_limits<std::int64_t>::max() / 4);
     // The blocks first, as they are: of the last round time leaves no slicing.
     std::vector<Vertex> order = partition.order();
     Slicing slicing = partition.slicing(order);
     const double below_ms = std::min(slicing.period_ms, best.slicing.period_ms);
-    Slicing better = slicer.slice(order, below_ms, stop);
+    Slicing better = slicer.slice(order, below_ms, deadline);
     if (better.period_ms < below_ms) slicing = std::move(better);
     if (slicing.period_ms < best.slicing.period_ms) best = {std::move(order), std::move(slicing)};
     if (progress) progress("period " + std::to_string(best.slicing.period_ms) + " ms");
@@ -77,15 +77,12 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
 
 PartitionSearchResult search_partitions(const Graph& graph, const CostModel& costs,
                                         const PartitionSearchOptions& options, double bound_ms,
-                                        std::uint64_t seed,
-                                        const std::function<bool()>& out_of_time,
+                                        std::uint64_t seed, const Deadline& deadline,
                                         const std::function<void(std::string_view)>& progress) {
   const PipelineProblem problem(graph, costs);
-  bool late = false;
-  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
-  const SlicedOrder best = search_orders(problem, options, bound_ms, seed, stop, progress);
+  const SlicedOrder best = search_orders(problem, options, bound_ms, seed, deadline, progress);
   bound_ms = std::max(bound_ms, Slicer(problem).simple_bound_ms());
-  return {{schedule_of(problem, best.order, best.slicing), late},
+  return {{schedule_of(problem, best.order, best.slicing), deadline.expired()},
           best.slicing.period_ms <= bound_ms * kRounding};
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string_view>
 
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 #include "scheduler/pipeline/pipeline_problem.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
@@ -11,7 +12,7 @@
 namespace hios::scheduler::pipeline {
 
 struct PartitionSearchOptions {
-  std::int64_t moves = 0;  ///< for the same schedule on any machine; 0: until `out_of_time`
+  std::int64_t moves = 0;  ///< for the same schedule on any machine; 0: until the deadline
 };
 
 /// What was found, and whether nothing can be shorter.
@@ -25,17 +26,16 @@ struct PartitionSearchResult {
 /// (partition_moves.h), in rounds each twice as long; after each the blocks in a row are an order,
 /// whose slicing is never worse (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
 /// Guarantees for Pipelined DNN Inference", Theorem 4.3), and the next round begins with the best.
-/// Ends at `bound_ms`, or the bound that Slicer knows, or where `stop` says so. Throws as
+/// Ends at `bound_ms`, or the bound that Slicer knows, or where the deadline expires. Throws as
 /// slice_orders().
 SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchOptions& options,
-                          double bound_ms, std::uint64_t seed, const std::function<bool()>& stop,
+                          double bound_ms, std::uint64_t seed, const Deadline& deadline,
                           const std::function<void(std::string_view)>& progress);
 
 /// Its blocks, each run an operator at a time.
 PartitionSearchResult search_partitions(const Graph& graph, const CostModel& costs,
                                         const PartitionSearchOptions& options, double bound_ms,
-                                        std::uint64_t seed,
-                                        const std::function<bool()>& out_of_time,
+                                        std::uint64_t seed, const Deadline& deadline,
                                         const std::function<void(std::string_view)>& progress);
 
 }  // namespace hios::scheduler::pipeline

@@ -34,7 +34,7 @@ std::vector<double> child_of(const Chromosome& elite, const Chromosome& other, d
 void evolve_keys(std::size_t keys, const GeneticOptions& options, std::uint64_t seed,
                  const std::vector<std::vector<double>>& starts,
                  const std::function<double(std::span<const double>)>& fitness,
-                 const std::function<bool()>& stop) {
+                 const Deadline& deadline) {
   Random random(seed, "genetic keys");
   const std::size_t size = std::max<std::size_t>(options.population, 1);
   const auto share = [&](double part) {
@@ -44,7 +44,8 @@ void evolve_keys(std::size_t keys, const GeneticOptions& options, std::uint64_t 
   const std::size_t mutants = std::min(share(options.mutants), size - elites);
   std::vector<Chromosome> population;
   const auto add = [&](std::vector<double> drawn, std::vector<Chromosome>& to) {
-    if (stop && stop()) return false;
+    if deadline
+      .expired() return false;
     const double value = fitness(drawn);
     to.push_back({std::move(drawn), value});
     return true;

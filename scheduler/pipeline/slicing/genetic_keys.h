@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "scheduler/deadline.h"
+
 namespace hios::scheduler::pipeline {
 
 /// Biased random-key genetic algorithm: Gonçalves and Resende, "Biased random-key genetic
@@ -20,11 +22,11 @@ struct GeneticOptions {
 };
 
 /// Calls `fitness` (less is better) for population · generations chromosomes at most, fewer where
-/// elites live on; ends when `stop` says so. The best is whatever `fitness` remembers. `starts` are
-/// chromosomes of the first generation.
+/// elites live on; ends when the deadline expires. The best is whatever `fitness` remembers.
+/// `starts` are chromosomes of the first generation.
 void evolve_keys(std::size_t keys, const GeneticOptions& options, std::uint64_t seed,
                  const std::vector<std::vector<double>>& starts,
                  const std::function<double(std::span<const double>)>& fitness,
-                 const std::function<bool()>& stop);
+                 const Deadline& deadline);
 
 }  // namespace hios::scheduler::pipeline

@@ -44,11 +44,11 @@ class BestSlicing {
   explicit BestSlicing(const PipelineProblem& problem) : slicer_(problem) {}
 
   /// The period of the order's slicing; infinite where it has none below that, or time is up.
-  double judge(std::vector<Vertex> order, const std::function<bool()>& stop = {},
+  double judge(std::vector<Vertex> order, const Deadline& deadline = {},
                double below_ms = kInfinite) {
     const auto [seen, added] = periods_ms_.try_emplace(fingerprint(order), kInfinite);
     if (!added) return seen->second;
-    Slicing slicing = slicer_.slice(order, below_ms, stop);
+    Slicing slicing = slicer_.slice(order, below_ms, deadline);
     seen->second = slicing.period_ms;
     if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
     return seen->second;
@@ -83,17 +83,17 @@ double arrangement(const PipelineProblem& problem, std::span<const Vertex> order
 }
 
 void search_random(const PipelineProblem& problem, std::size_t orders, std::uint64_t seed,
-                   const std::function<bool()>& stop, BestSlicing& best) {
+                   const Deadline& deadline, BestSlicing& best) {
   Random random(seed, "orders");
   std::vector<double> priorities(problem.size());
-  for (std::size_t i = 0; i < orders && !stop(); ++i) {
+  for (std::size_t i = 0; i < orders && !deadline.expired(); ++i) {
     for (double& priority : priorities) priority = random.uniform();
-    best.judge(order_by_priority(problem, priorities), stop, best.period_ms());
+    best.judge(order_by_priority(problem, priorities), deadline, best.period_ms());
   }
 }
 
 void search_arrangement(const PipelineProblem& problem, const GeneticOptions& genetic,
-                        std::uint64_t seed, bool weighted, const std::function<bool()>& stop,
+                        std::uint64_t seed, bool weighted, const Deadline& deadline,
                         BestSlicing& best) {
   double shortest = kInfinite;
   evolve_keys(
@@ -103,17 +103,17 @@ void search_arrangement(const PipelineProblem& problem, const GeneticOptions& ge
         const double length = arrangement(problem, order, weighted);
         if (length < shortest) {
           shortest = length;
-          best.judge(std::move(order), stop, best.period_ms());
+          best.judge(std::move(order), deadline, best.period_ms());
         }
         return length;
       },
-      stop);
+      deadline);
 }
 
 [[noreturn]] void refuse(const PipelineProblem& problem, std::string_view algorithm,
-                         const std::function<bool()>& stop) {
+                         const Deadline& deadline) {
   // Where no placement at all fits, that is the reason.
-  (void)pack_operators(problem.graph(), problem.costs(), algorithm, stop);
+  (void)pack_operators(problem.graph(), problem.costs(), algorithm, deadline);
   throw InputError(
       std::string(algorithm) +
       ": found no way to cut the operators into blocks, one a device, that form no cycle "
@@ -132,46 +132,42 @@ OrderSearch order_search_named(std::string_view name) {
 }
 
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
-                         std::uint64_t seed, std::string_view algorithm,
-                         const std::function<bool()>& stop) {
+                         std::uint64_t seed, std::string_view algorithm, const Deadline& deadline) {
   BestSlicing best(problem);
-  if (stop)
-    best.judge_coarsely(problem.given_order());  // so that there is a schedule, whatever the time
-  best.judge(problem.given_order(), best.period_ms() < kInfinite ? stop : std::function<bool()>());
+  best.judge_coarsely(problem.given_order());  // so that there is a schedule, whatever the time
+  best.judge(problem.given_order(), best.period_ms() < kInfinite ? deadline : Deadline());
   const GeneticOptions genetic{.population = options.population,
                                .generations = options.generations};
   switch (options.order) {
     case OrderSearch::kGiven:
       break;
     case OrderSearch::kRandom:
-      search_random(problem, options.population * options.generations, seed, stop, best);
+      search_random(problem, options.population * options.generations, seed, deadline, best);
       break;
     case OrderSearch::kGenetic:
       evolve_keys(
           problem.size(), genetic, seed, {},
           [&](std::span<const double> priorities) {
-            return best.judge(order_by_priority(problem, priorities), stop);
+            return best.judge(order_by_priority(problem, priorities), deadline);
           },
-          stop);
+          deadline);
       break;
     case OrderSearch::kArrangement:
     case OrderSearch::kWeightedArrangement:
       search_arrangement(problem, genetic, seed, options.order == OrderSearch::kWeightedArrangement,
-                         stop, best);
+                         deadline, best);
       break;
   }
-  if (best.period_ms() == kInfinite) refuse(problem, algorithm, stop);
+  if (best.period_ms() == kInfinite) refuse(problem, algorithm, deadline);
   return best.take();
 }
 
 TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
                           const SliceGraphOptions& options, std::uint64_t seed,
-                          const std::function<bool()>& out_of_time) {
+                          const Deadline& deadline) {
   const PipelineProblem problem(graph, costs);
-  bool late = false;
-  const std::function<bool()> stop = [&] { return late = late || (out_of_time && out_of_time()); };
-  const SlicedOrder best = slice_orders(problem, options, seed, "slice-graph", stop);
-  return {schedule_of(problem, best.order, best.slicing), late};
+  const SlicedOrder best = slice_orders(problem, options, seed, "slice-graph", deadline);
+  return {schedule_of(problem, best.order, best.slicing), deadline.expired()};
 }
 
 }  // namespace hios::scheduler::pipeline

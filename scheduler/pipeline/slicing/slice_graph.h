@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/timeline.h"
 #include "scheduler/pipeline/pipeline_problem.h"
 #include "scheduler/pipeline/slicing/slicing.h"
@@ -36,12 +36,11 @@ struct SlicedOrder {
   Slicing slicing;
 };
 
-/// Of population · generations orders, the graph's own and what `stop` leaves of the others, the
-/// one whose most expensive block is cheapest; the same seed gives the same. Throws InputError,
+/// Of population · generations orders, the graph's own and what the deadline leaves of the others,
+/// the one whose most expensive block is cheapest; the same seed gives the same. Throws InputError,
 /// which names the algorithm, where no order has a slicing.
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
-                         std::uint64_t seed, std::string_view algorithm,
-                         const std::function<bool()>& stop);
+                         std::uint64_t seed, std::string_view algorithm, const Deadline& deadline);
 
 /// SliceGraph of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined
 /// DNN Inference" (section 4, appendix C.1): the blocks of slice_orders(), each run an operator at
@@ -49,6 +48,6 @@ SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions
 /// operator.
 TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
                           const SliceGraphOptions& options, std::uint64_t seed,
-                          const std::function<bool()>& out_of_time);
+                          const Deadline& deadline);
 
 }  // namespace hios::scheduler::pipeline

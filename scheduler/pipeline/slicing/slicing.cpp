@@ -90,13 +90,13 @@ class SlicingTable {
     }
   }
 
-  /// What costs at most `limit_ms`; false where `stop` ended it.
-  bool fill(double limit_ms, const std::function<bool()>& stop) {
+  /// What costs at most `limit_ms`; false where the deadline ended it.
+  bool fill(double limit_ms, const Deadline& deadline) {
     std::fill(value_.begin(), value_.end(), kInfinite);
     std::fill_n(value_.begin(), states_, 0.0);
     SegmentScan scan(problem_, order_);
     while (scan.advance()) {
-      if (stop && scan.end() % 64 == 0 && stop()) return false;
+      if (deadline.expired_at(scan.end(), 64)) return false;
       if (!find_useful_states(scan.end() + 1, limit_ms)) continue;
       if (peaks_) peaks_->restart(scan.end());
       for (ClassCost& cost : costs_) cost.restart();
@@ -257,7 +257,7 @@ void Slicer::list_states() {
 }
 
 Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
-                      const std::function<bool()>& stop) const {
+                      const Deadline& deadline) const {
   if (order.empty()) return {{}, 0};
   SlicingTable table(*problem_, order, states_, previous_, in_order_);
   double all_ms = 0;  // no block costs more than all vertices and all tensors, sent and received
@@ -266,7 +266,7 @@ Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
   while (true) {
     const bool last = limit_ms >= below_ms || limit_ms > simple_bound_ms_ * 1e3 + all_ms;
     if (last) limit_ms = std::nextafter(below_ms, 0.0);
-    if (!table.fill(limit_ms, stop)) return {};
+    if (!table.fill(limit_ms, deadline)) return {};
     if (table.period_ms() <= limit_ms && table.period_ms() < below_ms) return table.slicing();
     if (last) return {};
     limit_ms *= kNextLimit;

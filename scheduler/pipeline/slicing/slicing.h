@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "hios/schedule/schedule.h"
+#include "scheduler/deadline.h"
 #include "scheduler/pipeline/pipeline_problem.h"
 
 namespace hios::scheduler::pipeline {
@@ -43,11 +43,11 @@ class Slicer {
   explicit Slicer(const PipelineProblem& problem);
 
   /// REQUIRES: a topological order of all vertices. `below_ms`: what costs as much is of no
-  /// interest; nothing is found where there is nothing below. Ends early where `stop` says so, with
-  /// nothing.
+  /// interest; nothing is found where there is nothing below. Ends early where the deadline
+  /// expires, with nothing.
   Slicing slice(std::span<const Vertex> order,
                 double below_ms = std::numeric_limits<double>::infinity(),
-                const std::function<bool()>& stop = {}) const;
+                const Deadline& deadline = {}) const;
 
   /// Blocks of about the same work, filled one after the other in the order of the classes, for
   /// when there is no time; nothing where devices cannot run or hold them so. About linear.

@@ -205,7 +205,7 @@ class Search {
       const std::size_t label = work_.label[w];
       for (std::size_t d = 0; d < devices_; ++d) {
         if (work_.time[work_.at(w, d)] == kInfinity) continue;
-        stopped_ = (limits_.stop && limits_.stop()) || next_.size() > limits_.width;
+        stopped_ = limits_.deadline.expired() || next_.size() > limits_.width;
         if (stopped_) return;
         const bool tied = label != Work::kNoLabel && front.homes[label] != kNone;
         if (!tied || front.homes[label] == d) expand(front, r, d, most);

@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <utility>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/split/diagram/diagram_problem.h"
 
 namespace hios::scheduler::split {
 
 struct BegunLimits {
-  double below_ms = 0;              ///< what takes as long or longer is of no interest
-  std::size_t width = 1000;         ///< begun schedules of as many operators, more or less
-  std::function<bool()> stop = {};  ///< (optional) ends it early; cheap, asked often
+  double below_ms = 0;       ///< what takes as long or longer is of no interest
+  std::size_t width = 1000;  ///< begun schedules of as many operators, more or less
+  Deadline deadline = {};    ///< asked often
 };
 
 struct BegunResult {
@@ -26,7 +26,8 @@ struct BegunResult {
 /// Searches all schedules at once: those of no operator, of one, of two, and so on, of each set of
 /// operators those alone that no other makes needless (proof in begun.cpp). Where there are more
 /// than `width`, several are replaced by one that is better than each, and the bound becomes less.
-/// The same arguments give the same result unless `stop` ends it. REQUIRES: below_ms is finite.
+/// The same arguments give the same result unless the deadline ends it. REQUIRES: below_ms is
+/// finite.
 BegunResult search_begun(const Work& work, const BegunLimits& limits);
 
 }  // namespace hios::scheduler::split

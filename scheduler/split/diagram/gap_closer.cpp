@@ -33,8 +33,6 @@ constexpr std::size_t kMostKept = 15'000'000;  // begun schedules of all lengths
 constexpr int kMostFailures = 2;               // in a round
 constexpr double kSmall = 0.002;               // of a latency: then all of it is asked for
 
-bool out_of_time(const Context& context) { return context.out_of_time && context.out_of_time(); }
-
 }  // namespace
 
 Closer::Closer(const CostModel& costs, double low_ms, double known_ms)
@@ -62,30 +60,30 @@ void Closer::run(std::size_t rounds, const Context& context) {
   while (round_ < std::min(rounds, kMostRounds) && !closed()) {
     if (!raised_) raise_ends(kSizes[round_], context);
     if (!closed()) search(kSizes[round_], context);
-    if (out_of_time(context)) return;
+    if (context.deadline.expired()) return;
     raised_ = false;
     ++round_;
   }
 }
 
 void Closer::raise_ends(const Size& size, const Context& context) {
-  const TailLimits limits{known_ms_, size.window, size.window_width, context.out_of_time};
+  const TailLimits limits{known_ms_, size.window, size.window_width, context.deadline};
   raise_tails(work_, limits);
   Work turned = mirrored(work_);
   raise_tails(turned, limits);
   work_ = mirrored(turned);
   raise(longest_path_ms(work_));
-  raised_ = !out_of_time(context);
+  raised_ = !context.deadline.expired();
 }
 
 void Closer::search(const Size& size, const Context& context) {
   const std::size_t width = std::min(size.width, kMostKept / work_.operators);
   double share = 0.5;
-  for (int failures = 0; failures < kMostFailures && !closed() && !out_of_time(context);) {
+  for (int failures = 0; failures < kMostFailures && !closed() && !context.deadline.expired();) {
     const double between = known_ms_ - bound_ms_;
     const bool small = between < kSmall * known_ms_;
     const double below = small ? known_ms_ : bound_ms_ + share * between;
-    const BegunResult found = search_begun(work_, {below, width, context.out_of_time});
+    const BegunResult found = search_begun(work_, {below, width, context.deadline});
     raise(found.bound_ms);
     if (found.bound_ms >= below) continue;
     ++failures;

@@ -42,7 +42,7 @@ class Tails {
   }
 
  private:
-  bool stopped() const { return limits_.stop && limits_.stop(); }
+  bool stopped() const { return limits_.deadline.expired(); }
 
   /// An operator and the first in order of those that it leads to, as far as there are paths
   /// within.
@@ -87,7 +87,7 @@ class Tails {
     for (double step = kFirstStep * length; step > 0 && tail < most && !stopped();
          step *= kGrowth) {
       const double below = std::min(most, tail + step);
-      const double bound = search_begun(window, {below, limits_.width, limits_.stop}).bound_ms;
+      const double bound = search_begun(window, {below, limits_.width, limits_.deadline}).bound_ms;
       tail = std::max(tail, bound);
       if (bound < below) break;
     }

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
+#include "scheduler/deadline.h"
 #include "scheduler/split/diagram/diagram_problem.h"
 
 namespace hios::scheduler::split {
 
 struct TailLimits {
-  double below_ms = 0;              ///< what takes as long or longer is of no interest
-  std::size_t window = 12;          ///< operators of which one's tail is made
-  std::size_t width = 200;          ///< of each search (begun.h)
-  std::function<bool()> stop = {};  ///< (optional) ends it early; cheap, asked often
+  double below_ms = 0;      ///< what takes as long or longer is of no interest
+  std::size_t window = 12;  ///< operators of which one's tail is made
+  std::size_t width = 200;  ///< of each search (begun.h)
+  Deadline deadline = {};   ///< asked often
 };
 
 /// Raises tails, by what follows an operator and shares devices; where none is left of a device for

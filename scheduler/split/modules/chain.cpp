@@ -66,7 +66,7 @@ class Chain {
         if (!pair->closed) open.push_back(pair);
       }
       const bool hopeless = shortest.ms >= known_ms_ * (1 - milp::kTolerance);
-      if (open.empty() || hopeless || prover_.out_of_time()) break;
+      if (open.empty() || hopeless || prover_.timed_out()) break;
       close(open);
     }
     compose(result);

@@ -71,7 +71,7 @@ class Way {
     while (true) {
       std::vector<std::shared_ptr<const Piece>> open;
       const double ms = shortest(open);
-      if (open.empty() || prover_.out_of_time()) return ms;
+      if (open.empty() || prover_.timed_out()) return ms;
       const auto nodes = static_cast<double>(nodes_.size() + 1);
       prover_.prove(open, prover_.seconds_left() * std::max(0.1, 1 / nodes));
     }
@@ -225,7 +225,7 @@ double part_bound_ms(const CostModel& costs, std::size_t channels, Prover& prove
   for (const std::size_t size : sizes) {
     const auto cuts = cuts_along(graph, graph.topological(), size, channels);
     for (const bool mirrored : {false, true}) {
-      if (prover.out_of_time()) return best_ms;
+      if (prover.timed_out()) return best_ms;
       best_ms = std::max(best_ms, Way(costs, reach, cuts, mirrored, prover).run());
     }
     if (cuts.size() == 1) break;

@@ -24,23 +24,15 @@ constexpr double kShareOfClosing = 0.5;       // of a piece's time
 Context within(const Context& context, double seconds) {
   Context part;
   part.seed = context.seed;
-  part.out_of_time = context.out_of_time;
-  if (!context.seconds_left || !std::isfinite(seconds)) {
-    part.seconds_left = context.seconds_left;
-    return part;
-  }
-  const double until = std::max(0.0, context.seconds_left() - seconds);
-  part.seconds_left = [left = context.seconds_left, until] { return left() - until; };
-  part.out_of_time = [late = context.out_of_time, left = context.seconds_left, until] {
-    return (late && late()) || left() <= until;
-  };
+  part.deadline = context.deadline.within(seconds);
+  ;
   return part;
 }
 
 double Prover::quick_low_ms(const Piece& piece) {
   if (!piece.possible()) return std::numeric_limits<double>::infinity();
   const auto [at, is_new] = quick_.try_emplace(piece.key(), 0);
-  if (is_new) at->second = lower_bound(piece.graph(), piece.costs(), context_.out_of_time).ms;
+  if (is_new) at->second = lower_bound(piece.graph(), piece.costs(), context_.deadline).ms;
   return at->second;
 }
 

@@ -42,12 +42,9 @@ class Prover {
   void prove(const std::vector<std::shared_ptr<const Piece>>& pieces, double seconds);
 
   std::size_t solved() const { return proofs_.size(); }
-  bool out_of_time() const { return context_.out_of_time && context_.out_of_time(); }
+  bool timed_out() const { return context_.deadline.expired(); }
   /// Infinity where there is no limit.
-  double seconds_left() const {
-    return context_.seconds_left ? context_.seconds_left()
-                                 : std::numeric_limits<double>::infinity();
-  }
+  double seconds_left() const { return context_.deadline.seconds_left(); }
 
  private:
   Proof proof_of(const Piece& piece, double seconds) const;

@@ -67,7 +67,8 @@ TEST(Variants, TheShortestCountsAndOnlyTheFirstMayRefuse) {
   const Variant serial = on(test::v({1, 2}), {}), parallel = on(test::v({1}), test::v({2}));
   const Variant refuses = [](const CostModel&) -> TimedSchedule { throw InputError("no room"); };
   const auto latency = [&](const std::vector<Variant>& variants, bool late) {
-    const TimedSchedule found = shortest(graph, costs, variants, true, [late] { return late; });
+    const TimedSchedule found =
+        shortest(graph, costs, variants, true, Deadline([late] { return late; }));
     return simulate(graph, found.schedule, costs).latency_ms;
   };
   EXPECT_EQ(latency({serial, refuses, parallel}, false), 2);

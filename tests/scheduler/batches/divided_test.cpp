@@ -174,8 +174,7 @@ TEST(Divided, WithoutTimeThereIsAScheduleAllTheSame) {
   Random random(1, "no time");
   const Case one(3, 3, 2, random);
   Context context;
-  context.out_of_time = [] { return true; };
-  context.seconds_left = [] { return 0.0; };
+  context.deadline = Deadline([] { return true; }, [] { return 0.0; }, 0);
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.exact && milp::solvers().empty()) continue;
     SCOPED_TRACE(algorithm.name);

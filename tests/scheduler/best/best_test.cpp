@@ -226,20 +226,20 @@ TEST(Best, StopsWhenTimeIsUpWithWhatItHas) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   Context context;
   std::atomic<int> asked = 0;
-  context.out_of_time = [&] { return ++asked > 2000; };
+  context.deadline = Deadline([&] { return ++asked > 2000; });
   const BestResult late = search_for(costs, 0, 2, context);
-  EXPECT_TRUE(late.out_of_time);
+  EXPECT_TRUE(late.timed_out);
   EXPECT_FALSE(late.optimal);
   EXPECT_LT(asked, 2100) << "asked again and again after it said that time is up";
-  context.out_of_time = [] { return true; };
-  EXPECT_TRUE(search_for(costs, 0, 2, context).out_of_time);
+  context.deadline = Deadline([] { return true; });
+  EXPECT_TRUE(search_for(costs, 0, 2, context).timed_out);
 }
 
 /// The least latency of all algorithms that `best` starts from, out of time from the beginning.
 double least_without_time(const CostModel& costs, const LowerBound& bound) {
   Context context;
   context.bound = bound;
-  context.out_of_time = [] { return true; };
+  context.deadline = Deadline([] { return true; });
   double least = std::numeric_limits<double>::infinity();
   for (const Algorithm& algorithm : built_in().all()) {
     if (!is_a_start(algorithm)) continue;
@@ -264,7 +264,7 @@ void expect_no_worse_whenever_time_runs_out(const CostModel& costs) {
       SCOPED_TRACE("calls " + std::to_string(calls) + ", threads " + std::to_string(threads));
       std::atomic<int> asked = 0;
       Context context;
-      context.out_of_time = [&] { return ++asked > calls; };
+      context.deadline = Deadline([&] { return ++asked > calls; });
       BestOptions options;
       options.threads = threads;
       const BestResult result = search(graph, costs, options, bound.ms, context);
@@ -306,7 +306,7 @@ TEST(Best, EndsAtTheBound) {
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   Context context;
-  context.out_of_time = [] { return false; };
+  context.deadline = Deadline([] { return false; });
   const BestResult result = search_for(costs, 0, 2, context);
   EXPECT_TRUE(result.optimal);
   EXPECT_EQ(result.latency_ms, 6);

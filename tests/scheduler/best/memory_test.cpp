@@ -75,7 +75,8 @@ TEST(TightMemory, DevicesFilledInOrderKeepEveryConstraint) {
     const test::TightProblem problem = test::tight_problem(10 + seed, 0.05, seed);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     try {
-      const Schedule schedule = fill_in_order(problem.graph, costs, [&] { return seed % 2 == 0; });
+      const Schedule schedule =
+          fill_in_order(problem.graph, costs, Deadline([&] { return seed % 2 == 0; }));
       EXPECT_TRUE(validate(problem.graph, problem.platform, schedule).empty());
       ++found;
     } catch (const InputError&) {

@@ -289,13 +289,13 @@ TEST(Bounds, StopsSoonWithWhatThereIsByThen) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const std::vector<LowerBound> whole = all_bounds(graph, costs);
   int needed = 0;
-  all_bounds(graph, costs, [&] { return ++needed < 0; });
+  all_bounds(graph, costs, Deadline([&] { return ++needed < 0; }));
   ASSERT_GT(needed, 30) << "it is asked in the long ones, too";
   double before = 0;
   for (int calls = 0; calls <= needed; calls += 1 + needed / 40) {
     SCOPED_TRACE("calls " + std::to_string(calls));
     int asked = 0;
-    const auto cut = all_bounds(graph, costs, [&] { return ++asked > calls; });
+    const auto cut = all_bounds(graph, costs, Deadline([&] { return ++asked > calls; }));
     EXPECT_LT(asked, calls + 25) << "asked again and again after it said stop";
     ASSERT_EQ(cut.size(), whole.size());
     double largest = 0;

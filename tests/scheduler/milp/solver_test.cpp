@@ -124,8 +124,7 @@ TEST_P(EverySolver, KeepsWhatItBeganWithWhenTimeIsUp) {
   const Program program = hard_program();
   const std::vector<double> start(program.columns.size(), 0);
   Limits limits;
-  limits.stop = [] { return true; };
-  limits.seconds_left = [] { return 0.0; };
+  limits.deadline = Deadline([] { return true; }, [] { return 0.0; }, 0);
   const Answer answer = solve(program, start, limits);
   EXPECT_TRUE(answer.status == Status::kFeasible || answer.status == Status::kUnknown ||
               answer.status == Status::kOptimal);

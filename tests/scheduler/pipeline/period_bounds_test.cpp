@@ -153,8 +153,8 @@ TEST(PeriodBounds, EndedEarlyAreStillBounds) {
           period_bound(which, made.graph, costs,
                        {.known_ms = known_ms,
                         .known = &known,
-                        .stop = [&] { return ++asked > most; },
-                        .seconds_left = [&] { return asked > most ? 0.0 : 1.0; }});
+                        .deadline = Deadline([&] { return ++asked > most; },
+                                             [&] { return asked > most ? 1.0 : 0.0; }, 1)});
       EXPECT_GE(found.bound.ms, simple_period_bound(made.graph, costs).ms);
       EXPECT_LE(found.bound.ms, known_ms + kRounding);
     }

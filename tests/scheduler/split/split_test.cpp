@@ -182,10 +182,10 @@ TEST_P(MilpSplit, OutOfTimeIsTheBestSoFar) {
       random_problem(parse_random_dag("modules=4,nodes=8,channels=2"), unlike());
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   Context late;
-  late.out_of_time = [] { return true; };
+  late.deadline = Deadline([] { return true; });
   const SplitResult result = solved(problem.graph, costs, solver(), late);
   EXPECT_FALSE(result.optimal);
-  EXPECT_TRUE(result.out_of_time);
+  EXPECT_TRUE(result.timed_out);
   EXPECT_GT(latency_ms(result, costs), 0);
 }
 

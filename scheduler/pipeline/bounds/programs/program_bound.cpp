@@ -19,12 +19,7 @@ constexpr double kClose = 1e-4;  ///< of the period: then that itself is tried a
 /// The options with that share of the time that is left. Keeps them.
 ProgramOptions with_share(const ProgramOptions& options, double share) {
   ProgramOptions part = options;
-  if (share >= 1 || !options.seconds_left) return part;
-  const double end_s = options.seconds_left() * (1 - share);
-  part.seconds_left = [&options, end_s] { return std::max(0.0, options.seconds_left() - end_s); };
-  part.stop = [&options, end_s] {
-    return (options.stop && options.stop()) || options.seconds_left() <= end_s;
-  };
+  if (share < 1) part.deadline = part.deadline.share(share);
   return part;
 }
 
@@ -36,10 +31,10 @@ class Raising {
       : costs_(costs), solver_(solver), options_(options), solve_(solve) {}
 
   ProgramBound bound() {
-    const bool timed = options_.seconds_left && std::isfinite(options_.known_ms);
+    const bool timed = options_.deadline.has_time_limit() && std::isfinite(options_.known_ms);
     best_ = solve_below(options_.known_ms, timed ? kFirstShare : 1);
     if (!timed || best_.finished || !best_.failure.empty()) return best_;
-    for (double step = kFirstStep; !out_of_time() && best_.failure.empty();) {
+    for (double step = kFirstStep; !options_.deadline.expired() && best_.failure.empty();) {
       const double gap_ms = options_.known_ms - best_.ms;
       const bool close = gap_ms <= kClose * options_.known_ms;
       const double below_ms = close ? options_.known_ms : best_.ms + step * gap_ms;
@@ -56,10 +51,6 @@ class Raising {
   }
 
  private:
-  bool out_of_time() const {
-    return (options_.stop && options_.stop()) || options_.seconds_left() <= 0;
-  }
-
   ProgramBound solve_below(double below_ms, double share) const {
     ProgramOptions options = with_share(options_, share);
     options.at_least_ms = std::min(std::max(options_.at_least_ms, best_.ms), below_ms);
@@ -100,7 +91,7 @@ ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
                            std::size_t parts) {
   if (made.program().terms > kMostTerms) return {0, false, kTooLarge};
   const ProgramOptions part = with_share(options, 1 / static_cast<double>(parts));
-  const milp::Limits limits{.stop = part.stop, .seconds_left = part.seconds_left};
+  const milp::Limits limits{.deadline = part.deadline};
   milp::Answer answer = solver.solve(made.program(), start, limits);
   milp::distrust(answer, made.program(), start);
   if (answer.status == milp::Status::kFailed) return {0, false, answer.message};

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/pipeline/bounds/least_costs.h"
 #include "scheduler/pipeline/bounds/programs/block_program.h"
@@ -24,8 +24,7 @@ struct ProgramOptions {
   double at_least_ms = 0;                                     ///< a lower bound
   double known_ms = std::numeric_limits<double>::infinity();  ///< the period of a known schedule
   const KnownBlocks* known = nullptr;                         ///< (optional) its blocks
-  std::function<bool()> stop = {};                            ///< (optional) as milp::Limits
-  std::function<double()> seconds_left = {};                  ///< (optional) the same
+  Deadline deadline = {};                                     ///< as milp::Limits
 };
 
 struct ProgramBound {

@@ -89,11 +89,11 @@ TEST(Baselines, TheSameSeedGivesTheSameScheduleAndTimeMayBeUp) {
     const auto run = [&](std::uint64_t seed) { return search(graph, costs, kSteps, seed, {}); };
     EXPECT_EQ(run(1).schedule, run(1).schedule);
     EXPECT_NE(run(1).schedule, run(2).schedule);
-    EXPECT_FALSE(run(1).out_of_time);
+    EXPECT_FALSE(run(1).timed_out);
     int asked = 0;
-    const auto soon = [&asked] { return ++asked > 3; };
+    const Deadline soon([&asked] { return ++asked > 3; });
     const TimedSchedule cut = search(graph, costs, kSteps, 1, soon);
-    EXPECT_TRUE(cut.out_of_time);
+    EXPECT_TRUE(cut.timed_out);
     EXPECT_TRUE(validate(graph, platform, cut.schedule).empty());
   }
 }

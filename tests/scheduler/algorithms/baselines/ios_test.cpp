@@ -87,7 +87,7 @@ TEST(Ios, BudgetAndTimeEndInTheBestFound) {
   for (std::int64_t budget : {1, 100, 10'000}) {
     const IosResult part = run(graph, 4, {.max_endings = budget});
     EXPECT_FALSE(part.optimal);
-    EXPECT_FALSE(part.out_of_time);
+    EXPECT_FALSE(part.timed_out);
     EXPECT_LE(latency(graph, part, 4), before);
     before = latency(graph, part, 4);
   }
@@ -98,8 +98,8 @@ TEST(Ios, BudgetAndTimeEndInTheBestFound) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   int calls = 0;
   const IosResult late =
-      schedule_endings(graph, costs, DeviceId(0), {}, [&] { return ++calls > 20; });
-  EXPECT_TRUE(late.out_of_time);
+      schedule_endings(graph, costs, DeviceId(0), {}, Deadline([&] { return ++calls > 20; }));
+  EXPECT_TRUE(late.timed_out);
   EXPECT_FALSE(late.optimal);
   EXPECT_LE(latency(graph, late, 4), serial);
 }

@@ -118,8 +118,9 @@ TEST(IntraGpu, OutOfTimeKeepsWhatIsMerged) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Schedule serial{{one_operator_stages(v({1, 2, 3, 4}))}};
   int calls = 0;
-  const TimedSchedule found = parallelize(graph, costs, serial, 2, [&] { return ++calls > 1; });
-  EXPECT_TRUE(found.out_of_time);
+  const TimedSchedule found =
+      parallelize(graph, costs, serial, 2, Deadline([&] { return ++calls > 1; }));
+  EXPECT_TRUE(found.timed_out);
   const Schedule expected{{{stage({{1}, {2}}), stage({{3}}), stage({{4}})}}};
   EXPECT_EQ(found.schedule, expected);
 }

@@ -222,8 +222,9 @@ TEST(LongestPath, OutOfTimeStillGivesAValidSchedule) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   for (int rounds = 0; rounds < 8; ++rounds) {
     int left = rounds;
-    const TimedSchedule found = map_longest_paths(graph, costs, {}, [&] { return left-- == 0; });
-    EXPECT_TRUE(found.out_of_time);
+    const TimedSchedule found =
+        map_longest_paths(graph, costs, {}, Deadline([&] { return left-- == 0; }));
+    EXPECT_TRUE(found.timed_out);
     EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
   }
 }

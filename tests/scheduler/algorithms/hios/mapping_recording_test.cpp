@@ -113,8 +113,9 @@ TEST(MappingRecording, OutOfTimeStillGivesAValidSchedule) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   for (int rows : {0, 1, 2, 20, 39}) {
     int left = rows;
-    const TimedSchedule found = record_mappings(graph, costs, [&] { return left-- == 0; });
-    EXPECT_TRUE(found.out_of_time);
+    const TimedSchedule found =
+        record_mappings(graph, costs, Deadline([&] { return left-- == 0; }));
+    EXPECT_TRUE(found.timed_out);
     EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
   }
 }

@@ -166,11 +166,11 @@ TEST(EarliestFinish, ConstraintsAreKeptAndTimeMayBeUp) {
     const Platform platform(devices);
     const CostModel costs = CostModel::from_graph(graph, platform);
     for (const bool late : {false, true}) {
-      const auto stop = [late] { return late; };
+      const Deadline deadline([late] { return late; });
       for (const TimedSchedule& found :
-           {schedule_heft(graph, costs, {}, stop), schedule_peft(graph, costs, stop),
-            schedule_clusters(graph, costs, stop)}) {
-        EXPECT_EQ(found.out_of_time, late);
+           {schedule_heft(graph, costs, {}, deadline), schedule_peft(graph, costs, deadline),
+            schedule_clusters(graph, costs, deadline)}) {
+        EXPECT_EQ(found.timed_out, late);
         EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
       }
     }

@@ -247,7 +247,7 @@ TEST_F(Sweeps, CutShortKeepWhatTheyFound) {
   std::size_t asked = 0;
   island.begin_cycle(60000);
   island.run(20000, 0, {});
-  island.run(40000, 0, [&] { return ++asked > 300; });
+  island.run(40000, 0, Deadline([&] { return ++asked > 300; }));
   island.end_cycle();
   EXPECT_GT(asked, 300u);
   const double now = latency_ms(island.best());

@@ -62,7 +62,7 @@ TEST(DownSets, StopWhenAsked) {
   const Graph graph = test::random_graph(60, 0.01, {}, random);
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  EXPECT_FALSE(DownSets::all(PipelineProblem(graph, costs), kMany, [] { return true; }));
+  EXPECT_FALSE(DownSets::all(PipelineProblem(graph, costs), kMany, Deadline([] { return true; })));
 }
 
 TEST(BlockScan, CostsWhatTheLetterSays) {
@@ -127,8 +127,8 @@ TEST(Chains, GiveBlocksThatCostTheBound) {
     EXPECT_TRUE(below.finished);
     EXPECT_FALSE(below.blocks);
     EXPECT_EQ(below.bound_ms, result.bound_ms);
-    const ChainResult stopped =
-        cheapest_chain(least, *sets, result.bound_ms / 2, result.bound_ms * 2, [] { return true; });
+    const ChainResult stopped = cheapest_chain(least, *sets, result.bound_ms / 2,
+                                               result.bound_ms * 2, Deadline([] { return true; }));
     EXPECT_LE(stopped.bound_ms, result.bound_ms + 1e-9);
   }
   EXPECT_GT(found, 30);

@@ -60,7 +60,8 @@ TEST(BlockStages, MakeNoBlockDearer) {
     }
     for (const BlockCost& block : after.blocks) stages_ms += block.stages_ms;
     EXPECT_NEAR(sum, stages_ms, 1e-6);
-    EXPECT_EQ(with_groups(blocks, costs, [] { return true; }), blocks) << "no time, no change";
+    EXPECT_EQ(with_groups(blocks, costs, Deadline([] { return true; })), blocks)
+        << "no time, no change";
   }
   EXPECT_GT(cheaper, 15);
 }

@@ -187,10 +187,10 @@ TEST(PartitionSearch, IsNeverWorseThanItsStartAlsoWithOverflow) {
     const PartitionSearchResult result =
         search_partitions(made.graph, costs, {.moves = 2000}, 0, 1, {}, {});
     EXPECT_LE(period_ms(result.found), start_ms + kRounding);
-    EXPECT_FALSE(result.found.out_of_time);
-    EXPECT_TRUE(
-        search_partitions(made.graph, costs, {}, 0, 1, [] { return true; }, {}).found.out_of_time ||
-        result.optimal);
+    EXPECT_FALSE(result.found.timed_out);
+    EXPECT_TRUE(search_partitions(made.graph, costs, {}, 0, 1, Deadline([] { return true; }), {})
+                    .found.timed_out ||
+                result.optimal);
   }
 }
 

@@ -196,10 +196,12 @@ TEST(Slicing, EndsWhenItIsAsked) {
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const PipelineProblem problem(graph, costs);
-  EXPECT_EQ(Slicer(problem).slice(problem.given_order(), kInfinite, [] { return true; }).period_ms,
+  EXPECT_EQ(Slicer(problem)
+                .slice(problem.given_order(), kInfinite, Deadline([] { return true; }))
+                .period_ms,
             kInfinite);
-  const TimedSchedule found = slice_graph(graph, costs, {}, 1, [] { return true; });
-  EXPECT_TRUE(found.out_of_time);
+  const TimedSchedule found = slice_graph(graph, costs, {}, 1, Deadline([] { return true; }));
+  EXPECT_TRUE(found.timed_out);
   EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
 }
 
@@ -268,8 +270,8 @@ TEST(Slicing, WithoutTimeIsCoarseAndKeepsTheRules) {
     const Schedule schedule = schedule_of(problem, problem.given_order(), found);
     EXPECT_TRUE(validate(made.graph, made.platform, schedule, Objective::kThroughput).empty());
     EXPECT_NEAR(period_of(made.graph, schedule, costs).ms(), found.period_ms, kRounding);
-    const TimedSchedule late = slice_graph(made.graph, costs, {}, 1, [] { return true; });
-    EXPECT_TRUE(late.out_of_time);
+    const TimedSchedule late = slice_graph(made.graph, costs, {}, 1, Deadline([] { return true; }));
+    EXPECT_TRUE(late.timed_out);
     EXPECT_LE(period_of(made.graph, late.schedule, costs).ms(), found.period_ms + kRounding);
   }
   EXPECT_GT(coarse, 40);

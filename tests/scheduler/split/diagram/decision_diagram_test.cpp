@@ -202,7 +202,7 @@ TEST(Begun, AStopLeavesABound) {
   for (std::size_t stop = 0; stop < 300; stop += 7) {
     std::size_t asked = 0;
     Context late;
-    late.out_of_time = [&] { return asked++ >= stop; };
+    late.deadline = Deadline([&] { return asked++ >= stop; });
     EXPECT_LE(closed(costs, known_ms, late).bound_ms(), optimum_ms * (1 + 1e-5));
   }
 }
