@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 /// A floor's rooms from the ground up, by folder inside the floor ("" is the floor's own folder).
 /// A room may include itself and every room of a lower storey; rooms of one storey do not see each
-/// other. A folder that is not named here belongs to the nearest room above it.
+/// other. A folder that is not named here belongs to the nearest room above it. A name that ends in
+/// ".h" is that header and its source: a room of their own.
 using Storeys = std::vector<std::vector<std::string>>;
 
 struct Floor {
@@ -47,16 +48,20 @@ const std::map<std::string, Floor> kFloors = {
        {"report"}}}},
     {"scheduler",
      {{"hios"},
-      {{"structures"},
+      {{"deadline.h"},
+       {"structures"},
        {"list"},
        {"bounds"},
+       {"scheduler.h"},
        {"algorithms"},
        {"best"},
        {"milp"},
        {"split"},
        {"batches"},
        {"pipeline"},
-       {""}}}},
+       {"option_specs.h"},
+       {"registry.h"},
+       {"compare"}}}},
     {"mpi", {{"hios"}, {{""}, {"messages"}, {"session"}, {"routes"}, {"device"}}}},
     {"engine",
      {{"mpi", "hios"},
@@ -88,12 +93,13 @@ Location location_of(const std::string& name) {
   const std::string floor = name.substr(0, name.find('/'));
   const auto found = kFloors.find(floor);
   if (found == kFloors.end()) return {};
-  std::string folder = fs::path(name).parent_path().string().substr(floor.size());
-  if (!folder.empty()) folder.erase(0, 1);
+  const fs::path file = fs::path(name.substr(std::min(name.size(), floor.size() + 1)));
+  const std::string folder = file.parent_path(), header = fs::path(file).replace_extension(".h");
   Location location{floor, "", 0, false};
   for (std::size_t storey = 0; storey < found->second.storeys.size(); ++storey) {
     for (const std::string& room : found->second.storeys[storey]) {
-      const bool inside = folder == room || (!room.empty() && folder.starts_with(room + "/"));
+      const bool inside =
+          folder == room || header == room || (!room.empty() && folder.starts_with(room + "/"));
       if (inside && (!location.known || room.size() > location.room.size()))
         location = {floor, room, storey, true};
     }
@@ -222,6 +228,19 @@ TEST(Floors, NobodyButTheTableOfBackendsSeesABackend) {
   EXPECT_FALSE(may("engine/run/executor.cpp", "engine/cpu/streams.h"));
   EXPECT_FALSE(may("cli/rank_flags.cpp", "engine/cpu/streams.h")) << "from another floor";
   EXPECT_TRUE(may("cli/rank_flags.cpp", "engine/backends.h"));
+}
+
+TEST(Floors, AFileMayBeARoom) {
+  const auto may = [](const char* from, const char* included) {
+    return may_include(location_of(from), location_of(included));
+  };
+  EXPECT_TRUE(may("scheduler/list/placement.h", "scheduler/deadline.h"));
+  EXPECT_FALSE(may("scheduler/list/placement.h", "scheduler/scheduler.h"));
+  EXPECT_TRUE(may("scheduler/best/best.h", "scheduler/scheduler.h"));
+  EXPECT_TRUE(may("scheduler/scheduler.cpp", "scheduler/scheduler.h"));
+  EXPECT_FALSE(may("scheduler/best/best.h", "scheduler/registry.h"));
+  EXPECT_FALSE(may("scheduler/deadline.cpp", "scheduler/scheduler.h"));
+  EXPECT_FALSE(location_of("scheduler/another.h").known) << "a file without a room";
 }
 
 TEST(Floors, HeadersFormNoCircle) {

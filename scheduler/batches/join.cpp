@@ -26,8 +26,7 @@ class Search {
       better = false;
       // Batches come and go while it looks: by number, as long as there are any.
       for (std::size_t v = 0; v < best_.division.graph->size(); ++v) {
-        if context_
-          .deadline.expired() return std::move(best_);
+        if (context_.deadline.expired()) return std::move(best_);
         if (join(OpId(v)) || split(OpId(v))) better = true;
       }
     }

@@ -63,8 +63,7 @@ TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Sche
   StageGraph stages(graph, costs, schedule, order);
   MergeTrials trials(stages);
   for (OpId op : order) {
-    if deadline
-      .expired() return {stages.schedule(), true};
+    if (deadline.expired()) return {stages.schedule(), true};
     try_windows_from(op, window, costs, stages, trials);
     trials.passed(op);
   }

@@ -231,8 +231,9 @@ TimedSchedule map_longest_paths(const Graph& graph, const CostModel& costs,
                                 const std::function<void(const PathTrial&)>& observe) {
   PathMapper mapper(graph, costs, options);
   while (!mapper.done()) {
-    if deadline
-      .expired() { return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true}; }
+    if (deadline.expired()) {
+      return {list_schedule(graph, costs, mapper.order(), mapper.device_of()), true};
+    }
     if (mapper.map_next_path(observe)) continue;
     const auto packed = pack_operators(graph, costs, "longest paths", deadline);
     return {list_schedule(graph, costs, mapper.order(), packed), false};

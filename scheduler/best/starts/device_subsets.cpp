@@ -18,8 +18,7 @@ std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t 
   std::vector<Nest> found;
   if (graph.size() > kMostOperators) return found;
   for (const auto& devices : fastest_devices(graph, costs, kMostNests)) {
-    if deadline
-      .expired() break;
+    if (deadline.expired()) break;
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       CostModel some = costs.only(devices);

@@ -67,7 +67,7 @@ class HeadFinder {
   std::vector<double> run(const Deadline& deadline) {
     constexpr std::size_t kBetweenLooks = 256;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
-      if (v % kBetweenLooks == 0 && deadline.expired()) break;
+      if (deadline.expired_at(v, kBetweenLooks)) break;
       collect_ancestors(v);
       if (ancestors_.empty()) continue;
       double least = 0;
@@ -224,8 +224,7 @@ class HeadFinder {
 
 std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                           const Deadline& deadline) {
-  if deadline
-    .expired() return std::vector<double>(graph.size(), 0);
+  if (deadline.expired()) return std::vector<double>(graph.size(), 0);
   return HeadFinder(graph, contention, ancestors).run(deadline);
 }
 

@@ -59,8 +59,7 @@ Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Dea
     return before.blocks[a].ms() > before.blocks[b].ms();
   });
   for (const std::size_t d : devices) {
-    if deadline
-      .expired() break;
+    if (deadline.expired()) break;
     if (costs.platform().device(DeviceId(d)).streams < 2) continue;
     std::vector<OpId> ops = operators_of(schedule.devices[d]);
     std::stable_sort(ops.begin(), ops.end(),

@@ -44,8 +44,7 @@ void evolve_keys(std::size_t keys, const GeneticOptions& options, std::uint64_t 
   const std::size_t mutants = std::min(share(options.mutants), size - elites);
   std::vector<Chromosome> population;
   const auto add = [&](std::vector<double> drawn, std::vector<Chromosome>& to) {
-    if deadline
-      .expired() return false;
+    if (deadline.expired()) return false;
     const double value = fitness(drawn);
     to.push_back({std::move(drawn), value});
     return true;
