@@ -63,10 +63,10 @@ void let_others_connect() {
   } catch (const std::exception& error) {
     line_of(error.what()).write_out();
   } catch (...) {
-    line_of("an exception without words").write_out();
+    line_of("an exception without a message").write_out();
   }
   let_others_connect();
-  mpi::tell_launcher_of_failure(static_cast<int>(ExitCode::kRunFailed));
+  mpi::report_failure_to_launcher(static_cast<int>(ExitCode::kRunFailed));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
 

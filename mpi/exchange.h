@@ -138,7 +138,7 @@ T decode(const std::string& bytes) {
     from_value(Json::from_cbor(bytes), value);
     return value;
   } catch (const Json::exception& error) {
-    throw RunError(std::string("what another rank sent arrived damaged: ") + error.what());
+    throw RunError(std::string("a value from another rank arrived damaged: ") + error.what());
   }
 }
 

@@ -97,7 +97,4 @@ class Transport {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 
-/// The job of one rank: no MPI at all.
-std::unique_ptr<Transport> make_serial_transport();
-
 }  // namespace hios::mpi

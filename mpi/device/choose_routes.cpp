@@ -35,7 +35,7 @@ Facts facts_of(const Transport& transport, const Accelerator* device) {
 
 /// Returns the reason why a route is impossible between two ranks, found without trying it; empty:
 /// none.
-std::string hindrance(const Route& route, const Facts& a, const Facts& b) {
+std::string why_impossible(const Route& route, const Facts& a, const Facts& b) {
   if (route.within_host && a.host != b.host) return "on different hosts";
   const std::string& of_a = a.unavailable[index_of(route)];
   return of_a.empty() ? b.unavailable[index_of(route)] : of_a;
@@ -65,7 +65,7 @@ ChosenRoute choose(Transport& transport, Accelerator* device, const std::vector<
   ChosenRoute choice;
   for (const Route* const route : candidates(of_a, of_b, forced)) {
     choice.route = route;
-    std::string why = hindrance(*route, of_a, of_b);
+    std::string why = why_impossible(*route, of_a, of_b);
     if (why.empty() && route->probed) why = probe_route(transport, device, *route, a, b);
     if (why.empty()) {
       if (of_a.has_device != of_b.has_device) choice.why_not = "one of the two has no device";

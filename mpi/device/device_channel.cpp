@@ -23,8 +23,8 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
                              std::vector<std::unique_ptr<Endpoint>> receives,
                              std::unique_ptr<InnerMessages> inner,
                              std::shared_ptr<OpenChannels> siblings)
-    : sends_(parts_of(std::move(sends))),
-      receives_(parts_of(std::move(receives))),
+    : sends_(transfers_of(std::move(sends))),
+      receives_(transfers_of(std::move(receives))),
       siblings_(std::move(siblings)),
       inner_(std::move(inner)) {
   sends_to_push_.reserve(sends_.size());
@@ -34,41 +34,41 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
 
 DeviceChannel::~DeviceChannel() { std::erase(*siblings_, this); }
 
-std::vector<DeviceChannel::Part> DeviceChannel::parts_of(
+std::vector<DeviceChannel::Transfer> DeviceChannel::transfers_of(
     std::vector<std::unique_ptr<Endpoint>> endpoints) {
-  std::vector<Part> parts;
-  parts.reserve(endpoints.size());
-  for (std::unique_ptr<Endpoint>& endpoint : endpoints) parts.push_back({std::move(endpoint)});
-  return parts;
+  std::vector<Transfer> transfers;
+  transfers.reserve(endpoints.size());
+  for (std::unique_ptr<Endpoint>& endpoint : endpoints) transfers.push_back({std::move(endpoint)});
+  return transfers;
 }
 
-void DeviceChannel::start(Part& part, std::vector<Endpoint*>& to_push) {
-  part.endpoint->start();
-  part.under_way = true;
-  part.settled = false;
+void DeviceChannel::start(Transfer& transfer, std::vector<Endpoint*>& to_push) {
+  transfer.endpoint->start();
+  transfer.under_way = true;
+  transfer.settled = false;
   ++under_way_;
-  to_push.push_back(part.endpoint.get());
+  to_push.push_back(transfer.endpoint.get());
 }
 
 void DeviceChannel::start_receives() {
   inner_->channel().start_receives();
-  for (Part& part : sends_) part.endpoint->posted();
-  for (Part& part : receives_) {
-    part.endpoint->posted();
-    start(part, receives_to_push_);
+  for (Transfer& transfer : sends_) transfer.endpoint->posted();
+  for (Transfer& transfer : receives_) {
+    transfer.endpoint->posted();
+    start(transfer, receives_to_push_);
   }
 }
 
 void DeviceChannel::start_send(std::size_t send) { start(sends_[send], sends_to_push_); }
 
-bool DeviceChannel::open(const Part& part) {
-  return !part.under_way || part.settled || part.endpoint->ready();
+bool DeviceChannel::open(const Transfer& transfer) {
+  return !transfer.under_way || transfer.settled || transfer.endpoint->ready();
 }
 
-void DeviceChannel::settle(Part& part) {
-  if (!part.under_way || part.settled) return;
-  part.endpoint->settle();
-  part.settled = true;
+void DeviceChannel::settle(Transfer& transfer) {
+  if (!transfer.under_way || transfer.settled) return;
+  transfer.endpoint->settle();
+  transfer.settled = true;
 }
 
 void DeviceChannel::poll() {
@@ -93,20 +93,20 @@ void DeviceChannel::push_until(Done&& done) {
   }
 }
 
-void DeviceChannel::await(Part& part) {
-  push_until([&] { return open(part); });
-  settle(part);
+void DeviceChannel::await(Transfer& transfer) {
+  push_until([&] { return open(transfer); });
+  settle(transfer);
 }
 
 bool DeviceChannel::all_ended() {
   if (!receives_to_push_.empty() || first_send_ < sends_to_push_.size()) return false;
-  for (std::vector<Part>* parts : {&receives_, &sends_}) {
-    for (Part& part : *parts) {
-      if (!part.under_way) continue;
-      if (!open(part)) return false;
-      settle(part);
-      if (!part.endpoint->ended()) return false;
-      part.under_way = false;
+  for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
+    for (Transfer& transfer : *transfers) {
+      if (!transfer.under_way) continue;
+      if (!open(transfer)) return false;
+      settle(transfer);
+      if (!transfer.endpoint->ended()) return false;
+      transfer.under_way = false;
       --under_way_;
     }
   }
@@ -121,8 +121,8 @@ bool DeviceChannel::finished() {
 }
 
 void DeviceChannel::disconnect() {
-  for (std::vector<Part>* parts : {&receives_, &sends_}) {
-    for (Part& part : *parts) part.endpoint->disconnect();
+  for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
+    for (Transfer& transfer : *transfers) transfer.endpoint->disconnect();
   }
 }
 

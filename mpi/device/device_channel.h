@@ -37,22 +37,22 @@ class DeviceChannel final : public Channel {
   void disconnect() override;
 
  private:
-  struct Part {
+  struct Transfer {
     std::unique_ptr<Endpoint> endpoint;
     bool under_way = false;  ///< started in this iteration
-    bool settled = false;  ///< the work queue is ordered after it
+    bool settled = false;    ///< the work queue is ordered after it
   };
 
-  static std::vector<Part> parts_of(std::vector<std::unique_ptr<Endpoint>> endpoints);
-  static bool open(const Part& part);
-  static void settle(Part& part);
-  void start(Part& part, std::vector<Endpoint*>& to_push);
-  void await(Part& part);
+  static std::vector<Transfer> transfers_of(std::vector<std::unique_ptr<Endpoint>> endpoints);
+  static bool open(const Transfer& transfer);
+  static void settle(Transfer& transfer);
+  void start(Transfer& transfer, std::vector<Endpoint*>& to_push);
+  void await(Transfer& transfer);
   template <class Done>
   void push_until(Done&& done);
   bool all_ended();
 
-  std::vector<Part> sends_, receives_;
+  std::vector<Transfer> sends_, receives_;
   // Transfers that were started and still need push(). Sends are in the order of their starts,
   // receives in any order.
   std::vector<Endpoint*> sends_to_push_, receives_to_push_;

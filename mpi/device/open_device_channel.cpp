@@ -17,7 +17,7 @@ namespace hios::mpi {
 namespace {
 
 /// Identifies a message: its sender, receiver and tag.
-using Wire = std::tuple<std::size_t, std::size_t, int>;
+using MessageKey = std::tuple<std::size_t, std::size_t, int>;
 
 /// Data that one side of a message gives to the other.
 struct Offer {
@@ -28,7 +28,7 @@ struct Offer {
 /// The offers of one rank. Sends and receives are separate, since either side of a message makes an
 /// offer.
 struct Offers {
-  std::map<Wire, Offer> sends, receives;
+  std::map<MessageKey, Offer> sends, receives;
   static auto fields(auto& self) { return std::tie(self.sends, self.receives); }
 };
 
@@ -40,7 +40,7 @@ class Opening {
         table_(table),
         sends_(sends),
         receives_(receives),
-        parts_{device, *inner_, tags} {}
+        context_{device, *inner_, tags} {}
 
   void make_endpoints();
   Offers offers();
@@ -52,20 +52,20 @@ class Opening {
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
   const Route& route(Rank from, Rank to, Bytes size_bytes) const;
-  Wire wire_to(const Message& send) const {
+  MessageKey key_to(const Message& send) const {
     return {transport_.rank().index(), send.peer.index(), send.tag};
   }
-  Wire wire_from(const Message& receive) const {
+  MessageKey key_from(const Message& receive) const {
     return {receive.peer.index(), transport_.rank().index(), receive.tag};
   }
-  static void take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, const Wire& wire,
-                   Bytes size_bytes);
+  static void take(Endpoint& endpoint, const std::map<MessageKey, Offer>& offers,
+                   const MessageKey& key, Bytes size_bytes);
 
   Transport& transport_;
   const RouteTable& table_;
   std::span<const Message> sends_, receives_;
   std::unique_ptr<InnerMessages> inner_ = std::make_unique<InnerMessages>();
-  EndpointParts parts_;
+  EndpointContext context_;
   std::vector<std::unique_ptr<Endpoint>> send_endpoints_, receive_endpoints_;
 };
 
@@ -88,12 +88,12 @@ void Opening::make_endpoints() {
   const Rank self = transport_.rank();
   for (const std::size_t i : by_tag(sends_)) {
     const Message& message = sends_[i];
-    send_endpoints_[i] = route(self, message.peer, message.size_bytes).make_send(parts_, message);
+    send_endpoints_[i] = route(self, message.peer, message.size_bytes).make_send(context_, message);
   }
   for (const std::size_t i : by_tag(receives_)) {
     const Message& message = receives_[i];
     receive_endpoints_[i] =
-        route(message.peer, self, message.size_bytes).make_receive(parts_, message);
+        route(message.peer, self, message.size_bytes).make_receive(context_, message);
   }
 }
 
@@ -102,24 +102,24 @@ Offers Opening::offers() {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     std::vector<std::string> lines = send_endpoints_[i]->offer();
     if (!lines.empty()) {
-      mine.sends[wire_to(sends_[i])] = {sends_[i].size_bytes, std::move(lines)};
+      mine.sends[key_to(sends_[i])] = {sends_[i].size_bytes, std::move(lines)};
     }
   }
   for (std::size_t i = 0; i < receives_.size(); ++i) {
     std::vector<std::string> lines = receive_endpoints_[i]->offer();
     if (!lines.empty()) {
-      mine.receives[wire_from(receives_[i])] = {receives_[i].size_bytes, std::move(lines)};
+      mine.receives[key_from(receives_[i])] = {receives_[i].size_bytes, std::move(lines)};
     }
   }
   return mine;
 }
 
-void Opening::take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, const Wire& wire,
-                   Bytes size_bytes) {
-  const auto& [from, to, tag] = wire;
+void Opening::take(Endpoint& endpoint, const std::map<MessageKey, Offer>& offers,
+                   const MessageKey& key, Bytes size_bytes) {
+  const auto& [from, to, tag] = key;
   const std::string message = "the message from rank " + std::to_string(from) + " to rank " +
                               std::to_string(to) + ", tag " + std::to_string(tag);
-  const auto offered = offers.find(wire);
+  const auto offered = offers.find(key);
   if (offered == offers.end()) throw RunError(message + ", is planned on one side only");
   if (offered->second.size_bytes != size_bytes) {
     throw RunError(message + ", has " + std::to_string(size_bytes) + " bytes on one side and " +
@@ -131,15 +131,15 @@ void Opening::take(Endpoint& endpoint, const std::map<Wire, Offer>& offers, cons
 /// Passes the other side's offers to the endpoints that made an offer themselves.
 void Opening::accept(const Offers& of_all) {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
-    const Wire wire = wire_to(sends_[i]);
-    if (of_all.sends.contains(wire)) {
-      take(*send_endpoints_[i], of_all.receives, wire, sends_[i].size_bytes);
+    const MessageKey key = key_to(sends_[i]);
+    if (of_all.sends.contains(key)) {
+      take(*send_endpoints_[i], of_all.receives, key, sends_[i].size_bytes);
     }
   }
   for (std::size_t i = 0; i < receives_.size(); ++i) {
-    const Wire wire = wire_from(receives_[i]);
-    if (of_all.receives.contains(wire)) {
-      take(*receive_endpoints_[i], of_all.sends, wire, receives_[i].size_bytes);
+    const MessageKey key = key_from(receives_[i]);
+    if (of_all.receives.contains(key)) {
+      take(*receive_endpoints_[i], of_all.sends, key, receives_[i].size_bytes);
     }
   }
 }

@@ -32,9 +32,9 @@ std::vector<std::byte> pattern(const Route& route, Rank a, Rank b) {
 }
 
 /// A buffer in device memory, or in host memory if there is no device.
-class Stretch {
+class ProbeBuffer {
  public:
-  explicit Stretch(Accelerator* device) : device_(device), host_(kProbeBytes) {
+  explicit ProbeBuffer(Accelerator* device) : device_(device), host_(kProbeBytes) {
     if (device_ != nullptr) memory_ = device_->make_memory(kProbeBytes, "trying routes");
   }
   std::byte* data() { return memory_ ? memory_->data() : host_.data(); }
@@ -65,7 +65,7 @@ void push(DeviceChannel& channel, const auto& done) {
   while (!done()) {
     channel.poll();
     if (std::chrono::steady_clock::now() > deadline) {
-      throw RunError("nothing came within " + std::to_string(kTimeLimit.count()) + " s");
+      throw RunError("no message arrived within " + std::to_string(kTimeLimit.count()) + " s");
     }
     std::this_thread::yield();
   }
@@ -114,7 +114,7 @@ class RouteProbe {
     push(*channel_, [&] { return channel_->finished(); });
     channel_->finish();
     if (device_ != nullptr) device_->synchronize();
-    if (in_->read() != expected_) throw RunError("what came was not what was sent");
+    if (in_->read() != expected_) throw RunError("the received bytes differ from the sent ones");
   }
 
   void disconnect() {
@@ -129,7 +129,7 @@ class RouteProbe {
   RouteTable table_;
   TagBook tags_;
   std::vector<std::byte> expected_;
-  std::optional<Stretch> out_, in_;
+  std::optional<ProbeBuffer> out_, in_;
   std::unique_ptr<DeviceChannel> channel_;
 };
 

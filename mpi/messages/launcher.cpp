@@ -81,7 +81,7 @@ bool launched_without_pmix() {
   return number(kTasks).value_or(1) > 1;
 }
 
-void tell_launcher_of_failure(int exit_status) noexcept {
+void report_failure_to_launcher(int exit_status) noexcept {
   constexpr std::array kNames = {"PMI_FD"};
   const auto socket = number(kNames);
   if (!socket || std::getenv("PMI_RANK") == nullptr) return;

@@ -32,7 +32,7 @@ bool launched_without_pmix();
 /// speaks PMI-1 (MPICH's) does not notice such an exit, and the other ranks would wait in MPI_Init;
 /// so this asks it to end the job. Does nothing under other launchers, which notice it themselves.
 /// Allocates nothing; the process ends next.
-void tell_launcher_of_failure(int exit_status) noexcept;
+void report_failure_to_launcher(int exit_status) noexcept;
 
 /// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
 /// yield while they wait, or a message takes a time slice of the operating system's scheduler (4

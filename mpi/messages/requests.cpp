@@ -76,29 +76,29 @@ class PersistentChannel final : public Channel {
   void start_send(std::size_t send) override;
   void await_receive(std::size_t receive) override { await(receive); }
   void await_send(std::size_t send) override { await(receives_ + send); }
-  bool received(std::size_t receive) override { return !parts_[receive].under_way; }
-  bool sent(std::size_t send) override { return !parts_[receives_ + send].under_way; }
+  bool received(std::size_t receive) override { return !transfers_[receive].under_way; }
+  bool sent(std::size_t send) override { return !transfers_[receives_ + send].under_way; }
   void poll() override;
   void finish() override;
   bool finished() override { return under_way_ == 0; }
 
  private:
-  struct Part {
+  struct Transfer {
     Message message;
     bool under_way = false;
   };
 
   void add(MPI_Comm communicator, const Message& message, bool receive);
-  void await(std::size_t part);
-  void complete(std::size_t part, const MPI_Status& status);
+  void await(std::size_t index);
+  void complete(std::size_t index, const MPI_Status& status);
   void check_harvest(int code, int harvested) const;
   void poll_one_by_one();
-  std::string purpose(std::size_t part) const;
+  std::string purpose(std::size_t index) const;
 
   std::size_t receives_;
   int largest_tag_ = largest_tag();
   std::size_t under_way_ = 0;
-  std::vector<Part> parts_;  // receives, then sends; as in requests_
+  std::vector<Transfer> transfers_;    // receives, then sends; as in requests_
   std::vector<UniqueDatatype> types_;  // for messages with more bytes than an int counts
   RequestArray requests_;
   std::vector<int> harvest_;  // output of MPI_Testsome
@@ -108,22 +108,22 @@ class PersistentChannel final : public Channel {
 PersistentChannel::PersistentChannel(MPI_Comm communicator, std::span<const Message> sends,
                                      std::span<const Message> receives)
     : receives_(receives.size()), requests_(sends.size() + receives.size()) {
-  const std::size_t parts = sends.size() + receives.size();
-  parts_.reserve(parts);
+  const std::size_t count = sends.size() + receives.size();
+  transfers_.reserve(count);
   for (const Message& message : receives) add(communicator, message, true);
   for (const Message& message : sends) add(communicator, message, false);
-  harvest_.resize(parts);
-  statuses_.resize(parts);
+  harvest_.resize(count);
+  statuses_.resize(count);
 }
 
 PersistentChannel::~PersistentChannel() {
-  for (std::size_t part = 0; part < receives_; ++part) {
-    if (parts_[part].under_way) MPI_Cancel(requests_.at(part));
+  for (std::size_t index = 0; index < receives_; ++index) {
+    if (transfers_[index].under_way) MPI_Cancel(requests_.at(index));
   }
 }
 
 void PersistentChannel::add(MPI_Comm communicator, const Message& message, bool receive) {
-  parts_.push_back({message});
+  transfers_.push_back({message});
   MPI_Datatype type = MPI_BYTE;
   int count = 1;
   if (message.size_bytes <= kMaxCount) {
@@ -133,44 +133,44 @@ void PersistentChannel::add(MPI_Comm communicator, const Message& message, bool 
     type = types_.back().get();
   }
   const int peer = static_cast<int>(message.peer.index());
-  const std::size_t part = parts_.size() - 1;
+  const std::size_t index = transfers_.size() - 1;
   if (message.tag < 0 || message.tag > largest_tag_) {
-    throw RunError(purpose(part) + ": the tags of this MPI library end at " +
-                   std::to_string(largest_tag_) + "; take another, or a smaller network");
+    throw RunError(purpose(index) + ": the tags of this MPI library end at " +
+                   std::to_string(largest_tag_) + "; use another library, or a smaller network");
   }
   MPI_Request* request = requests_.add();
   if (receive) {
     HIOS_MPI_FOR(MPI_Recv_init(message.data, count, type, peer, message.tag, communicator, request),
-                 purpose(part));
+                 purpose(index));
   } else if (message.synchronous) {
     HIOS_MPI_FOR(
         MPI_Ssend_init(message.data, count, type, peer, message.tag, communicator, request),
-        purpose(part));
+        purpose(index));
   } else {
     HIOS_MPI_FOR(MPI_Send_init(message.data, count, type, peer, message.tag, communicator, request),
-                 purpose(part));
+                 purpose(index));
   }
 }
 
 void PersistentChannel::start_receives() {
   if (receives_ == 0) return;
   HIOS_MPI(MPI_Startall(static_cast<int>(receives_), requests_.data()));
-  for (std::size_t part = 0; part < receives_; ++part) parts_[part].under_way = true;
+  for (std::size_t index = 0; index < receives_; ++index) transfers_[index].under_way = true;
   under_way_ += receives_;
 }
 
 void PersistentChannel::start_send(std::size_t send) {
-  const std::size_t part = receives_ + send;
-  HIOS_MPI_FOR(MPI_Start(requests_.at(part)), purpose(part));
-  parts_[part].under_way = true;
+  const std::size_t index = receives_ + send;
+  HIOS_MPI_FOR(MPI_Start(requests_.at(index)), purpose(index));
+  transfers_[index].under_way = true;
   ++under_way_;
 }
 
-void PersistentChannel::await(std::size_t part) {
-  if (!parts_[part].under_way) return;
+void PersistentChannel::await(std::size_t index) {
+  if (!transfers_[index].under_way) return;
   MPI_Status status;
-  HIOS_MPI_FOR(MPI_Wait(requests_.at(part), &status), purpose(part));
-  complete(part, status);
+  HIOS_MPI_FOR(MPI_Wait(requests_.at(index), &status), purpose(index));
+  complete(index, status);
 }
 
 void PersistentChannel::poll() {
@@ -187,19 +187,20 @@ void PersistentChannel::poll() {
 
 void PersistentChannel::poll_one_by_one() {
   for (int found = 1; found != 0 && under_way_ > 0;) {
-    int part = MPI_UNDEFINED;
+    int index = MPI_UNDEFINED;
     MPI_Status status;
-    const int code = MPI_Testany(requests_.size(), requests_.data(), &part, &found, &status);
+    const int code = MPI_Testany(requests_.size(), requests_.data(), &index, &found, &status);
     if (code != MPI_SUCCESS) {
-      throw_mpi_error(code, "MPI_Testany",
-                      part < 0 ? "progressing messages" : purpose(static_cast<std::size_t>(part)));
+      throw_mpi_error(
+          code, "MPI_Testany",
+          index < 0 ? "progressing messages" : purpose(static_cast<std::size_t>(index)));
     }
-    if (found != 0) complete(static_cast<std::size_t>(part), status);
+    if (found != 0) complete(static_cast<std::size_t>(index), status);
   }
 }
 
 void PersistentChannel::finish() {
-  for (std::size_t part = 0; part < parts_.size(); ++part) await(part);
+  for (std::size_t index = 0; index < transfers_.size(); ++index) await(index);
 }
 
 /// Throws if a message failed. MPI_Testsome names the message and the reason in the statuses alone.
@@ -215,20 +216,20 @@ void PersistentChannel::check_harvest(int code, int harvested) const {
 
 /// Checks the received size. MPI itself reports a message that is too long; one that is too short
 /// would go unnoticed.
-void PersistentChannel::complete(std::size_t part, const MPI_Status& status) {
-  parts_[part].under_way = false;
+void PersistentChannel::complete(std::size_t index, const MPI_Status& status) {
+  transfers_[index].under_way = false;
   --under_way_;
-  if (part >= receives_) return;
+  if (index >= receives_) return;
   MPI_Count received = 0;
-  HIOS_MPI_FOR(MPI_Get_elements_x(&status, MPI_BYTE, &received), purpose(part));
-  if (static_cast<Bytes>(received) != parts_[part].message.size_bytes) {
-    throw RunError(purpose(part) + ": only " + std::to_string(received) + " bytes came");
+  HIOS_MPI_FOR(MPI_Get_elements_x(&status, MPI_BYTE, &received), purpose(index));
+  if (static_cast<Bytes>(received) != transfers_[index].message.size_bytes) {
+    throw RunError(purpose(index) + ": only " + std::to_string(received) + " bytes arrived");
   }
 }
 
-std::string PersistentChannel::purpose(std::size_t part) const {
-  const Message& message = parts_[part].message;
-  const bool receive = part < receives_;
+std::string PersistentChannel::purpose(std::size_t index) const {
+  const Message& message = transfers_[index].message;
+  const bool receive = index < receives_;
   return std::string(receive ? "receiving " : "sending ") + std::to_string(message.size_bytes) +
          " bytes " + (receive ? "from" : "to") + " rank " + std::to_string(message.peer.index()) +
          ", tag " + std::to_string(message.tag);

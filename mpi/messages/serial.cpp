@@ -1,11 +1,11 @@
-// Part of mpi/transport.h: the job of one rank, without MPI.
+#include "mpi/messages/serial.h"
+
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
 #include "hios/base/error.h"
-#include "mpi/transport.h"
 
 namespace hios::mpi {
 namespace {
@@ -48,8 +48,8 @@ class SerialTransport final : public Transport {
   std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                         std::span<const Message> receives) override {
     if (!sends.empty() || !receives.empty()) {
-      throw RunError("a job of one rank has nobody to exchange " +
-                     std::to_string(sends.size() + receives.size()) + " messages with");
+      throw RunError("a job of one rank cannot exchange " +
+                     std::to_string(sends.size() + receives.size()) + " messages");
     }
     return std::make_unique<EmptyChannel>();
   }

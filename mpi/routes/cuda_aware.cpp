@@ -11,10 +11,10 @@ namespace {
 
 class CudaAwareSend final : public Endpoint {
  public:
-  CudaAwareSend(const EndpointParts& parts, const Message& message)
-      : device_(*parts.device),
-        inner_(parts.inner),
-        index_(inner_.add_send({message.peer, parts.tags.next_to(message.peer), message.data,
+  CudaAwareSend(const EndpointContext& context, const Message& message)
+      : device_(*context.device),
+        inner_(context.inner),
+        index_(inner_.add_send({message.peer, context.tags.next_to(message.peer), message.data,
                                 message.size_bytes, message.synchronous})),
         produced_(device_.make_event(/*shared=*/false)) {}
 
@@ -41,9 +41,9 @@ class CudaAwareSend final : public Endpoint {
 
 class CudaAwareReceive final : public Endpoint {
  public:
-  CudaAwareReceive(const EndpointParts& parts, const Message& message)
-      : inner_(parts.inner),
-        index_(inner_.add_receive({message.peer, parts.tags.next_from(message.peer), message.data,
+  CudaAwareReceive(const EndpointContext& context, const Message& message)
+      : inner_(context.inner),
+        index_(inner_.add_receive({message.peer, context.tags.next_from(message.peer), message.data,
                                    message.size_bytes})) {}
   void start() override {}
   bool ready() override { return inner_.channel().received(index_); }
@@ -53,13 +53,14 @@ class CudaAwareReceive final : public Endpoint {
   std::size_t index_;
 };
 
-std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointParts& parts, const Message& message) {
-  return std::make_unique<CudaAwareSend>(parts, message);
+std::unique_ptr<Endpoint> make_cuda_aware_send(const EndpointContext& context,
+                                               const Message& message) {
+  return std::make_unique<CudaAwareSend>(context, message);
 }
 
-std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointParts& parts,
+std::unique_ptr<Endpoint> make_cuda_aware_receive(const EndpointContext& context,
                                                   const Message& message) {
-  return std::make_unique<CudaAwareReceive>(parts, message);
+  return std::make_unique<CudaAwareReceive>(context, message);
 }
 
 std::string why_not_cuda_aware(const Transport& transport) {

@@ -44,7 +44,7 @@ class Endpoint {
 };
 
 /// Everything an endpoint is made from. `device` is null for a rank that computes in host memory.
-struct EndpointParts {
+struct EndpointContext {
   Accelerator* device;
   InnerMessages& inner;
   TagBook& tags;

@@ -6,16 +6,17 @@
 namespace hios::mpi {
 namespace {
 
-std::unique_ptr<Endpoint> make_host_send(const EndpointParts& parts, const Message& message) {
-  Parts one;
-  one.add(parts.inner.add_send(message));
-  return std::make_unique<HostSend>(parts.inner, std::move(one));
+std::unique_ptr<Endpoint> make_host_send(const EndpointContext& context, const Message& message) {
+  HostMessages one;
+  one.add(context.inner.add_send(message));
+  return std::make_unique<HostSend>(context.inner, std::move(one));
 }
 
-std::unique_ptr<Endpoint> make_host_receive(const EndpointParts& parts, const Message& message) {
-  Parts one;
-  one.add(parts.inner.add_receive(message));
-  return std::make_unique<HostReceive>(parts.inner, std::move(one));
+std::unique_ptr<Endpoint> make_host_receive(const EndpointContext& context,
+                                            const Message& message) {
+  HostMessages one;
+  one.add(context.inner.add_receive(message));
+  return std::make_unique<HostReceive>(context.inner, std::move(one));
 }
 
 }  // namespace

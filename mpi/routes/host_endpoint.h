@@ -10,11 +10,11 @@
 namespace hios::mpi {
 
 /// The messages of the wrapped channel that together carry one buffer in host memory, by index.
-class Parts {
+class HostMessages {
  public:
   void add(std::size_t index) { indices_.push_back(index); }
   std::size_t size() const { return indices_.size(); }
-  std::size_t operator[](std::size_t part) const { return indices_[part]; }
+  std::size_t operator[](std::size_t i) const { return indices_[i]; }
 
   void restart() { done_ = 0; }
   /// Returns true if all have ended. `ended(index)` returns true if one has; it is asked about each
@@ -32,33 +32,35 @@ class Parts {
 
 class HostSend final : public Endpoint {
  public:
-  HostSend(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
+  HostSend(InnerMessages& inner, HostMessages messages)
+      : inner_(inner), messages_(std::move(messages)) {}
   void start() override {
-    parts_.restart();
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      inner_.channel().start_send(parts_[part]);
+    messages_.restart();
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      inner_.channel().start_send(messages_[i]);
     }
   }
   bool ready() override {
-    return parts_.all([&](std::size_t index) { return inner_.channel().sent(index); });
+    return messages_.all([&](std::size_t index) { return inner_.channel().sent(index); });
   }
 
  private:
   InnerMessages& inner_;
-  Parts parts_;
+  HostMessages messages_;
 };
 
 class HostReceive final : public Endpoint {
  public:
-  HostReceive(InnerMessages& inner, Parts parts) : inner_(inner), parts_(std::move(parts)) {}
-  void start() override { parts_.restart(); }
+  HostReceive(InnerMessages& inner, HostMessages messages)
+      : inner_(inner), messages_(std::move(messages)) {}
+  void start() override { messages_.restart(); }
   bool ready() override {
-    return parts_.all([&](std::size_t index) { return inner_.channel().received(index); });
+    return messages_.all([&](std::size_t index) { return inner_.channel().received(index); });
   }
 
  private:
   InnerMessages& inner_;
-  Parts parts_;
+  HostMessages messages_;
 };
 
 }  // namespace hios::mpi

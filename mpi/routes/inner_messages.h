@@ -14,13 +14,14 @@ class TagBook {
  public:
   /// Takes the first tag. Books of one job that may be in use at the same time begin far enough
   /// apart.
-  TagBook(std::size_t ranks, int first) : to_(ranks, first), from_(to_), asked_(to_), told_(to_) {}
+  TagBook(std::size_t ranks, int first)
+      : to_(ranks, first), from_(to_), answers_from_(to_), answers_to_(to_) {}
 
   int next_to(Rank peer) { return 2 * take(to_[peer.index()]); }
   int next_from(Rank peer) { return 2 * take(from_[peer.index()]); }
   /// Return the tags of answers, which travel against their messages.
-  int next_answer_from(Rank peer) { return 2 * take(asked_[peer.index()]) + 1; }
-  int next_answer_to(Rank peer) { return 2 * take(told_[peer.index()]) + 1; }
+  int next_answer_from(Rank peer) { return 2 * take(answers_from_[peer.index()]) + 1; }
+  int next_answer_to(Rank peer) { return 2 * take(answers_to_[peer.index()]) + 1; }
 
  private:
   /// MPI libraries allow tags of at least 21 bits in practice. A tag is used again after a million
@@ -32,7 +33,7 @@ class TagBook {
     return tag;
   }
 
-  std::vector<int> to_, from_, asked_, told_;
+  std::vector<int> to_, from_, answers_from_, answers_to_;
 };
 
 /// The messages that a device channel's endpoints exchange on the wrapped transport.

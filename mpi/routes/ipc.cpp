@@ -20,15 +20,15 @@ constexpr Bytes kNothing = 0;
 
 class IpcSend final : public Endpoint {
  public:
-  IpcSend(const EndpointParts& parts, const Message& message)
-      : device_(*parts.device),
-        inner_(parts.inner),
+  IpcSend(const EndpointContext& context, const Message& message)
+      : device_(*context.device),
+        inner_(context.inner),
         tensor_(message.data),
         produced_(device_.make_event(/*shared=*/true)),
         ready_(
-            inner_.add_send({message.peer, parts.tags.next_to(message.peer), nullptr, kNothing})),
+            inner_.add_send({message.peer, context.tags.next_to(message.peer), nullptr, kNothing})),
         taken_(inner_.add_receive(
-            {message.peer, parts.tags.next_answer_from(message.peer), nullptr, kNothing})) {}
+            {message.peer, context.tags.next_answer_from(message.peer), nullptr, kNothing})) {}
 
   std::vector<std::string> offer() override {
     return {device_.export_memory(tensor_), device_.export_event(*produced_)};
@@ -62,16 +62,16 @@ class IpcSend final : public Endpoint {
 
 class IpcReceive final : public Endpoint {
  public:
-  IpcReceive(const EndpointParts& parts, const Message& message)
-      : device_(*parts.device),
-        inner_(parts.inner),
+  IpcReceive(const EndpointContext& context, const Message& message)
+      : device_(*context.device),
+        inner_(context.inner),
         message_(message),
         queue_(device_.in_queue(message.peer)),
         copied_(device_.make_event(/*shared=*/true)),
         ready_(inner_.add_receive(
-            {message.peer, parts.tags.next_from(message.peer), nullptr, kNothing})),
+            {message.peer, context.tags.next_from(message.peer), nullptr, kNothing})),
         taken_(inner_.add_send(
-            {message.peer, parts.tags.next_answer_to(message.peer), nullptr, kNothing})) {}
+            {message.peer, context.tags.next_answer_to(message.peer), nullptr, kNothing})) {}
 
   std::vector<std::string> offer() override { return {device_.export_event(*copied_)}; }
   void accept(std::span<const std::string> offered) override {
@@ -110,12 +110,12 @@ class IpcReceive final : public Endpoint {
   bool queued_ = false;
 };
 
-std::unique_ptr<Endpoint> make_ipc_send(const EndpointParts& parts, const Message& message) {
-  return std::make_unique<IpcSend>(parts, message);
+std::unique_ptr<Endpoint> make_ipc_send(const EndpointContext& context, const Message& message) {
+  return std::make_unique<IpcSend>(context, message);
 }
 
-std::unique_ptr<Endpoint> make_ipc_receive(const EndpointParts& parts, const Message& message) {
-  return std::make_unique<IpcReceive>(parts, message);
+std::unique_ptr<Endpoint> make_ipc_receive(const EndpointContext& context, const Message& message) {
+  return std::make_unique<IpcReceive>(context, message);
 }
 
 }  // namespace

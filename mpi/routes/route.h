@@ -19,7 +19,7 @@ struct ServedPairs {
 };
 
 struct Route {
-  std::string_view name;  ///< in files, tables and options: "ipc"
+  std::string_view name;         ///< in files, tables and options: "ipc"
   std::string_view description;  ///< for people, without a full stop
   ServedPairs serves;
   /// The route serves only ranks of one host.
@@ -40,8 +40,8 @@ struct Route {
 
   /// Make the endpoints of one message. They serve a rank without a device only if the route serves
   /// hosts.
-  std::unique_ptr<Endpoint> (*make_send)(const EndpointParts& parts, const Message& message);
-  std::unique_ptr<Endpoint> (*make_receive)(const EndpointParts& parts, const Message& message);
+  std::unique_ptr<Endpoint> (*make_send)(const EndpointContext& context, const Message& message);
+  std::unique_ptr<Endpoint> (*make_receive)(const EndpointContext& context, const Message& message);
 };
 
 /// Returns all routes, best first.

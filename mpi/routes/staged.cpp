@@ -48,15 +48,16 @@ struct Staging {
 
 class StagedSend final : public Endpoint {
  public:
-  StagedSend(const EndpointParts& parts, const Message& message)
-      : inner_(parts.inner),
-        staging_(*parts.device, message,
+  StagedSend(const EndpointContext& context, const Message& message)
+      : inner_(context.inner),
+        staging_(*context.device, message,
                  "staging a message to rank " + std::to_string(message.peer.index())),
-        produced_(parts.device->make_event(/*shared=*/false)) {
+        produced_(context.device->make_event(/*shared=*/false)) {
     for (std::size_t i = 0; i < staging_.chunks.size(); ++i) {
-      copied_.push_back(parts.device->make_event(/*shared=*/false));
-      parts_.add(inner_.add_send({message.peer, parts.tags.next_to(message.peer), staging_.host(i),
-                                  staging_.chunks[i].size_bytes, message.synchronous}));
+      copied_.push_back(context.device->make_event(/*shared=*/false));
+      messages_.add(
+          inner_.add_send({message.peer, context.tags.next_to(message.peer), staging_.host(i),
+                           staging_.chunks[i].size_bytes, message.synchronous}));
     }
   }
 
@@ -71,18 +72,18 @@ class StagedSend final : public Endpoint {
       device.record(*copied_[i], Queue::kOut);
     }
     next_ = 0;
-    parts_.restart();
+    messages_.restart();
   }
   bool push() override {
     while (next_ < copied_.size() && copied_[next_]->done()) {
-      inner_.channel().start_send(parts_[next_++]);
+      inner_.channel().start_send(messages_[next_++]);
     }
     return next_ == copied_.size();
   }
   bool ready() override { return true; }
   void settle() override { staging_.device.wait(*copied_.back(), Queue::kWork); }
   bool ended() override {
-    return parts_.all([&](std::size_t index) { return inner_.channel().sent(index); });
+    return messages_.all([&](std::size_t index) { return inner_.channel().sent(index); });
   }
 
  private:
@@ -90,28 +91,28 @@ class StagedSend final : public Endpoint {
   Staging staging_;
   std::unique_ptr<DeviceEvent> produced_;
   std::vector<std::unique_ptr<DeviceEvent>> copied_;  // by chunk
-  Parts parts_;
+  HostMessages messages_;
   std::size_t next_ = 0;  // first chunk whose message has not been started
 };
 
 class StagedReceive final : public Endpoint {
  public:
-  StagedReceive(const EndpointParts& parts, const Message& message)
-      : inner_(parts.inner),
-        queue_(parts.device->in_queue(message.peer)),
-        staging_(*parts.device, message,
+  StagedReceive(const EndpointContext& context, const Message& message)
+      : inner_(context.inner),
+        queue_(context.device->in_queue(message.peer)),
+        staging_(*context.device, message,
                  "staging a message from rank " + std::to_string(message.peer.index())),
-        copied_(parts.device->make_event(/*shared=*/false)) {
+        copied_(context.device->make_event(/*shared=*/false)) {
     for (std::size_t i = 0; i < staging_.chunks.size(); ++i) {
-      parts_.add(inner_.add_receive({message.peer, parts.tags.next_from(message.peer),
-                                     staging_.host(i), staging_.chunks[i].size_bytes}));
+      messages_.add(inner_.add_receive({message.peer, context.tags.next_from(message.peer),
+                                        staging_.host(i), staging_.chunks[i].size_bytes}));
     }
   }
 
   void start() override { next_ = 0; }
   bool push() override {
-    const std::size_t chunks = parts_.size();
-    for (; next_ < chunks && inner_.channel().received(parts_[next_]); ++next_) {
+    const std::size_t chunks = messages_.size();
+    for (; next_ < chunks && inner_.channel().received(messages_[next_]); ++next_) {
       if (const Bytes size = staging_.chunks[next_].size_bytes; size > 0) {
         staging_.device.copy(staging_.there(next_), staging_.host(next_), size, queue_);
       }
@@ -119,7 +120,7 @@ class StagedReceive final : public Endpoint {
     }
     return ready();
   }
-  bool ready() override { return next_ == parts_.size(); }
+  bool ready() override { return next_ == messages_.size(); }
   void settle() override { staging_.device.wait(*copied_, Queue::kWork); }
   bool ended() override { return copied_->done(); }
 
@@ -128,35 +129,36 @@ class StagedReceive final : public Endpoint {
   Queue queue_;
   Staging staging_;
   std::unique_ptr<DeviceEvent> copied_;
-  Parts parts_;
+  HostMessages messages_;
   std::size_t next_ = 0;  // first chunk whose arrival has not been seen
 };
 
 /// Makes the chunks of a message as messages of host memory.
 template <class Add>
-Parts chunked(const Message& message, Add&& add) {
-  Parts parts;
+HostMessages chunked(const Message& message, Add&& add) {
+  HostMessages messages;
   for (const Chunk& chunk : staging_chunks(message.size_bytes)) {
-    parts.add(add(message.data + chunk.begin, chunk.size_bytes));
+    messages.add(add(message.data + chunk.begin, chunk.size_bytes));
   }
-  return parts;
+  return messages;
 }
 
-std::unique_ptr<Endpoint> make_staged_send(const EndpointParts& parts, const Message& message) {
-  if (parts.device != nullptr) return std::make_unique<StagedSend>(parts, message);
+std::unique_ptr<Endpoint> make_staged_send(const EndpointContext& context, const Message& message) {
+  if (context.device != nullptr) return std::make_unique<StagedSend>(context, message);
   return std::make_unique<HostSend>(
-      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
-        return parts.inner.add_send({message.peer, parts.tags.next_to(message.peer), data,
-                                     size_bytes, message.synchronous});
+      context.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return context.inner.add_send({message.peer, context.tags.next_to(message.peer), data,
+                                       size_bytes, message.synchronous});
       }));
 }
 
-std::unique_ptr<Endpoint> make_staged_receive(const EndpointParts& parts, const Message& message) {
-  if (parts.device != nullptr) return std::make_unique<StagedReceive>(parts, message);
+std::unique_ptr<Endpoint> make_staged_receive(const EndpointContext& context,
+                                              const Message& message) {
+  if (context.device != nullptr) return std::make_unique<StagedReceive>(context, message);
   return std::make_unique<HostReceive>(
-      parts.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
-        return parts.inner.add_receive(
-            {message.peer, parts.tags.next_from(message.peer), data, size_bytes});
+      context.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
+        return context.inner.add_receive(
+            {message.peer, context.tags.next_from(message.peer), data, size_bytes});
       }));
 }
 

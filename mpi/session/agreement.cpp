@@ -29,8 +29,8 @@ std::optional<std::string> value_of(const Facts& facts, const std::string& name)
 std::string difference(const std::vector<Facts>& by_rank, const std::string& name) {
   std::vector<std::optional<std::string>> values;
   for (const Facts& facts : by_rank) values.push_back(value_of(facts, name));
-  const std::string camps = camps_text(values);
-  return camps.empty() ? camps : name + " differs: " + camps;
+  const std::string groups = groups_text(values);
+  return groups.empty() ? groups : name + " differs: " + groups;
 }
 
 /// Returns all names that any rank knows, in the order of the ranks.
@@ -46,18 +46,18 @@ std::vector<std::string> names_of(const std::vector<Facts>& by_rank) {
 
 }  // namespace
 
-std::string camps_text(const std::vector<std::optional<std::string>>& by_rank) {
-  std::vector<std::pair<std::optional<std::string>, std::vector<std::size_t>>> camps;
+std::string groups_text(const std::vector<std::optional<std::string>>& by_rank) {
+  std::vector<std::pair<std::optional<std::string>, std::vector<std::size_t>>> groups;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    auto camp = std::find_if(camps.begin(), camps.end(),
-                             [&](const auto& known) { return known.first == by_rank[rank]; });
-    if (camp == camps.end()) camp = camps.insert(camps.end(), {by_rank[rank], {}});
-    camp->second.push_back(rank);
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& known) { return known.first == by_rank[rank]; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {by_rank[rank], {}});
+    group->second.push_back(rank);
   }
-  if (camps.size() <= 1) return {};
+  if (groups.size() <= 1) return {};
   std::string text;
-  for (std::size_t i = 0; i < camps.size(); ++i) {
-    const auto& [value, ranks] = camps[i];
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& [value, ranks] = groups[i];
     if (i > 0) text += ", ";
     text += rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ");
     text += !value ? "none" : value->empty() ? "an empty one" : *value;

@@ -48,7 +48,7 @@ void agree_on_facts(Transport& transport,
 
 /// Describes a disagreement: the groups of ranks with equal values, "ranks 0 and 2 have A, rank 1
 /// has B". Empty if all ranks have the same value.
-std::string camps_text(const std::vector<std::optional<std::string>>& by_rank);
+std::string groups_text(const std::vector<std::optional<std::string>>& by_rank);
 
 /// Combines the messages of all ranks (by rank; empty: none) to the message of the job: empty if no
 /// rank has one, the text alone if all have the same, else the first with its rank.

@@ -11,6 +11,7 @@
 
 #include "hios/base/error.h"
 #include "hios/flight/crash_reporter.h"
+#include "mpi/messages/serial.h"
 
 namespace hios::mpi {
 
@@ -45,11 +46,11 @@ Failure current_failure(const ErrorText& text_of) {
   } catch (const std::exception& error) {
     return {static_cast<int>(ExitCode::kRunFailed), error.what()};
   } catch (...) {
-    return {static_cast<int>(ExitCode::kRunFailed), "an exception without words"};
+    return {static_cast<int>(ExitCode::kRunFailed), "an exception without a message"};
   }
 }
 
-std::string with_place(Rank rank, const std::string& host, const std::string& text) {
+std::string with_rank(Rank rank, const std::string& host, const std::string& text) {
   return "rank " + std::to_string(rank.index()) + " on " + host + ": " + text;
 }
 
@@ -62,7 +63,7 @@ int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& te
     return static_cast<int>(error.code());
   } catch (...) {
     const Failure failure = current_failure(text_of);
-    print_error(with_place(transport->rank(), transport->host(), failure.text));
+    print_error(with_rank(transport->rank(), transport->host(), failure.text));
     flight::report_failure(flight::Ending::kError, failure.text);
     return failure.exit_status;
   }

@@ -21,7 +21,7 @@ struct Failure {
 Failure current_failure(const ErrorText& text_of);
 
 /// Returns "rank 1 on node7: TEXT".
-std::string with_place(Rank rank, const std::string& host, const std::string& text);
+std::string with_rank(Rank rank, const std::string& host, const std::string& text);
 
 /// Runs the body as a job of one rank without MPI.
 int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& text_of);

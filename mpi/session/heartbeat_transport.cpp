@@ -8,8 +8,8 @@ namespace {
 
 enum Call : std::size_t { kBarrier, kGather, kBroadcast, kMaximum };
 constexpr const char* kWords[] = {
-    "waiting for the other ranks (barrier)", "waiting for what every rank sends (gather)",
-    "waiting for what rank 0 sends (broadcast)", "waiting for the other ranks (maximum)"};
+    "waiting for the other ranks (barrier)", "waiting for every rank's value (gather)",
+    "waiting for rank 0's value (broadcast)", "waiting for the other ranks (maximum)"};
 
 }  // namespace
 

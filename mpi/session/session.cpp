@@ -100,7 +100,7 @@ void check_launch(const Transport& transport, int thread_level) {
   }
   if (thread_level < MPI_THREAD_FUNNELED) {
     throw InputError(
-        "this MPI allows no threads beside the one that calls it (MPI_THREAD_FUNNELED); use one "
+        "this MPI allows no threads other than its caller (MPI_THREAD_FUNNELED); use one "
         "that was built with threads");
   }
 }
@@ -142,7 +142,7 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body, const 
   char host[MPI_MAX_PROCESSOR_NAME] = "unknown host";
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Get_processor_name(host, &length);
-  print_error(with_place(Rank(static_cast<std::size_t>(rank)), host, failure.text));
+  print_error(with_rank(Rank(static_cast<std::size_t>(rank)), host, failure.text));
   flight::report_failure(flight::Ending::kError, failure.text);
   abort_job(failure.exit_status);
 }

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "mpi/transport.h"
+#include "mpi/messages/serial.h"
 
 namespace hios::cli {
 namespace {

@@ -112,9 +112,9 @@ void check_likeness(const Ranks& ranks, Troubles& found) {
     for (auto& value : values) {
       if (value->empty()) value = any;
     }
-    const std::string camps = mpi::camps_text(values);
-    if (!camps.empty())
-      found.push_back({what + " differ: " + printable(camps, 400), Need{"alike-hosts"}});
+    const std::string groups = mpi::groups_text(values);
+    if (!groups.empty())
+      found.push_back({what + " differ: " + printable(groups, 400), Need{"alike-hosts"}});
   };
   compare("processors", [](const auto& rank) { return rank.facts.processor; });
   compare("kernels", [](const auto& rank) { return rank.facts.kernel; });

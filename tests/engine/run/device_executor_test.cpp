@@ -7,6 +7,7 @@
 #include "engine/run/one_device.h"
 #include "engine/run/plan.h"
 #include "hios/base/error.h"
+#include "mpi/messages/serial.h"
 #include "support/expect_error.h"
 #include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"

@@ -5,7 +5,7 @@
 
 #include "engine/run/executor.h"
 #include "engine/run/plan.h"
-#include "mpi/transport.h"
+#include "mpi/messages/serial.h"
 #include "support/fakes/fake_accelerator.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/random_network.h"

@@ -154,7 +154,8 @@ TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
   const RouteTable table = chosen(world);
   EXPECT_EQ(between(table, 0, 1), "staged");
   EXPECT_NE(table.why_not[1].find("no cuda-aware: "), std::string::npos) << table.why_not[1];
-  EXPECT_NE(table.why_not[1].find("what came was not what was sent"), std::string::npos)
+  EXPECT_NE(table.why_not[1].find("the received bytes differ from the sent ones"),
+            std::string::npos)
       << table.why_not[1];
 }
 
@@ -201,7 +202,7 @@ TEST(ChooseRoutes, RefusesADeviceThatCopiesWrongly) {
   World world;
   world.ranks = 3;
   world.with = [](Rank rank, FakeOptions& options) { options.copies_wrongly = rank == Rank(1); };
-  expect_refusal(world, {"rank 0 and rank 1", "no ipc", "no staged", "not what was sent"});
+  expect_refusal(world, {"rank 0 and rank 1", "no ipc", "no staged", "differ from the sent ones"});
 }
 
 /// A rank whose device fails leaves the others neither waiting nor believing.

@@ -131,9 +131,9 @@ TEST_F(Launcher, OfMpichIsToldOfAFailure) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   set("PMI_FD", std::to_string(ends[0]).c_str());
-  mpi::tell_launcher_of_failure(3);  // it is no rank
+  mpi::report_failure_to_launcher(3);  // it is no rank
   set("PMI_RANK", "1");
-  mpi::tell_launcher_of_failure(3);
+  mpi::report_failure_to_launcher(3);
   std::array<char, 64> text{};
   const ssize_t size = recv(ends[1], text.data(), text.size(), MSG_DONTWAIT);
   ASSERT_GT(size, 0);
@@ -147,7 +147,7 @@ TEST_F(Launcher, IsNotToldThroughAnotherKindOfFile) {
   ASSERT_EQ(pipe(ends), 0);
   set("PMI_FD", std::to_string(ends[1]).c_str());
   set("PMI_RANK", "1");
-  mpi::tell_launcher_of_failure(3);
+  mpi::report_failure_to_launcher(3);
   close(ends[1]);
   char letter = 0;
   EXPECT_EQ(read(ends[0], &letter, 1), 0) << "nothing was written";

@@ -46,7 +46,7 @@ TEST(MessageLimits, TagsBeyondTheLibrarysAreRefused) {
   EXPECT_EQ(message_about_tag(32767), "");
   EXPECT_EQ(message_about_tag(32768),
             "sending 8 bytes to rank " + std::to_string(other().index()) +
-                ", tag 32768: the tags of this MPI library end at 32767; take another, or a "
+                ", tag 32768: the tags of this MPI library end at 32767; use another library, or a "
                 "smaller network");
   EXPECT_NE(message_about_tag(-1), "");
   pretended_largest_tag.reset();

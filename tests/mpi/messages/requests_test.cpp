@@ -81,7 +81,7 @@ TEST(Requests, RefuseAMessageThatIsTooShort) {
   for (const bool by_poll : {false, true}) {
     const std::string failure = failure_of_receive(10, 50, by_poll);
     if (job().rank() != Rank(1)) continue;
-    EXPECT_EQ(failure, "receiving 50 bytes from rank 0, tag 77: only 10 bytes came");
+    EXPECT_EQ(failure, "receiving 50 bytes from rank 0, tag 77: only 10 bytes arrived");
   }
 }
 

@@ -1,10 +1,11 @@
+#include "mpi/messages/serial.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
 #include "hios/base/error.h"
-#include "mpi/transport.h"
 #include "support/fakes/transport_contract.h"
 
 namespace hios::test {

@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Ending{"run-error", 3, "stage 4 broke"},
                     Ending{"run-error-while-others-receive", 3, "stage 4 broke"},
                     Ending{"foreign-exception", 3, "a b"},
-                    Ending{"no-exception-class", 3, "an exception without words"},
+                    Ending{"no-exception-class", 3, "an exception without a message"},
                     Ending{"input-of-one", 2, "only here"}),
     [](const auto& c) {
       std::string name = c.param.name;

@@ -109,7 +109,7 @@ std::string text_of(const std::exception_ptr& failure) {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "an exception without words";
+    return "an exception without a message";
   }
 }
 

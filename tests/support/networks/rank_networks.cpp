@@ -18,6 +18,7 @@
 #include "hios/model/networks/networks.h"
 #include "mpi/device/choose_routes.h"
 #include "mpi/device/tensor_transport.h"
+#include "mpi/messages/serial.h"
 #include "scheduler/registry.h"
 
 namespace hios::test {

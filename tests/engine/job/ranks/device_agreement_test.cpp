@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/reference/backend.h"
+#include "mpi/messages/serial.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/fakes/fake_job.h"
 #include "support/message.h"
