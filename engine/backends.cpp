@@ -5,6 +5,7 @@
 
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 #ifdef HIOS_HAVE_CPU
@@ -81,8 +82,7 @@ const BackendEntry& find_backend(std::string_view name, std::span<const BackendE
     if (entry.make != nullptr) return entry;
     throw InputError(
         "backend '" + std::string(name) + "' is not in this build: " + std::string(entry.missing),
-        Need{"left-out-backend",
-             {{"name", std::string(entry.name)}, {"instead", std::string(entry.instead)}}});
+        need::BackendInBuild{std::string(entry.name), std::string(entry.instead)});
   }
   throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table));
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hios/base/error.h"
@@ -21,7 +22,8 @@
 /// can be exchanged:
 /// be exchanged:
 ///  - numbers, bool, enumerations, ids, std::string, Json;
-///  - std::optional, std::vector, std::map, std::pair and std::tuple of such;
+///  - std::optional, std::vector, std::map, std::pair, std::tuple and std::variant of such, and a
+///    struct derived from a std::variant; std::monostate;
 ///  - a struct of such that lists its members once:
 ///      static auto fields(auto& self) { return std::tie(self.name, self.cores); }
 ///  - any other type with to_json(Json&, const T&) and from_json(const Json&, T&) in its namespace.
@@ -32,6 +34,12 @@ namespace hios::mpi {
 template <class T>
 concept WithFields = requires(T& value) {
   T::fields(value);
+};
+
+/// A std::variant, or a struct derived from one.
+template <class T>
+concept VariantLike = requires(const T& value) {
+  []<class... Kind>(const std::variant<Kind...>&) {}(value);
 };
 
 namespace exchange {
@@ -69,6 +77,11 @@ Json to_value(const T& value) {
     return value;
   } else if constexpr (WithFields<T>) {
     std::apply(add_all, T::fields(value));
+  } else if constexpr (std::same_as<T, std::monostate>) {
+    return list;
+  } else if constexpr (VariantLike<T>) {
+    add_all(value.index());
+    std::visit(add_all, value);
   } else if constexpr (kIsId<T>) {
     list = value.index();
   } else if constexpr (kIsTuple<T>) {
@@ -86,15 +99,32 @@ Json to_value(const T& value) {
 }
 
 template <class T>
+void from_value(const Json& json, T& value);
+
+/// Emplaces the kind that was sent, by its index.
+template <class... Kind>
+void from_variant(const Json& json, std::variant<Kind...>& value) {
+  const std::size_t index = json.at(0).get<std::size_t>();
+  const auto take = [&]<std::size_t... kI>(std::index_sequence<kI...>) {
+    ((kI == index ? from_value(json.at(1), value.template emplace<kI>()) : void()), ...);
+  };
+  take(std::index_sequence_for<Kind...>());
+}
+
+template <class T>
 void from_value(const Json& json, T& value) {
   const auto take_all = [&json](auto&... each) {
-    std::size_t next = 0;
+    [[maybe_unused]] std::size_t next = 0;
     (from_value(json.at(next++), each), ...);
   };
   if constexpr (std::same_as<T, Json>) {
     value = json;
   } else if constexpr (WithFields<T>) {
     std::apply(take_all, T::fields(value));
+  } else if constexpr (std::same_as<T, std::monostate>) {
+    return;
+  } else if constexpr (VariantLike<T>) {
+    from_variant(json, value);
   } else if constexpr (kIsId<T>) {
     value = T(json.get<std::size_t>());
   } else if constexpr (kIsTuple<T>) {

@@ -1,6 +1,7 @@
 #include "engine/backend/operation.h"
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 
@@ -17,7 +18,7 @@ void require_support(const Backend& backend, const Operation& operation) {
   if (const auto reason = backend.unsupported(operation)) {
     throw InputError(
         "backend " + std::string(backend.name()) + " cannot run " + operation.name + ": " + *reason,
-        Need{"other-backend"});
+        need::OtherBackend{});
   }
 }
 

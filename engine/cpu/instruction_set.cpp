@@ -7,6 +7,7 @@
 #include "engine/cpu/dnnl_handles.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios::cpu {
 namespace {
@@ -70,7 +71,7 @@ void require_instructions(const InstructionCap& cap, const InstructionCap* best)
   if (best != nullptr && &cap <= best) return;
   throw InputError("this processor has " + std::string(best ? best->name : "none of them") +
                        ", not " + std::string(cap.name),
-                   Need{"other-backend"});
+                   need::OtherBackend{});
 }
 
 void settle_instructions(std::string_view cap) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -45,7 +46,7 @@ std::vector<int> assign_cores(const std::vector<int>& allowed,
     if (oversubscribe) return {};
     throw InputError("the ranks of this host want " + std::to_string(wanted) +
                          " cores and are allowed " + std::to_string(allowed.size()),
-                     Need{"cores"});
+                     need::Cores{});
   }
   const auto mine = begin + static_cast<std::ptrdiff_t>(local_rank);
   const auto first = allowed.begin() + std::accumulate(begin, mine, 0);

@@ -5,6 +5,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/files/npy.h"
+#include "hios/base/need.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/profile/extrapolate.h"
@@ -117,37 +118,37 @@ void check_schedule(const RunInputs& inputs, const Platform& platform, std::size
     const std::string of_copies = copies == 1 ? "" : ", of " + std::to_string(copies) + " copies,";
     throw InputError(inputs.schedule_name + ": $.devices: the schedule" + of_copies + " has " +
                          devices + " devices and the job " + std::to_string(ranks) + " ranks",
-                     Need{"ranks", {{"ranks", std::to_string(platform.size() * copies)}}});
+                     need::Ranks{platform.size() * copies});
   }
   const auto findings = validate(inputs.network.coarse.graph, platform, inputs.schedule.schedule);
   if (findings.empty()) return;
   const std::string line = finding_line(inputs.schedule_name, findings.front());
   if (findings.size() == 1) throw InputError(line);
   throw InputError(line + " (and " + std::to_string(findings.size() - 1) + " more)",
-                   Need{"check", {}});
+                   need::AllFindings{});
 }
 
 }  // namespace
 
 namespace {
 
-/// The backends that compute on the devices, one a device, or one for all where they are alike;
-/// empty where some device has none in this build.
-std::string backends_for(const Platform& platform, std::span<const BackendEntry> table) {
-  std::vector<std::string_view> names;
+/// Returns the backends that compute on the devices: one a device, or one for all where they are
+/// the same. The list is empty where some device has none in this build.
+std::vector<std::string> backends_for(const Platform& platform,
+                                      std::span<const BackendEntry> table) {
+  std::vector<std::string> names;
   for (const Device& device : platform.devices()) {
     const auto found = std::find_if(table.begin(), table.end(), [&](const BackendEntry& entry) {
       return entry.kind == device.kind && entry.make != nullptr && entry.has(device.precision);
     });
     if (found == table.end()) return {};
-    names.push_back(found->name);
+    names.emplace_back(found->name);
   }
-  if (std::all_of(names.begin(), names.end(), [&](auto name) { return name == names.front(); })) {
+  if (std::all_of(names.begin(), names.end(),
+                  [&](const std::string& name) { return name == names.front(); })) {
     names.resize(1);
   }
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : ",") + std::string(name);
-  return text;
+  return names;
 }
 
 }  // namespace
@@ -165,18 +166,16 @@ std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOpti
     const std::string where =
         inputs.schedule_name + ": $.devices[" + std::to_string(here.index()) + "]: ";
     if (backend.kind != device.kind) {
-      throw InputError(where + "the schedule wants a device of kind " + device.kind +
-                           ", and rank " + std::to_string(r) + " has the " +
-                           std::string(backend.name) + " backend, of kind " +
-                           std::string(backend.kind),
-                       Need{"device-kind",
-                            {{"kind", std::string(backend.kind)},
-                             {"backends", backends_for(platform, options.table)}}});
+      throw InputError(
+          where + "the schedule wants a device of kind " + device.kind + ", and rank " +
+              std::to_string(r) + " has the " + std::string(backend.name) + " backend, of kind " +
+              std::string(backend.kind),
+          need::DeviceKind{std::string(backend.kind), backends_for(platform, options.table)});
     }
     if (!backend.has(device.precision)) {
       throw InputError(where + "made for " + std::string(to_string(device.precision)) +
                            ", which the " + std::string(backend.name) + " backend has not",
-                       Need{"device-precision", {}});
+                       need::ScheduledPrecision{});
     }
     devices.push_back({&backend, std::max(1, device.threads), device.precision});
   }

@@ -10,6 +10,7 @@
 
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -50,7 +51,7 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Clock cl
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
                        "; the device had been given " + by_stream({&segment, 1}, plan_, graph_),
-                   Need{"failed-operator"});
+                   need::FailedOperator{});
   }
 }
 

@@ -25,6 +25,7 @@
 #include "engine/run/position_text.h"
 #include "engine/run/step_progress.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 
@@ -225,7 +226,7 @@ double Executor::run_once() {
     state.run_steps();
   } catch (const mpi::DeviceError& error) {
     const std::string suspects = suspects_text(state.device, state.plan, state.coarse.graph);
-    fail(error.what() + suspects, suspects.empty() ? Need{} : Need{"failed-operator"});
+    fail(error.what() + suspects, suspects.empty() ? Need{} : need::FailedOperator{});
   } catch (const std::bad_alloc&) {
     fail("out of memory");
   } catch (const std::exception& error) {

@@ -29,6 +29,7 @@
 #include "engine/run/position_text.h"
 #include "engine/run/step_progress.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -339,7 +340,7 @@ void Pipeline::run(std::span<InferenceTimes> times) {
   } catch (const mpi::DeviceError& error) {
     const std::string suspects =
         suspects_text(state.turn_of(state.done).device, state.plan, state.coarse.graph);
-    fail(error.what() + suspects, suspects.empty() ? Need{} : Need{"failed-operator"});
+    fail(error.what() + suspects, suspects.empty() ? Need{} : need::FailedOperator{});
   } catch (const std::bad_alloc&) {
     fail("out of memory");
   } catch (const std::exception& error) {

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "hios/base/need.h"
+
 namespace hios {
 namespace {
 
-/// One code point of UTF-8, or one byte that is none.
+/// A code point of UTF-8, or a byte that belongs to none.
 struct CodePoint {
   std::uint32_t value = 0;
   std::size_t size = 1;
@@ -60,6 +62,14 @@ std::string fit(std::string_view text, std::size_t max_characters, bool in_quote
 }
 
 }  // namespace
+
+Error::Error(ExitCode code, const std::string& text, const Need& need)
+    : std::runtime_error(text), code_(code), need_(std::make_shared<const Need>(need)) {}
+
+const Need& Error::need() const {
+  static const Need none;
+  return need_ ? *need_ : none;
+}
 
 std::string printable(std::string_view text, std::size_t max_characters) {
   return fit(text, max_characters, false);

@@ -4,6 +4,7 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -170,7 +171,7 @@ Platform identified_by(const Profile& profile, const Platform& platform) {
       throw InputError(profile.file + ": $.configurations: measured on " + identities[d].text() +
                            " and on " + other.identity().text() + ", and nobody says which " +
                            device.name + " is",
-                       Need{"device-name", {{"device", device.name}}});
+                       need::DeviceIdentity{device.name});
     }
   }
   return platform.with_identities(identities);

@@ -38,14 +38,13 @@ std::string describe(const Configuration& configuration) {
   return text.str();
 }
 
-Need measurement_of(DeviceId device, const Platform& platform, const std::string& profile_file,
-                    const Graph& graph) {
-  const std::string text = to_json(platform).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Need{"measurement",
-              {{"platform", text},
-               {"device", platform.device(device).name},
-               {"profile", profile_file},
-               {"model", graph.name()}}};
+need::Measurement measurement_of(DeviceId device, const Platform& platform,
+                                 const std::string& profile_file, const Graph& graph) {
+  need::Measurement measurement{graph.name(), profile_file, {}, device.index(), platform.alike()};
+  for (const Device& each : platform.devices())
+    measurement.devices.push_back(
+        {each.kind, each.threads, std::string(to_string(each.precision))});
+  return measurement;
 }
 
 const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,

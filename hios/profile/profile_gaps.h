@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
@@ -14,11 +14,9 @@ namespace hios {
 /// "gpu, 0 threads, 2 ranks, fp16, NVIDIA H200, CUDA 13.0".
 std::string describe(const Configuration& configuration);
 
-/// The need of a "measurement" of one device of a platform: "platform" as the text of its file,
-/// "device" by its name, "profile" as the name of the file that lacks it, "model" by the graph's
-/// name.
-Need measurement_of(DeviceId device, const Platform& platform, const std::string& profile_file,
-                    const Graph& graph);
+/// Returns the need of one device's times, in the profile's file.
+need::Measurement measurement_of(DeviceId device, const Platform& platform,
+                                 const std::string& profile_file, const Graph& graph);
 
 /// The configuration that prices the device; it lives in the profile. Throws InputError that lists
 /// those there are, where it is none of them.

@@ -127,9 +127,9 @@ struct ScheduleHead {
 };
 ScheduleHead schedule_head(const JsonView& root);
 
-/// Throws InputError, with a Need of kind "merge" whose detail "merge" is the file's, where a
-/// schedule file was made for the model's siblings merged and this graph is not, or the other way
-/// round. A file for this very graph is right whatever it says.
+/// Throws InputError with a need::SameMerge where a schedule file was made with the model's
+/// siblings merged and this graph is not, or the other way round. A file with this graph's digest
+/// is right whatever it says.
 void check_merge(const JsonView& root, const Graph& graph, Merge merge);
 
 }  // namespace hios

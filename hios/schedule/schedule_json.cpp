@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/model/tensor.h"
 #include "hios/platform/device_json.h"
 #include "hios/profile/stage_json.h"
@@ -368,7 +369,7 @@ void check_merge(const JsonView& root, const Graph& graph, Merge merge) {
   throw InputError(
       view.where() + ": the schedule was made with sibling convolutions " +
           (merged ? "merged, and this model's are not" : "apart, and this model's are merged"),
-      Need{"merge", {{"merge", std::string(to_string(head.merge))}}});
+      need::SameMerge{merged});
 }
 
 }  // namespace hios

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "mpi/device/route_probe.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
@@ -75,7 +76,7 @@ ChosenRoute choose(Transport& transport, Accelerator* device, const std::vector<
     choice.why_not += std::string(route->name) + ": " + why;
   }
   const bool was_forced = forced != nullptr && of_a.has_device && of_b.has_device;
-  const Need need = was_forced ? Need{"any-route"} : Need{};
+  const Need need = was_forced ? need::OtherRoute{} : Need{};
   throw InputError("tensors cannot go between rank " + std::to_string(a.index()) + " and rank " +
                        std::to_string(b.index()) + ": " + choice.why_not,
                    need);

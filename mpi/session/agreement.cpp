@@ -1,7 +1,6 @@
 #include "mpi/session/agreement.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -75,12 +74,12 @@ std::string joint_message(const std::vector<std::string>& messages) {
 }
 
 void agree_on_input(Transport& transport, const std::string& message, const Need& need) {
-  using Answer = std::tuple<std::string, std::string, std::map<std::string, std::string>>;
+  using Answer = std::tuple<std::string, Need>;
   std::vector<std::string> texts;
   Need first_need;
-  for (auto& [text, kind, details] : gather(transport, Answer(message, need.kind, need.details))) {
+  for (auto& [text, need_there] : gather(transport, Answer(message, need))) {
     const bool is_first = !text.empty() && joint_message(texts).empty();
-    if (is_first) first_need = {std::move(kind), std::move(details)};
+    if (is_first) first_need = std::move(need_there);
     texts.push_back(std::move(text));
   }
   const std::string joint = joint_message(texts);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "mpi/transport.h"
 
 /// Agreements: conditions that must hold alike on all ranks before a job goes on. All functions are

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/messages/communicator.h"
 #include "mpi/messages/launcher.h"
@@ -76,7 +77,7 @@ class Job {
 InputError unconnected(std::size_t started, const std::string& why) {
   return InputError("the launcher started " + std::to_string(started) +
                         " processes that do not find each other (" + why + ")",
-                    Need{"matching-launcher"});
+                    need::MatchingLauncher{});
 }
 
 /// Refuses a launch in which MPI_Init would end the process with a long text of its own: then

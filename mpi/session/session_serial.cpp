@@ -1,5 +1,6 @@
 // The session (mpi/session/session.h) of a build without MPI.
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/session/exit_status.h"
 #include "mpi/session/session.h"
@@ -14,7 +15,7 @@ int run_session(int, char**, const std::function<int(Transport&)>& body, const E
     if (const std::size_t ranks = launched_ranks().value_or(1); ranks > 1) {
       throw InputError(
           "this build has no MPI, and the launcher started " + std::to_string(ranks) + " ranks",
-          Need{"mpi-or-one-rank"});
+          need::MpiInBuild{});
     }
     return body(transport);
   };

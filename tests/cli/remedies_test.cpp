@@ -1,4 +1,4 @@
-// What programs say about the needs of libraries, and that they have words for every one.
+// The words of programs for the needs of libraries.
 #include "cli/remedies.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 
+#include "hios/base/need.h"
 #include "hios/graph/graph.h"
 #include "hios/profile/profile_gaps.h"
 #include "support/message.h"
@@ -53,22 +54,20 @@ TEST(Remedies, OfAMixedPlatformAllBackendsAreNamed) {
 
 TEST(Remedies, OfJobsNameTheirFlags) {
   const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
-  EXPECT_EQ(line({"ranks", {{"ranks", "2"}}}), "no: start it with mpirun -np 2");
-  EXPECT_EQ(line({"check", {}}), "no; hios-schedule --check lists them");
-  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}, {"backends", ""}}}),
+  EXPECT_EQ(line(need::Ranks{2}), "no: start it with mpirun -np 2");
+  EXPECT_EQ(line(need::AllFindings{}), "no; hios-schedule --check lists them");
+  EXPECT_EQ(line(need::DeviceKind{"cpu", {}}),
             "no: choose another --backend, or schedule for --kind cpu");
-  EXPECT_EQ(line({"device-kind", {{"kind", "cpu"}, {"backends", "cpu,cpu:avx2"}}}),
+  EXPECT_EQ(line(need::DeviceKind{"cpu", {"cpu", "cpu:avx2"}}),
             "no: start it with --backend cpu,cpu:avx2, or schedule for --kind cpu");
-  EXPECT_EQ(line({"device-memory", {{"algorithms", ""}}}),
-            "no: schedule for more devices, or for more memory");
-  EXPECT_NE(line({"device-memory", {{"algorithms", "chosen"}}}).find("leave out --profile"),
-            std::string::npos);
-  EXPECT_EQ(line({"device-precision", {}}),
+  EXPECT_EQ(line(need::DeviceMemory{false}), "no: schedule for more devices, or for more memory");
+  EXPECT_NE(line(need::DeviceMemory{true}).find("leave out --profile"), std::string::npos);
+  EXPECT_EQ(line(need::ScheduledPrecision{}),
             "no: choose another --backend, or schedule again with another --math");
-  EXPECT_EQ(line({"precision", {{"has", "fp32, tf32"}, {"backends", "reference, cuda"}}}),
+  EXPECT_EQ(line(need::ChosenPrecision{{"fp32", "tf32"}, {"reference", "cuda"}}),
             "no: choose --math fp32, tf32 or --backend reference or --backend cuda");
-  EXPECT_EQ(line({"precision", {{"has", "fp32"}, {"backends", ""}}}), "no: choose --math fp32");
-  EXPECT_NE(line({"named-devices", {}}).find("--platform"), std::string::npos);
+  EXPECT_EQ(line(need::ChosenPrecision{{"fp32"}, {}}), "no: choose --math fp32");
+  EXPECT_NE(line(need::IdentifiedDevices{}).find("--platform"), std::string::npos);
 }
 
 TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
@@ -78,27 +77,26 @@ TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
 
 TEST(Remedies, OfTheSurroundingsNameACommand) {
   const auto line = [](Need need) { return error_line(RunError("slow", std::move(need))); };
-  EXPECT_NE(line({"shared-cores", {}}).find("--threads"), std::string::npos);
-  EXPECT_NE(line({"core-quota", {}}).find("more cores"), std::string::npos);
-  EXPECT_NE(line({"governor", {}}).find("cpupower frequency-set -g performance"),
+  EXPECT_NE(line(need::UnsharedCores{}).find("--threads"), std::string::npos);
+  EXPECT_NE(line(need::CoreQuota{}).find("more cores"), std::string::npos);
+  EXPECT_NE(line(need::PerformanceGovernor{}).find("cpupower frequency-set -g performance"),
             std::string::npos);
-  EXPECT_NE(line({"cuda-aware", {}}).find("CUDA-aware MPI"), std::string::npos);
-  EXPECT_NE(line({"alike-hosts", {}}).find("alike"), std::string::npos);
-  const auto copies = [&](const char* library, const char* scope) {
-    return line({"single-copy", {{"ptrace_scope", scope}, {"library", library}}});
+  EXPECT_NE(line(need::CudaAwareMpi{}).find("CUDA-aware MPI"), std::string::npos);
+  EXPECT_NE(line(need::AlikeHosts{}).find("alike"), std::string::npos);
+  const auto copies = [&](const char* library, int scope) {
+    return line(need::SingleCopy{library, scope});
   };
-  EXPECT_NE(copies("Open MPI 4.1.4", "").find("OMPI_MCA_btl_vader_single_copy_mechanism unset"),
+  EXPECT_NE(copies("Open MPI 4.1.4", 0).find("OMPI_MCA_btl_vader_single_copy_mechanism unset"),
             std::string::npos);
-  EXPECT_NE(copies("Open MPI 5.0.11", "").find("OMPI_MCA_smsc unset"), std::string::npos);
-  EXPECT_NE(copies("MPICH 5.0.2", "").find("MPIR_CVAR_CH4_CMA_ENABLE unset"), std::string::npos);
-  EXPECT_EQ(copies("Open MPI 4.1.4", "").find("yama"), std::string::npos);
-  EXPECT_NE(copies("Open MPI 4.1.4", "2").find("ptrace_scope to 0 (it is 2)"), std::string::npos);
+  EXPECT_NE(copies("Open MPI 5.0.11", 0).find("OMPI_MCA_smsc unset"), std::string::npos);
+  EXPECT_NE(copies("MPICH 5.0.2", 0).find("MPIR_CVAR_CH4_CMA_ENABLE unset"), std::string::npos);
+  EXPECT_EQ(copies("Open MPI 4.1.4", 0).find("yama"), std::string::npos);
+  EXPECT_NE(copies("Open MPI 4.1.4", 2).find("ptrace_scope to 0 (it is 2)"), std::string::npos);
 }
 
 TEST(Remedies, OfTheEngineNameItsFlags) {
   const auto not_built = [](const char* name, const char* instead) {
-    const Need need{"left-out-backend", {{"name", name}, {"instead", instead}}};
-    return error_line(InputError("not built", need));
+    return error_line(InputError("not built", need::BackendInBuild{name, instead}));
   };
   EXPECT_EQ(not_built("cuda", "cpu"),
             "not built; build with cmake --preset cuda where CUDA 13 and cuDNN 9 are installed, or "
@@ -107,54 +105,78 @@ TEST(Remedies, OfTheEngineNameItsFlags) {
             "not built; install libdnnl-dev and build with cmake -DHIOS_CPU=ON, or use --backend "
             "reference");
   EXPECT_EQ(not_built("mine", "cpu"), "not built, or use --backend cpu");
-  EXPECT_EQ(error_line(InputError("too old", Need{"build-for-gpu", {{"instead", "cpu"}}})),
+  EXPECT_EQ(error_line(InputError("too old", need::GpuArchitectureInBuild{"cpu"})),
             "too old; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES, or use --backend cpu");
-  EXPECT_EQ(error_line(InputError("2 for 3 ranks", Need{"one-backend-a-rank"})),
+  EXPECT_EQ(error_line(InputError("2 for 3 ranks", need::BackendPerRank{})),
             "2 for 3 ranks: give --backend one name for all, or one a rank");
-  EXPECT_EQ(error_line(InputError("made for another", Need{"other-gpu"})),
+  EXPECT_EQ(error_line(InputError("made for another", need::SameGpu{})),
             "made for another: run it where that GPU is, or measure with hios-profile and schedule "
             "again here");
-  EXPECT_EQ(error_line(InputError("no GPU", Need{"gpu", {{"instead", "cpu"}}})),
+  EXPECT_EQ(error_line(InputError("no GPU", need::Gpu{"cpu"})),
             "no GPU; use --backend cpu on machines without a GPU");
-  EXPECT_EQ(error_line(InputError("too few", Need{"cores"})),
+  EXPECT_EQ(error_line(InputError("too few", need::Cores{})),
             "too few: use fewer ranks or --threads, give mpirun --bind-to none, or accept shared "
             "cores with --oversubscribe");
-  const auto made = [](const char* merge) {
-    return error_line(InputError("made otherwise", Need{"merge", {{"merge", merge}}}));
+  const auto made = [](bool siblings) {
+    return error_line(InputError("made otherwise", need::SameMerge{siblings}));
   };
-  EXPECT_EQ(made("siblings"), "made otherwise: give --merge siblings, or schedule again without");
-  EXPECT_EQ(made("none"), "made otherwise: leave --merge out, or schedule again with it");
-  EXPECT_EQ(error_line(RunError("one of these", Need{"failed-operator"})),
+  EXPECT_EQ(made(true), "made otherwise: give --merge siblings, or schedule again without");
+  EXPECT_EQ(made(false), "made otherwise: leave --merge out, or schedule again with it");
+  EXPECT_EQ(error_line(RunError("one of these", need::FailedOperator{})),
             "one of these: --blocking says which of these failed");
 }
 
 TEST(Remedies, AreAddedOnce) {
   const std::string text = test::message_of([] {
     with_remedies("", [] {
-      with_remedies("", []() -> int { throw InputError("a.json: exists", Need{"replacement"}); });
+      with_remedies("", []() -> int { throw InputError("a.json: exists", need::Replacement{}); });
       return 0;
     });
   });
   EXPECT_EQ(text, "a.json: exists or replace it with --force");
 }
 
-TEST(Remedies, KnowEveryNeedOfTheLibraries) {
-  namespace fs = std::filesystem;
-  std::size_t seen = 0;
-  const std::regex need("\\bNeed\\{\"([^\"]*)\"");
-  for (const char* floor : {"hios", "scheduler", "mpi", "engine"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(HIOS_SOURCE_DIR) / floor)) {
-      if (!entry.is_regular_file()) continue;
-      std::stringstream text;
-      text << std::ifstream(entry.path()).rdbuf();
-      const std::string source = text.str();
-      for (std::sregex_iterator it(source.begin(), source.end(), need), end; it != end; ++it) {
-        ++seen;
-        EXPECT_TRUE(has_remedy(it->str(1))) << entry.path() << " needs " << it->str(1);
-      }
-    }
+template <std::size_t kIndex>
+void expect_words() {
+  using Kind = std::variant_alternative_t<kIndex, AnyNeed>;
+  Kind kind;
+  if constexpr (std::is_same_v<Kind, need::Measurement>) kind.devices = {{"cpu", 1, "fp32"}};
+  const std::string line = error_line(InputError("no", Need(kind)));
+  EXPECT_EQ(line.find("no"), 0u);
+  EXPECT_GT(line.size(), 10u) << "the need of index " << kIndex << " has no words";
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+}
+
+TEST(Remedies, EveryNeedHasWords) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (expect_words<kIndex + 1>(), ...);  // 0: no need
   }
-  EXPECT_GE(seen, 3u);
+  (std::make_index_sequence<std::variant_size_v<AnyNeed> - 1>());
+}
+
+// A need that no library has is words that nobody reads.
+TEST(Remedies, EveryNeedIsOneOfALibrary) {
+  namespace fs = std::filesystem;
+  const fs::path root = HIOS_SOURCE_DIR;
+  const auto text_of = [](const fs::path& file) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  };
+  std::string libraries;
+  for (const char* floor : {"hios", "scheduler", "mpi", "engine"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / floor))
+      if (entry.path().extension() == ".cpp") libraries += text_of(entry.path());
+  }
+  const std::string declared = text_of(root / "hios/base/need.h");
+  const std::regex name("\nstruct (\\w+) \\{\n");
+  std::size_t seen = 0;
+  for (std::sregex_iterator it(declared.begin(), declared.end(), name), end; it != end; ++it) {
+    ++seen;
+    EXPECT_TRUE(std::regex_search(libraries, std::regex("need::" + it->str(1) + "\\b")))
+        << "no library needs " << it->str(1);
+  }
+  EXPECT_EQ(seen, std::variant_size_v<AnyNeed> - 1);
 }
 
 }  // namespace

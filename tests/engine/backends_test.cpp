@@ -6,6 +6,7 @@
 
 #include "engine/backends.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/platform/cpu_kinds.h"
 
 namespace hios {
@@ -82,7 +83,7 @@ TEST(Backends, CudaIsListedAndPointsToTheCpu) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
                  "backend 'cuda' is not in this build: CUDA was left out (HIOS_CUDA=OFF)");
-    EXPECT_EQ(error.need(), (Need{"left-out-backend", {{"name", "cuda"}, {"instead", "cpu"}}}));
+    EXPECT_EQ(error.need(), Need(need::BackendInBuild{"cuda", "cpu"}));
   }
 }
 

@@ -20,6 +20,10 @@ struct Inner {
   static auto fields(auto& self) { return std::tie(self.name, self.times); }
 };
 
+struct OneOf : std::variant<Inner, int, double> {
+  using variant::variant;
+};
+
 struct Outer {
   Rank rank;
   std::int64_t least = 0;
@@ -31,10 +35,12 @@ struct Outer {
   std::map<std::tuple<std::size_t, std::string>, Inner> by_key;
   std::vector<std::pair<std::string, int>> pairs;
   std::vector<bool> bits;
+  std::variant<std::monostate, Inner, int> one_of;
+  std::vector<OneOf> derived;
   bool operator==(const Outer&) const = default;
   static auto fields(auto& self) {
     return std::tie(self.rank, self.least, self.value, self.flag, self.colour, self.maybe,
-                    self.nested, self.by_key, self.pairs, self.bits);
+                    self.nested, self.by_key, self.pairs, self.bits, self.one_of, self.derived);
   }
 };
 
@@ -64,6 +70,8 @@ Outer outer_of(std::size_t rank) {
   // Such pairs would make an object of a braced list of Json.
   outer.pairs = {{"x", 1}, {"y", 2}};
   outer.bits = {true, false, true};
+  if (rank > 0) outer.one_of = Inner{"one", {2.5}};
+  outer.derived = {Inner{"two", {}}, 3, 4.0};
   return outer;
 }
 

@@ -5,14 +5,14 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios::test {
 
-/// Checks that `call` throws `Kind`, whose text is one line of bearable length without control
-/// characters and holds every one of `parts`.
+/// Checks that `call` throws `Kind`. Its text is one line of fewer than 1200 characters, without
+/// control characters, and holds every one of `parts`.
 template <class Kind = InputError, class Call>
 void expect_error(const Call& call, std::initializer_list<std::string_view> parts) {
   try {
@@ -31,19 +31,14 @@ void expect_error(const Call& call, std::initializer_list<std::string_view> part
   ADD_FAILURE() << "no error was thrown";
 }
 
-/// Checks that `call` throws an InputError with a Need of this kind and, among its details, these.
+/// Checks that `call` throws an InputError with this need, all its fields included.
 template <class Call>
-void expect_need(const Call& call, std::string_view kind,
-                 std::initializer_list<std::pair<std::string, std::string>> details) {
+void expect_need(const Call& call, const Need& need) {
   try {
     call();
   } catch (const InputError& error) {
-    EXPECT_EQ(error.need().kind, kind) << error.what();
-    for (const auto& [name, value] : details) {
-      const auto found = error.need().details.find(name);
-      EXPECT_TRUE(found != error.need().details.end() && found->second == value)
-          << name << " is not " << value << " in the need of: " << error.what();
-    }
+    EXPECT_EQ(error.need().index(), need.index()) << "another need: " << error.what();
+    EXPECT_TRUE(error.need() == need) << "other fields of the need: " << error.what();
     return;
   }
   ADD_FAILURE() << "no error was thrown";

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/nvml.h"
+#include "hios/base/need.h"
 
 namespace hios::cuda {
 namespace {
@@ -46,7 +47,7 @@ void require_libraries(const LibraryVersions& found) {
 
 InputError refusal_without_gpu(int status) {
   const auto error = static_cast<cudaError_t>(status);
-  const Need need = Need{"gpu", {{"instead", "cpu"}}};
+  const need::Gpu need{"cpu"};
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
@@ -70,7 +71,7 @@ InputError refusal_without_gpu(int status) {
 InputError refusal_of_index(int index, int count) {
   return InputError("backend cuda: there is no GPU " + std::to_string(index) + ": this rank sees " +
                         std::to_string(count) + ", numbered from 0; start fewer ranks a node",
-                    Need{"devices-per-node"});
+                    need::DevicesPerNode{});
 }
 
 Gpu open_gpu(int index) {
@@ -88,7 +89,7 @@ Gpu open_gpu(int index) {
     throw InputError(std::string("backend cuda: ") + properties.name + " has compute capability " +
                          std::to_string(properties.major) + "." + std::to_string(properties.minor) +
                          ", this build starts at 8.0",
-                     Need{"build-for-gpu", {{"instead", "cpu"}}});
+                     need::GpuArchitectureInBuild{"cpu"});
   }
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
     throw refusal_without_gpu(status);

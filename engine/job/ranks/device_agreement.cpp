@@ -1,6 +1,7 @@
 #include "engine/job/ranks/device_agreement.h"
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/platform/device_identity.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
@@ -39,7 +40,7 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
     if (gpus[r].matches(named(r))) continue;
     throw InputError(place(r) + "made for " + named(r).text() + ", and rank " + std::to_string(r) +
                          " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()),
-                     Need{"other-gpu"});
+                     need::SameGpu{});
   }
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].empty() || !named(r).empty()) continue;
@@ -48,7 +49,7 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
       throw InputError(place(r) + "rank " + std::to_string(r) + " has " + gpus[r].text() +
                            " and rank " + std::to_string(other) + " has " + gpus[other].text() +
                            ", and the schedule does not say so",
-                       Need{"named-devices", {}});
+                       need::IdentifiedDevices{});
     }
   }
 }
@@ -75,7 +76,7 @@ void require_one_library(mpi::Transport& transport, const Backend& backend) {
       if (libraries[r] == libraries[other]) continue;
       throw InputError("rank " + std::to_string(r) + " computes with " + libraries[r] +
                            " and rank " + std::to_string(other) + " with " + libraries[other],
-                       Need{"alike-hosts"});
+                       need::AlikeHosts{});
     }
   }
 }
@@ -128,19 +129,19 @@ std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const Mem
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const std::size_t d = r % devices.size();
     const Device& device = devices.device(DeviceId(d));
-    const MemoryEstimate& need = ranks[r];
-    if (device.memory_bytes == 0 || need.total() <= device.memory_bytes) continue;
+    const MemoryEstimate& estimate = ranks[r];
+    if (device.memory_bytes == 0 || estimate.total() <= device.memory_bytes) continue;
     const auto part = [](Bytes size_bytes, const char* what) {
       return std::to_string(size_bytes) + what;
     };
-    throw InputError(schedule_name + ": $.devices[" + std::to_string(d) + "].memory_bytes: rank " +
-                         std::to_string(r) + " would hold " + part(need.total(), " bytes (") +
-                         part(need.parameters, " of weights, ") +
-                         part(need.tensors, " of tensors, ") + part(need.input, " of the input, ") +
-                         part(need.scratch, " of scratch), and ") + device.name + " has " +
-                         std::to_string(device.memory_bytes),
-                     // Scratch is counted once operators are bound, by algorithms of some kind.
-                     Need{"device-memory", {{"algorithms", need.scratch > 0 ? "chosen" : ""}}});
+    throw InputError(
+        schedule_name + ": $.devices[" + std::to_string(d) + "].memory_bytes: rank " +
+            std::to_string(r) + " would hold " + part(estimate.total(), " bytes (") +
+            part(estimate.parameters, " of weights, ") + part(estimate.tensors, " of tensors, ") +
+            part(estimate.input, " of the input, ") + part(estimate.scratch, " of scratch), and ") +
+            device.name + " has " + std::to_string(device.memory_bytes),
+        // Scratch is counted once operators are bound, by chosen algorithms.
+        need::DeviceMemory{estimate.scratch > 0});
   }
   return ranks;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/host/cores.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
@@ -51,24 +52,25 @@ std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, s
   if (found.size() == ranks) return found;
   throw InputError(
       std::to_string(found.size()) + " backends are named for " + std::to_string(ranks) + " ranks",
-      Need{"one-backend-a-rank"});
+      need::BackendPerRank{});
 }
 
 void require_precision(const BackendEntry& backend, Precision precision,
                        std::span<const BackendEntry> table) {
   if (backend.has(precision)) return;
-  const auto append = [](std::string& list, std::string_view name) {
-    list += (list.empty() ? "" : ", ") + std::string(name);
-  };
-  std::string has, others;
-  for (const Precision one : backend.precisions) append(has, to_string(one));
+  std::vector<std::string> has, others;
+  std::string text;
+  for (const Precision one : backend.precisions) {
+    has.emplace_back(to_string(one));
+    text += (text.empty() ? "" : ", ") + has.back();
+  }
   for (const BackendEntry& other : table) {
     const bool same_again = !other.instructions.empty();  // as the row that is not capped
-    if (other.make && other.has(precision) && !same_again) append(others, other.name);
+    if (other.make && other.has(precision) && !same_again) others.emplace_back(other.name);
   }
-  throw InputError("the " + std::string(backend.name) + " backend computes in " + has +
+  throw InputError("the " + std::string(backend.name) + " backend computes in " + text +
                        ", not in " + std::string(to_string(precision)),
-                   Need{"precision", {{"has", has}, {"backends", others}}});
+                   need::ChosenPrecision{has, others});
 }
 
 std::vector<int> device_indices(const std::vector<std::string>& host_of,

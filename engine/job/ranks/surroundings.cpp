@@ -52,14 +52,14 @@ void check_cores(const std::string& name, const Host& host, Troubles& found) {
   if (!host.cores.empty() && wanted > host.cores.size()) {
     found.push_back({want_text(name, host) + " and may use " + std::to_string(host.cores.size()) +
                          ": nothing is pinned, and predictions do not hold",
-                     Need{"shared-cores"}});
+                     need::UnsharedCores{}});
   }
   if (host.quota_cores && host.threads > *host.quota_cores) {
     char quota[32];
     std::snprintf(quota, sizeof quota, "%g", *host.quota_cores);
     found.push_back({want_text(name, host) + ", and control groups grant the time of " + quota +
                          ": the system will stop the ranks again and again",
-                     Need{"core-quota"}});
+                     need::CoreQuota{}});
   }
 }
 
@@ -67,7 +67,7 @@ void check_governor(const std::string& name, const Host& host, Troubles& found) 
   if (host.governor.empty() || host.governor == "performance") return;
   found.push_back({name + ": the frequency governor is " + printable(host.governor) +
                        ": cores slow down while they wait, and times vary",
-                   Need{"governor"}});
+                   need::PerformanceGovernor{}});
 }
 
 /// "Open MPI 4.1.4, shared memory with CMA": the library, without how it happens to work here.
@@ -77,15 +77,14 @@ void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, 
   const bool several = std::any_of(hosts.begin(), hosts.end(),
                                    [](const auto& host) { return host.second.ranks > 1; });
   if (!several || ranks.front().path.find("without CMA") == std::string::npos) return;
-  std::string scope;
+  int scope = 0;
   for (const auto& [name, host] : hosts) {
-    if (host.ptrace_scope.value_or(0) > 0) scope = std::to_string(*host.ptrace_scope);
+    if (host.ptrace_scope.value_or(0) > 0) scope = *host.ptrace_scope;
   }
   found.push_back(
       {"messages between the ranks of a host are copied twice, which takes 4 to 6 times "
        "as long (no CMA)",
-       Need{"single-copy",
-            {{"ptrace_scope", scope}, {"library", library_of(ranks.front().path)}}}});
+       need::SingleCopy{library_of(ranks.front().path), scope}});
 }
 
 void check_device_messages(const Ranks& ranks, Troubles& found) {
@@ -97,7 +96,7 @@ void check_device_messages(const Ranks& ranks, Troubles& found) {
   found.push_back(
       {"this MPI is not CUDA-aware: tensors of GPUs that no other way joins go through "
        "host memory",
-       Need{"cuda-aware"}});
+       need::CudaAwareMpi{}});
 }
 
 void check_likeness(const Ranks& ranks, Troubles& found) {
@@ -114,7 +113,7 @@ void check_likeness(const Ranks& ranks, Troubles& found) {
     }
     const std::string groups = mpi::groups_text(values);
     if (!groups.empty())
-      found.push_back({what + " differ: " + printable(groups, 400), Need{"alike-hosts"}});
+      found.push_back({what + " differ: " + printable(groups, 400), need::AlikeHosts{}});
   };
   compare("processors", [](const auto& rank) { return rank.facts.processor; });
   compare("kernels", [](const auto& rank) { return rank.facts.kernel; });

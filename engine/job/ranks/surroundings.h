@@ -5,7 +5,7 @@
 
 #include "engine/host/surroundings.h"
 #include "engine/job/ranks/ranks.h"
-#include "hios/base/error.h"
+#include "hios/base/need.h"
 
 /// What a job stands in, and what of it spoils its times.
 namespace hios::job {

@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 // A writer makes a file of its own, fills it, has it written to the disk, and gives it its name by
 // one call of the system. Whoever reads sees the old file or the new one; whoever is killed leaves
@@ -82,7 +83,7 @@ fs::path folder_of(const fs::path& file) {
 }
 
 void refuse_existing(const fs::path& file) {
-  throw InputError(shown(file) + ": exists; name another file", Need{"replacement"});
+  throw InputError(shown(file) + ": exists; name another file", need::Replacement{});
 }
 
 fs::path target_of(const fs::path& file, Existing existing) {

@@ -11,6 +11,7 @@
 #include "hios/base/error.h"
 #include "hios/base/files/file_lock.h"
 #include "hios/base/files/output_file.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -31,7 +32,7 @@ void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits
   if (size <= limits.max_bytes) return;
   throw InputError(shown(file) + ": " + std::to_string(size) + " bytes, more than the " +
                        std::to_string(limits.max_bytes) + " that are read",
-                   Need{"larger-input"});
+                   need::LargerInput{});
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
 #include "hios/base/json/json_path.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -161,7 +162,7 @@ Json parse_json(std::string_view text, const std::string& name, const ReadLimits
   if (text.size() > limits.max_bytes) {
     throw InputError(shown + ": " + std::to_string(text.size()) + " bytes, more than the " +
                          std::to_string(limits.max_bytes) + " that are read",
-                     Need{"larger-input"});
+                     need::LargerInput{});
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw InputError(shown + ": empty; a JSON text is needed");

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/base/numbers/half.h"
 
 namespace hios::onnx {
@@ -212,7 +213,7 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
     throw InputError(name_ + ": holds " + std::to_string(open.size()) +
                          " bytes, more than the limit of " +
                          std::to_string(limits.max_weights_bytes),
-                     Need{"larger-input"});
+                     need::LargerInput{});
   }
   left_ = limits.max_weights_bytes - open.size();
   google::protobuf::io::FileInputStream stream(open.number());
@@ -263,7 +264,7 @@ std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t ex
   if (offset > at->size() || length > at->size() - offset) fail(where + "ends too early");
   if (length > left_) {
     throw InputError(name_ + ": " + where + "goes beyond the limit of the input's size",
-                     Need{"larger-input"});
+                     need::LargerInput{});
   }
   left_ -= length;
   std::string bytes(length, '\0');

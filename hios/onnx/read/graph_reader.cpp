@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/onnx/read/layer_emitter.h"
 
 namespace hios::onnx {
@@ -182,7 +183,7 @@ class GraphReader {
       std::string names;
       for (const std::string& name : open) names += (names.empty() ? "" : ", ") + name;
       throw InputError(file_.name() + ": " + what + "leaves extents open: " + names,
-                       Need{"open-dimensions", {{"names", names}}});
+                       need::OpenDimensions{{open.begin(), open.end()}});
     }
     try {
       elements(dims);

@@ -26,13 +26,13 @@ TEST(WithoutAGpu, TheBackendRefusesInOneLine) {
 TEST(WithoutAGpu, EveryReasonHasItsWordsAndARemedy) {
   const InputError none = cuda::refusal_without_gpu(cudaErrorNoDevice);
   EXPECT_THAT(none.what(), HasSubstr("CUDA_VISIBLE_DEVICES"));
-  EXPECT_EQ(none.need(), (Need{"gpu", {{"instead", "cpu"}}}));
+  EXPECT_EQ(none.need(), Need(need::Gpu{"cpu"}));
   EXPECT_THAT(cuda::refusal_without_gpu(cudaErrorDevicesUnavailable).what(),
               HasSubstr("cudaErrorDevicesUnavailable"));
   const InputError index = cuda::refusal_of_index(3, 2);
   EXPECT_THAT(index.what(), HasSubstr("no GPU 3"));
   EXPECT_THAT(index.what(), HasSubstr("sees 2"));
-  EXPECT_EQ(index.need(), Need{"devices-per-node"});
+  EXPECT_EQ(index.need(), Need(need::DevicesPerNode{}));
 }
 
 TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {

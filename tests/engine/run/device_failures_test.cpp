@@ -56,7 +56,7 @@ TEST(OneDeviceFailures, AFailureOfTheDeviceNamesRankHostAndStages) {
           << text;
       EXPECT_NE(text.find("failed as it was told to"), std::string::npos) << text;
       EXPECT_NE(text.find("; the device had been given stream 0: "), std::string::npos) << text;
-      EXPECT_EQ(error.need(), Need{"failed-operator"});
+      EXPECT_EQ(error.need(), Need(need::FailedOperator{}));
     }
   }
 }

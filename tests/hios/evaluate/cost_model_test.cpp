@@ -258,11 +258,13 @@ TEST(CostModelFromProfile, NamesWhatIsMissingAndNeedsItsMeasurement) {
   const Platform three = test::devices(3, 8);
   expect_error([&] { CostModel::from_profile(given.graph, three, given.profile); },
                {"gpu0", "3 ranks", "2 ranks"});
-  expect_need([&] { CostModel::from_profile(given.graph, three, given.profile); }, "measurement",
-              {{"platform", to_json(three).dump()},
-               {"device", "gpu0"},
-               {"profile", given.profile.file},
-               {"model", "net"}});
+  const auto measurement = [](const Platform& platform, std::size_t device) {
+    need::Measurement need{"net", "profile.json", {}, device, true};
+    need.devices.assign(platform.size(), {"gpu", 0, "fp32"});
+    return need;
+  };
+  expect_need([&] { CostModel::from_profile(given.graph, three, given.profile); },
+              measurement(three, 0));
 
   Device core = device("cpu0", "cpu", 1);
   core.precision = Precision::kFp16;
@@ -276,15 +278,15 @@ TEST(CostModelFromProfile, NamesWhatIsMissingAndNeedsItsMeasurement) {
   const Platform two = test::devices(2, 8);
   expect_error([&] { CostModel::from_profile(fewer.graph, two, fewer.profile); },
                {"2 operator signatures", "b, c"});
-  expect_need([&] { CostModel::from_profile(fewer.graph, two, fewer.profile); }, "measurement",
-              {{"device", "gpu0"}, {"model", "net"}});
+  expect_need([&] { CostModel::from_profile(fewer.graph, two, fewer.profile); },
+              measurement(two, 0));
 
   Profiled apart(2);
   apart.profile.configurations.front().transfers.pop_back();
   expect_error([&] { CostModel::from_profile(apart.graph, two, apart.profile); },
                {"gpu1 to gpu0", "a0 -> b1"});
-  expect_need([&] { CostModel::from_profile(apart.graph, two, apart.profile); }, "measurement",
-              {{"device", "gpu1"}, {"model", "net"}});
+  expect_need([&] { CostModel::from_profile(apart.graph, two, apart.profile); },
+              measurement(two, 1));
   const Platform linked({device("gpu0", "gpu"), device("gpu1", "gpu")}, {}, Link{6, 1});
   const CostModel costs = CostModel::from_profile(apart.graph, linked, apart.profile);
   EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d1, d0), 6 + 1000 / 1e6);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/onnx/read/import.h"
 #include "hios/onnx/read/layer_emitter.h"
@@ -152,7 +153,7 @@ TEST(Import, OpenExtentsAreGivenByName) {
     FAIL() << "an open extent was made up";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("leaves extents open: c"), std::string::npos);
-    EXPECT_EQ(error.need().kind, "open-dimensions");
+    EXPECT_EQ(error.need(), Need(need::OpenDimensions{{"c"}}));
   }
   const Model model =
       import_model(file, {.batch = {}, .height = 4, .width = {}, .dims = {{"c", 5}}});

@@ -224,7 +224,7 @@ TEST(IdentifiedBy, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
   const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
   test::expect_error<InputError>([&] { identified({""}, profile, 0); },
                                  {"measured on " + kH200, kA100, "nobody says which gpu0 is"});
-  test::expect_need([&] { identified({""}, profile, 0); }, "device-name", {{"device", "gpu0"}});
+  test::expect_need([&] { identified({""}, profile, 0); }, need::DeviceIdentity{"gpu0"});
   EXPECT_EQ(identified({kA100}, profile, 0), kA100);
 }
 

@@ -215,7 +215,7 @@ TEST_F(ScheduleJson, SaysWhatSiblingsBecame) {
     check(Merge::kNone);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(error.need(), (Need{"merge", {{"merge", "siblings"}}}));
+    EXPECT_EQ(error.need(), Need(need::SameMerge{true}));
   }
   expect_error([&] { check(Merge::kNone); },
                {"s.json: $.graph: the schedule was made with sibling convolutions merged, and this "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "support/fakes/thread_transport.h"
 
 namespace hios::test {
@@ -62,12 +63,13 @@ TEST(AgreeOnInput, ThrowsTheSameOnEveryRank) {
 }
 
 TEST(AgreeOnInput, CarriesTheNeedOfTheFirstMessage) {
-  const Need need{"measurement", {{"device", "cpu0"}, {"profile", "p\xff.json"}}};
+  const Need need =
+      need::Measurement{"net", "p\xff.json", {{"cpu", 2, "fp32"}, {"gpu", 0, "tf32"}}, 1, false};
   std::vector<Need> needs(3);
   run_ranks(3, [&](mpi::Transport& transport) {
     const std::size_t rank = transport.rank().index();
     try {
-      mpi::agree_on_input(transport, rank == 0 ? "" : "no time", rank == 1 ? need : Need{"other"});
+      mpi::agree_on_input(transport, rank == 0 ? "" : "no time", rank == 1 ? need : need::Cores{});
     } catch (const InputError& error) {
       needs[rank] = error.need();
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/reference/backend.h"
+#include "hios/base/need.h"
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/fakes/fake_job.h"
@@ -60,7 +61,7 @@ TEST(GpuRule, RefusesADifferenceThatTheScheduleDoesNotName) {
 TEST(GpuRule, RefusesAnotherGpuThanTheNamedOne) {
   expect_words(refusal({kH200, kA100}, {kH200, kH200}),
                {"$.devices[1]: made for " + kH200, "rank 1 has " + kA100});
-  EXPECT_EQ(refusal_with_need({kH200, kA100}, {kH200, kH200}).need(), Need{"other-gpu"});
+  EXPECT_EQ(refusal_with_need({kH200, kA100}, {kH200, kH200}).need(), Need(need::SameGpu{}));
   expect_words(refusal({kOlder}, {kH200}), {"made for " + kH200, kOlder});
   expect_words(refusal({""}, {kH200}), {"rank 0 has no GPU"});
 }

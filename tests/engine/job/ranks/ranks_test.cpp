@@ -40,8 +40,8 @@ TEST(RequirePrecision, SaysWhatTheBackendHasAndWhichHasTheOther) {
   BackendEntry wide = test::fake_backends()[0];
   wide.name = "wide";
   const std::array table = {narrow, wide};
-  test::expect_need([&] { require_precision(narrow, Precision::kFp16, table); }, "precision",
-                    {{"has", "fp32, tf32"}, {"backends", "wide"}});
+  test::expect_need([&] { require_precision(narrow, Precision::kFp16, table); },
+                    need::ChosenPrecision{{"fp32", "tf32"}, {"wide"}});
   expect_message(message_of([&] { require_precision(narrow, Precision::kFp16); }),
                  "the narrow backend computes in fp32, tf32, not in fp16");
 }

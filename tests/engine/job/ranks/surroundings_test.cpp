@@ -23,11 +23,11 @@ RankSurroundings rank_on(const std::string& host) {
 
 class Troubles : public testing::Test {
  protected:
-  /// One line of this kind and nothing else.
-  void expect(const std::string& kind, const std::string& text) const {
+  /// Expects one line with this need and nothing else.
+  void expect(const Need& need, const std::string& text) const {
     const auto found = troubles_of(ranks_);
     ASSERT_EQ(found.size(), 1u) << (found.empty() ? "nothing" : found.front().text);
-    EXPECT_EQ(found[0].need.kind, kind);
+    EXPECT_EQ(found[0].need, need);
     EXPECT_EQ(found[0].text.find(text), 0u) << found[0].text;
     EXPECT_EQ(found[0].text.find('\n'), std::string::npos);
   }
@@ -49,7 +49,7 @@ TEST_F(Troubles, MoreThreadsThanCores) {
   ranks_[0].threads = ranks_[1].threads = 2;
   expect_none();
   ranks_[0].threads = 3;
-  expect("shared-cores", "a: its 2 ranks want 5 cores and may use 4");
+  expect(need::UnsharedCores{}, "a: its 2 ranks want 5 cores and may use 4");
 }
 
 TEST_F(Troubles, BoundRanksHaveTheirCoresTogether) {
@@ -57,21 +57,22 @@ TEST_F(Troubles, BoundRanksHaveTheirCoresTogether) {
   ranks_[1].facts.cores = {1};
   expect_none();
   ranks_[1].facts.cores = {0};
-  expect("shared-cores", "a: its 2 ranks want 2 cores and may use 1");
+  expect(need::UnsharedCores{}, "a: its 2 ranks want 2 cores and may use 1");
 }
 
 TEST_F(Troubles, MoreThreadsThanAQuota) {
   ranks_[2].facts.quota_cores = 1;
   expect_none();
   ranks_[2].threads = 2;
-  expect("core-quota", "b: its 1 rank wants 2 cores, and control groups grant the time of 1");
+  expect(need::CoreQuota{}, "b: its 1 rank wants 2 cores, and control groups grant the time of 1");
   ranks_[2].facts.quota_cores = 1.5;
-  expect("core-quota", "b: its 1 rank wants 2 cores, and control groups grant the time of 1.5");
+  expect(need::CoreQuota{},
+         "b: its 1 rank wants 2 cores, and control groups grant the time of 1.5");
 }
 
 TEST_F(Troubles, ProcessorsThatSlowDown) {
   ranks_[2].facts.governor = "powersave";
-  expect("governor", "b: the frequency governor is powersave");
+  expect(need::PerformanceGovernor{}, "b: the frequency governor is powersave");
 }
 
 TEST_F(Troubles, MessagesThatAreCopiedTwice) {
@@ -79,16 +80,15 @@ TEST_F(Troubles, MessagesThatAreCopiedTwice) {
     rank.path = "Open MPI 4.1.4, shared memory without CMA";
     rank.facts.ptrace_scope = 1;
   }
-  expect("single-copy", "messages between the ranks of a host are copied twice");
-  EXPECT_EQ(troubles_of(ranks_)[0].need.details.at("ptrace_scope"), "1");
-  EXPECT_EQ(troubles_of(ranks_)[0].need.details.at("library"), "Open MPI 4.1.4");
+  expect(need::SingleCopy{"Open MPI 4.1.4", 1},
+         "messages between the ranks of a host are copied twice");
   ranks_.erase(ranks_.begin());
   expect_none();  // one rank a host: nobody to copy from
 }
 
 TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {
   ranks_[0].kind = kGpuKind;
-  expect("cuda-aware", "this MPI is not CUDA-aware");
+  expect(need::CudaAwareMpi{}, "this MPI is not CUDA-aware");
   for (RankSurroundings& rank : ranks_) rank.device_messages = true;
   expect_none();
   ranks_ = {ranks_[0]};
@@ -98,16 +98,17 @@ TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {
 
 TEST_F(Troubles, HostsAndLibrariesThatDiffer) {
   ranks_[2].facts.processor = "Q";
-  expect("alike-hosts", "processors differ: ranks 0 and 1 have P, rank 2 has Q");
+  expect(need::AlikeHosts{}, "processors differ: ranks 0 and 1 have P, rank 2 has Q");
   ranks_[2] = rank_on("b");
   ranks_[2].facts.kernel = "5.10";
-  expect("alike-hosts", "kernels differ: ranks 0 and 1 have 6.1, rank 2 has 5.10");
+  expect(need::AlikeHosts{}, "kernels differ: ranks 0 and 1 have 6.1, rank 2 has 5.10");
   ranks_[2] = rank_on("b");
   ranks_[2].path = "Open MPI 5.0.3, shared memory with CMA";
-  expect("alike-hosts", "MPI libraries differ: ranks 0 and 1 have Open MPI 4.1.4, rank 2 has");
+  expect(need::AlikeHosts{}, "MPI libraries differ: ranks 0 and 1 have Open MPI 4.1.4, rank 2 has");
   ranks_[2] = rank_on("b");
   ranks_[2].description["library"] = "oneDNN 3.2.0";
-  expect("alike-hosts", "libraries of the cpu backend differ: ranks 0 and 1 have oneDNN 2.6.3");
+  expect(need::AlikeHosts{},
+         "libraries of the cpu backend differ: ranks 0 and 1 have oneDNN 2.6.3");
   ranks_[2].backend = "reference";  // another backend may have another library
   expect_none();
 }

@@ -127,7 +127,7 @@ TEST(ReadJson, RefusesALargeFileByItsSize) {
   const fs::path file = folder.put("large.json", "{");
   fs::resize_file(file, 100ull << 20);  // sparse: takes no space, and reading it would show zeros
   expect_error([&] { read_json(file); }, {"large.json: 104857600 bytes", "33554432"});
-  expect_need([&] { read_json(file); }, "larger-input", {});
+  expect_need([&] { read_json(file); }, need::LargerInput{});
   ReadLimits limits;
   limits.max_bytes = 2;
   expect_error([&] { read_json(folder.put("three.json", "[1]"), limits); }, {"3 bytes"});
@@ -191,7 +191,7 @@ TEST(WriteText, WritesWholeFilesAndLeavesNothingElse) {
   write_text(file, "one", Existing::kRefuse);
   EXPECT_EQ(content_of(file), "one");
   expect_error([&] { write_text(file, "two", Existing::kRefuse); }, {"out.json: exists"});
-  expect_need([&] { write_text(file, "two", Existing::kRefuse); }, "replacement", {});
+  expect_need([&] { write_text(file, "two", Existing::kRefuse); }, need::Replacement{});
   EXPECT_EQ(content_of(file), "one");
   write_text(file, "three", Existing::kReplace);
   EXPECT_EQ(content_of(file), "three");
@@ -265,7 +265,7 @@ TEST(CheckWritable, RefusesBeforeAnyWork) {
   check_writable(file, Existing::kReplace);
   EXPECT_EQ(content_of(file), "old");
   expect_error([&] { check_writable(file, Existing::kRefuse); }, {"old.json: exists"});
-  expect_need([&] { check_writable(file, Existing::kRefuse); }, "replacement", {});
+  expect_need([&] { check_writable(file, Existing::kRefuse); }, need::Replacement{});
   expect_error([&] { check_writable(folder.path(), Existing::kReplace); }, {"is a directory"});
   expect_error([&] { check_writable("", Existing::kReplace); }, {"no file name"});
   expect_error([&] { check_writable(folder / "no/such/out.json", Existing::kRefuse); },
