@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scheduler/bounds/bound_table.h"
-#include "scheduler/structures/pieces.h"
+#include "scheduler/structures/graph_partition.h"
 
 // An operator comparable with all others (a separator) only runs in stages of one group, which cost
 // their sum; divided into stages of one operator each, no output comes later and no stage ends
@@ -47,7 +47,7 @@ double between_ms(const BoundContext& context, GraphParts& parts, const Piece* b
 double separators_ms(const BoundContext& context, GraphParts& parts) {
   if (context.stopped()) return 0;
   const auto pieces =
-      cut_into_pieces(context.graph, std::numeric_limits<std::size_t>::max()).pieces;
+      partition_graph(context.graph, std::numeric_limits<std::size_t>::max()).subgraphs;
   if (std::none_of(pieces.begin(), pieces.end(), is_separator)) return 0;
   const Piece nothing;
   double sum = 0;

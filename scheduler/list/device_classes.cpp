@@ -21,7 +21,7 @@ std::vector<double> least_ms(const Graph& graph, const CostModel& costs) {
   return least;
 }
 
-/// Sum, over operators, of the time on the device over the least.
+/// Returns the sum, over operators, of the time on the device over the least time.
 double slowness(const CostModel& costs, DeviceId device, const std::vector<double>& least) {
   double sum = 0;
   for (std::size_t i = 0; i < least.size(); ++i) {
@@ -35,7 +35,7 @@ double slowness(const CostModel& costs, DeviceId device, const std::vector<doubl
   return sum;
 }
 
-bool as_fast(const CostModel& costs, std::size_t operators, DeviceId a, DeviceId b) {
+bool equally_fast(const CostModel& costs, std::size_t operators, DeviceId a, DeviceId b) {
   for (std::size_t i = 0; i < operators; ++i) {
     if (costs.operator_ms(OpId(i), a) != costs.operator_ms(OpId(i), b)) return false;
   }
@@ -55,7 +55,7 @@ std::vector<std::vector<DeviceId>> device_classes(const Graph& graph, const Cost
   double slowness_of_class = 0;
   for (const auto& [slow, device] : devices) {
     const bool joins = !classes.empty() && slow == slowness_of_class &&
-                       as_fast(costs, graph.size(), classes.back().front(), device);
+                       equally_fast(costs, graph.size(), classes.back().front(), device);
     if (!joins) classes.emplace_back();
     classes.back().push_back(device);
     slowness_of_class = slow;

@@ -7,14 +7,15 @@
 
 namespace hios::scheduler {
 
-/// Devices that take equally long for every operator, the fastest class first: by the mean, over
-/// operators, of their time there over the least time on any device; an operator that a class
-/// cannot run counts as ten times the least. Each class in the platform's order. O(V·M·log M).
+/// Returns classes of devices that take equally long for every operator, the fastest class first.
+/// Classes are sorted by the mean, over operators, of the time there divided by the least time on
+/// any device; an operator that a class cannot run counts as ten times the least. Each class is in
+/// the platform's order. O(V·M·log M).
 std::vector<std::vector<DeviceId>> device_classes(const Graph& graph, const CostModel& costs);
 
-/// The fastest class alone, the two fastest, and so on without the last: what a slow device beside
-/// fast ones must not make worse. At most `most`, spread evenly; none where all devices are of one
-/// class.
+/// Returns the fastest class alone, the two fastest, and so on without the last: device subsets
+/// that a search tries so that slow devices do no harm. At most `most`, spread evenly; none if all
+/// devices are of one class.
 std::vector<std::vector<DeviceId>> fastest_devices(const Graph& graph, const CostModel& costs,
                                                    std::size_t most);
 

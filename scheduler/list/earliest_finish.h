@@ -10,19 +10,20 @@
 
 namespace hios::scheduler {
 
-/// List scheduling that puts each operator where it ends first, gaps between others included: what
-/// HEFT and its kin have in common (Topcuoglu, Hariri and Wu, "Performance-Effective and
-/// Low-Complexity Task Scheduling for Heterogeneous Computing", section 4.1: the insertion-based
-/// policy). Keeps times by device, `allowed`, `colocate` and memory. Operators come in a
-/// topological order.
+/// List scheduling that places each operator on the device where it finishes first, in gaps between
+/// others if it fits there. HEFT and its variants have this in common (Topcuoglu, Hariri and Wu,
+/// "Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous Computing", section
+/// 4.1: the insertion-based policy). Honours times by device, `allowed`, `colocate` and memory.
+/// Operators are placed in a topological order.
 class EarliestFinish {
  public:
-  /// Both outlive it.
+  /// Both arguments outlive it.
   EarliestFinish(const Graph& graph, const CostModel& costs)
       : graph_(&graph), costs_(&costs), timeline_(graph, costs, true), placement_(graph, costs) {}
 
-  /// Where its end plus what `rest_ms` says of the device is least, on the lowest device among
-  /// equals, which it returns. Nothing where labels and memory leave it no device.
+  /// Places an operator on the device with the least finish time plus rest_ms(device), the lowest
+  /// among equals, and returns that device. Returns nothing if labels and memory leave it no
+  /// device.
   template <class Rest>
   std::optional<DeviceId> place(OpId op, const Rest& rest_ms) {
     std::optional<DeviceId> best;
@@ -46,7 +47,8 @@ class EarliestFinish {
     return place(op, [](DeviceId) { return 0.0; });
   }
 
-  /// On this device, as early as it can; false where labels and memory forbid it.
+  /// Places an operator on this device as early as possible; returns false if labels or memory
+  /// forbid it.
   bool place_on(OpId op, DeviceId device) {
     if (!placement_.may_go(op, device)) return false;
     placement_.place(op, device);
@@ -55,9 +57,9 @@ class EarliestFinish {
   }
 
   double latency_ms() const { return timeline_.latency_ms(); }
-  /// One operator a stage. REQUIRES: all are placed.
+  /// Returns a schedule with one operator per stage. REQUIRES: all are placed.
   Schedule schedule() const { return timeline_.schedule(); }
-  /// By operator; nothing where it is not placed.
+  /// Returns devices by operator; nothing for operators that are not placed.
   std::vector<std::optional<DeviceId>> devices() const {
     std::vector<std::optional<DeviceId>> devices;
     for (std::size_t i = 0; i < graph_->size(); ++i) devices.push_back(timeline_.device(OpId(i)));

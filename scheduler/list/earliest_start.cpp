@@ -6,14 +6,14 @@
 
 #include "scheduler/list/priorities.h"
 
-// When an operator's inputs are at a device is known once they are all placed. So each device has
-// two queues: operators whose inputs are there when it is free, by priority, and those whose inputs
-// arrive later, by when they do. The next pair is the best of the heads. An operator is in the
-// queues of all devices that it may go to; those that have been placed since, or may not go there
-// any more, are dropped when they come up (what a device may not take it may never take again: room
-// only shrinks, and a label's device is decided once). O(V·M·log V + M·E).
+// The arrival of an operator's inputs at a device is known once they are all placed. So each device
+// has two queues: operators whose inputs are there when it is free, by priority, and operators
+// whose inputs arrive later, by arrival. The next pair is the best of the heads. An operator is in
+// the queues of all devices that it may go to. Stale entries, placed since or no longer allowed
+// there, are dropped when they reach the head. What a device cannot take now it can never take:
+// free memory only shrinks, and a label's device is final. O(V·M·log V + M·E).
 //
-// Tests: earliest_start_test (against trying all pairs), oracle_test.
+// Tests: earliest_start_test (compared with trying all pairs), oracle_test.
 
 namespace hios::scheduler {
 
@@ -27,8 +27,10 @@ EarliestStart::EarliestStart(const Graph& graph, const CostModel& costs, std::ve
       timeline_(graph, costs),
       placement_(graph, costs),
       waits_(graph.size()),
-      lanes_(costs.platform().size()) {
-  for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].free_ms = costs.launch_ms(DeviceId(d));
+      queues_(costs.platform().size()) {
+  for (std::size_t d = 0; d < queues_.size(); ++d) {
+    queues_[d].free_ms = costs.launch_ms(DeviceId(d));
+  }
   for (std::size_t i = 0; i < graph.size(); ++i) {
     waits_[i] = graph.in_edges(OpId(i)).size();
     if (waits_[i] == 0) make_ready(OpId(i));
@@ -46,15 +48,15 @@ double EarliestStart::arrival_ms(OpId op, DeviceId device) const {
 }
 
 void EarliestStart::make_ready(OpId op) {
-  for (std::size_t d = 0; d < lanes_.size(); ++d) {
+  for (std::size_t d = 0; d < queues_.size(); ++d) {
     const DeviceId device(d);
     if (!may_still_go(op, device)) continue;
     const auto position = static_cast<Position>(position_[op.index()]);
     const double arrival = arrival_ms(op, device);
-    if (arrival <= lanes_[d].free_ms) {
-      lanes_[d].arrived.push(position);
+    if (arrival <= queues_[d].free_ms) {
+      queues_[d].arrived.push(position);
     } else {
-      lanes_[d].arriving.push({arrival, position});
+      queues_[d].arriving.push({arrival, position});
     }
   }
 }
@@ -63,8 +65,8 @@ bool EarliestStart::may_still_go(OpId op, DeviceId device) const {
   return !timeline_.placed(op) && placement_.may_go(op, device) && (!may_ || may_(op, device));
 }
 
-void EarliestStart::drop_gone(Lane& lane, DeviceId device) const {
-  auto& [free, arrived, arriving, held_for, held_until] = lane;
+void EarliestStart::drop_stale(DeviceQueues& queues, DeviceId device) const {
+  auto& [free, arrived, arriving, held_for, held_until] = queues;
   while (!arrived.empty() && !may_still_go(order_[arrived.top()], device)) arrived.pop();
   while (!arriving.empty() && !may_still_go(order_[arriving.top().position], device)) {
     arriving.pop();
@@ -73,7 +75,7 @@ void EarliestStart::drop_gone(Lane& lane, DeviceId device) const {
 }
 
 void EarliestStart::consider(OpId op, DeviceId device, double start_ms) {
-  const bool held = lanes_[device.index()].held_for == op;
+  const bool held = queues_[device.index()].held_for == op;
   const double end = start_ms + costs_->operator_ms(op, device);
   const auto key = [](const Best& b) {
     return std::tuple(b.choice.start_ms, !b.held, b.position, b.end_ms);
@@ -84,22 +86,23 @@ void EarliestStart::consider(OpId op, DeviceId device, double start_ms) {
 
 std::optional<EarliestStart::Choice> EarliestStart::next() {
   best_.reset();
-  for (std::size_t d = 0; d < lanes_.size(); ++d) {
+  for (std::size_t d = 0; d < queues_.size(); ++d) {
     const DeviceId device(d);
-    Lane& lane = lanes_[d];
-    for (; !lane.arriving.empty() && lane.arriving.top().ms <= lane.free_ms; lane.arriving.pop()) {
-      lane.arrived.push(lane.arriving.top().position);
+    DeviceQueues& queues = queues_[d];
+    for (; !queues.arriving.empty() && queues.arriving.top().ms <= queues.free_ms;
+         queues.arriving.pop()) {
+      queues.arrived.push(queues.arriving.top().position);
     }
-    drop_gone(lane, device);
-    if (!lane.arrived.empty()) consider(order_[lane.arrived.top()], device, lane.free_ms);
-    if (!lane.arriving.empty()) {
-      const auto [arrival, position] = lane.arriving.top();
-      const bool waits = lane.held_for && lane.held_for != order_[position];
-      consider(order_[position], device, waits ? std::max(arrival, lane.held_until_ms) : arrival);
+    drop_stale(queues, device);
+    if (!queues.arrived.empty()) consider(order_[queues.arrived.top()], device, queues.free_ms);
+    if (!queues.arriving.empty()) {
+      const auto [arrival, position] = queues.arriving.top();
+      const bool waits = queues.held_for && queues.held_for != order_[position];
+      consider(order_[position], device, waits ? std::max(arrival, queues.held_until_ms) : arrival);
     }
-    if (!lane.held_for || waits_[lane.held_for->index()] > 0) continue;
-    const double arrival = arrival_ms(*lane.held_for, device);
-    consider(*lane.held_for, device, std::max(arrival, lane.free_ms));
+    if (!queues.held_for || waits_[queues.held_for->index()] > 0) continue;
+    const double arrival = arrival_ms(*queues.held_for, device);
+    consider(*queues.held_for, device, std::max(arrival, queues.free_ms));
   }
   if (!best_) return std::nullopt;
   return best_->choice;
@@ -108,9 +111,9 @@ std::optional<EarliestStart::Choice> EarliestStart::next() {
 void EarliestStart::place(const Choice& choice) {
   placement_.place(choice.op, choice.device);
   timeline_.place_at(choice.op, choice.device, choice.start_ms);
-  Lane& lane = lanes_[choice.device.index()];
-  lane.free_ms = timeline_.finish_ms(choice.op);
-  lane.held_for.reset();
+  DeviceQueues& queues = queues_[choice.device.index()];
+  queues.free_ms = timeline_.finish_ms(choice.op);
+  queues.held_for.reset();
   ++placed_;
   for (const EdgeId e : graph_->out_edges(choice.op)) {
     const OpId to = graph_->edge(e).to;
@@ -119,8 +122,8 @@ void EarliestStart::place(const Choice& choice) {
 }
 
 void EarliestStart::hold(DeviceId device, OpId for_op, double until_ms) {
-  lanes_[device.index()].held_for = for_op;
-  lanes_[device.index()].held_until_ms = until_ms;
+  queues_[device.index()].held_for = for_op;
+  queues_[device.index()].held_until_ms = until_ms;
 }
 
 std::vector<std::optional<DeviceId>> EarliestStart::devices() const {

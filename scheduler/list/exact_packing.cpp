@@ -9,28 +9,28 @@
 
 #include "scheduler/structures/saturating_sum.h"
 
-// Devices are filled one after the other (Martello and Toth's bin completion), each with every set
-// of the items left that may matter, larger items first:
-//  - A set that has room for another item left over is not tried: where some packing has that set
-//    there, moving the item to it gives another one.
-//  - What stays empty on this device and all later ones is their room less the items: no set leaves
-//    more than that.
-//  - Of items that nothing distinguishes, one left out means that the others are.
-//  - An item that no later device may take stays here. So does the first that only devices equal to
-//    this one may take: one of them has it, and which does not matter.
-// Tests: exact_packing_test (equal to trying all assignments), packing_test.
+// Devices are filled one after the other (Martello and Toth's bin completion). Each is tried with
+// every set of remaining items that is not dominated, larger items first:
+//  - A set that leaves room for another remaining item is dominated: from any packing with it,
+//    moving that item here gives another packing.
+//  - The slack is the room of this device and all later ones minus the remaining items. No set may
+//    leave more room than that on this device.
+//  - Among identical items, if one is left out, the others are too.
+//  - An item that no later device can take stays here. So does the first item that only devices
+//    equal to this one can take: one of them must have it, and by symmetry it may be this one.
+// Tests: exact_packing_test (compared with all assignments), packing_test.
 
 namespace hios::scheduler {
 namespace {
 
 constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
-constexpr std::size_t kMostLevels = 1500;  // items and devices: how deep the search may nest
+constexpr std::size_t kMostLevels = 1500;  // items and devices: maximum depth of the recursion
 
 class BinCompletion {
  public:
   BinCompletion(const std::vector<Bytes>& items, const std::vector<Bytes>& room,
                 const std::function<bool(std::size_t, std::size_t)>& able, std::int64_t steps)
-      : items_(items), room_(room), steps_(steps), place_(items.size()) {
+      : items_(items), room_(room), steps_left_(steps), device_of_(items.size()) {
     for (std::size_t item = 0; item < items.size(); ++item) {
       able_.emplace_back();
       for (std::size_t d = 0; d < room.size(); ++d) able_.back().push_back(able(item, d));
@@ -43,18 +43,18 @@ class BinCompletion {
   ExactPacking run() {
     if (some_item_fits_nowhere_) return {PackingOutcome::kNone, {}};
     if (fill_from(0)) return {PackingOutcome::kFound, found()};
-    return {steps_ > 0 ? PackingOutcome::kNone : PackingOutcome::kUndecided, {}};
+    return {steps_left_ > 0 ? PackingOutcome::kNone : PackingOutcome::kUndecided, {}};
   }
 
  private:
-  static constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// The items that a device may still take, the largest first, and how much may stay empty.
+  /// The items that a device may still take, largest first, and the room that may stay empty.
   struct Filling {
-    std::size_t step;                ///< the device's place in the order
+    std::size_t step;                ///< the device's position in the order
     std::vector<std::size_t> items;  // candidates
-    std::vector<Bytes> rest;         // of the candidates from this one on
-    std::size_t forced = kNobody;    ///< the candidate that must be taken, of several the first
+    std::vector<Bytes> rest;         // bytes of the candidates from this one on
+    std::size_t forced = kNone;      ///< the first candidate that must be taken
     Bytes slack = 0;
   };
 
@@ -62,7 +62,7 @@ class BinCompletion {
     return able_[item][device] && items_[item] <= room_[device];
   }
 
-  /// Items are of one kind where they are as large and may go to the same devices.
+  /// Items are of one kind if they have the same size and may go to the same devices.
   void number_kinds() {
     std::map<std::pair<Bytes, std::vector<bool>>, std::size_t> kinds;
     for (std::size_t item = 0; item < items_.size(); ++item) {
@@ -76,8 +76,8 @@ class BinCompletion {
     });
   }
 
-  /// Those without a limit first, since they take all that they may, then small ones first; equal
-  /// ones side by side.
+  /// Sorts devices: those without a limit first, since they take all that they may, then by
+  /// increasing room; equal devices are adjacent.
   void order_devices() {
     std::vector<std::vector<bool>> takes(room_.size());
     for (std::size_t d = 0; d < room_.size(); ++d) {
@@ -86,7 +86,7 @@ class BinCompletion {
     order_.resize(room_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      // Room for all wraps round to 0.
+      // kMost, for no limit, wraps round to 0.
       return std::pair(room_[a] + 1, takes[a]) < std::pair(room_[b] + 1, takes[b]);
     });
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -102,34 +102,35 @@ class BinCompletion {
 
   void find_choices() {
     for (std::size_t item = 0; item < items_.size(); ++item) {
-      std::size_t first = kNobody, last = kNobody;
+      std::size_t first = kNone, last = kNone;
       for (std::size_t i = 0; i < order_.size(); ++i) {
         if (!may_go(item, order_[i])) continue;
-        if (first == kNobody) first = i;
+        if (first == kNone) first = i;
         last = i;
       }
-      some_item_fits_nowhere_ = some_item_fits_nowhere_ || last == kNobody;
-      if (last == kNobody) continue;
+      some_item_fits_nowhere_ = some_item_fits_nowhere_ || last == kNone;
+      if (last == kNone) continue;
       last_.push_back(last);
-      only_class_.push_back(class_of_[first] == class_of_[last] ? class_of_[first] : kNobody);
+      only_class_.push_back(class_of_[first] == class_of_[last] ? class_of_[first] : kNone);
     }
   }
 
   bool fill_from(std::size_t step) {
     if (step == order_.size()) {
-      return std::all_of(place_.begin(), place_.end(), [](const auto& p) { return p.has_value(); });
+      return std::all_of(device_of_.begin(), device_of_.end(),
+                         [](const auto& d) { return d.has_value(); });
     }
-    Filling filling{step, {}, {}, kNobody, 0};
+    Filling filling{step, {}, {}, kNone, 0};
     Bytes left = 0;
     for (std::size_t item : by_size_) {
-      if (place_[item]) continue;
+      if (device_of_[item]) continue;
       left = saturating_sum(left, items_[item]);
       if (!may_go(item, order_[step])) continue;
       const bool here = last_[item] == step || only_class_[item] == class_of_[step];
-      if (filling.forced == kNobody && here) filling.forced = filling.items.size();
+      if (filling.forced == kNone && here) filling.forced = filling.items.size();
       filling.items.push_back(item);
     }
-    steps_ -= static_cast<std::int64_t>(items_.size());
+    steps_left_ -= static_cast<std::int64_t>(items_.size());
     if (left > room_from_[step]) return false;
     filling.slack = room_from_[step] == kMost ? kMost : room_from_[step] - left;
     filling.rest.assign(filling.items.size() + 1, 0);
@@ -139,19 +140,20 @@ class BinCompletion {
     return complete(filling, 0, room_[order_[step]], kMost);
   }
 
-  /// Goes on with the candidates from `next` on; `least_out`: the smallest left out before.
+  /// Chooses among the candidates from `next` on, then fills the next device. `least_out` is the
+  /// size of the smallest item left out before.
   bool complete(const Filling& filling, std::size_t next, Bytes room, Bytes least_out) {
-    std::size_t kind_out = kNobody;
+    std::size_t kind_out = kNone;
     for (std::size_t i = next; i < filling.items.size(); ++i) {
-      if (--steps_ <= 0) return false;
+      if (--steps_left_ <= 0) return false;
       const Bytes least = room > filling.rest[i] ? room - filling.rest[i] : 0;
       if (least > filling.slack || (least >= least_out && least_out != kMost)) return false;
       const std::size_t item = filling.items[i];
       if (kind_[item] == kind_out) continue;
       if (items_[item] <= room) {
-        place_[item] = order_[filling.step];
+        device_of_[item] = order_[filling.step];
         if (complete(filling, i + 1, room - items_[item], least_out)) return true;
-        place_[item].reset();
+        device_of_[item].reset();
         least_out = items_[item];
       }
       if (must_be_here(filling, i)) return false;
@@ -167,19 +169,19 @@ class BinCompletion {
 
   std::vector<std::size_t> found() const {
     std::vector<std::size_t> device;
-    for (const auto& place : place_) device.push_back(*place);
+    for (const auto& d : device_of_) device.push_back(*d);
     return device;
   }
 
   const std::vector<Bytes>& items_;
   const std::vector<Bytes>& room_;
-  std::vector<std::vector<bool>> able_;            // item × device
-  std::int64_t steps_;                             // left
-  std::vector<std::optional<std::size_t>> place_;  // by item
-  std::vector<std::size_t> kind_, by_size_;        // by item; items
-  std::vector<std::size_t> order_, class_of_;   // devices; by step, equal where devices are equal
-  std::vector<Bytes> room_from_;                // by step: of this device and all later ones
-  std::vector<std::size_t> last_, only_class_;  // by item: step; class, where it has but one
+  std::vector<std::vector<bool>> able_;  // item × device
+  std::int64_t steps_left_;
+  std::vector<std::optional<std::size_t>> device_of_;  // by item
+  std::vector<std::size_t> kind_, by_size_;            // by item; items
+  std::vector<std::size_t> order_, class_of_;          // devices; by step, equal for equal devices
+  std::vector<Bytes> room_from_;                // by step: room of this device and all later ones
+  std::vector<std::size_t> last_, only_class_;  // by item: its last step; its class, if only one
   bool some_item_fits_nowhere_ = false;
 };
 
@@ -189,8 +191,8 @@ ExactPacking pack_exactly(const std::vector<Bytes>& items, const std::vector<Byt
                           const std::function<bool(std::size_t item, std::size_t device)>& able,
                           std::int64_t steps) {
   const Bytes needed = std::accumulate(items.begin(), items.end(), Bytes{0}, saturating_sum);
-  const Bytes there_is = std::accumulate(room.begin(), room.end(), Bytes{0}, saturating_sum);
-  if (needed > there_is) return {PackingOutcome::kNone, {}};
+  const Bytes available = std::accumulate(room.begin(), room.end(), Bytes{0}, saturating_sum);
+  if (needed > available) return {PackingOutcome::kNone, {}};
   if (items.size() + room.size() > kMostLevels) return {};
   return BinCompletion(items, room, able, steps).run();
 }

@@ -5,23 +5,23 @@
 
 #include "scheduler/list/priorities.h"
 
-// An operator starts at the latest of: the end of the one before it on its device, and each placed
+// An operator starts at the latest of: the end of the previous one on its device, and each placed
 // input's end plus its transfer. Adding an operator adds terms and, since no time is negative and
-// rounding is monotone, only raises the others: the one after it on its device now follows it, and
-// it follows the one before. So a change is passed on by raising the starts of the next on the
-// device and of the consumers to what the raised operator asks for, in the order of positions (a
-// topological order of both kinds of arcs), until nothing rises. What does not rise is not looked
-// at, and no start is added up in another way than by placing all anew.
+// rounding is monotone, only raises the others: the next one on its device now follows it, and it
+// follows the previous one. So a change is propagated by raising the starts of the next operator on
+// the device and of the consumers, in the order of positions (a topological order of both kinds of
+// arcs), until no start rises. Operators that do not rise are not visited, and every start is the
+// same sum as if all were placed from scratch.
 //
-// For the same reason the latency of a trial is never below the latency before it, which settles a
-// trial that cannot be less than its limit. So does, now and then on the way, the work that a
-// device has left after a raised operator. A trial writes the starts in place and notes what was
-// there, so that taking it back costs no more than it did.
+// For the same reason the latency of a trial is never below the latency before it, so a trial ends
+// early once it reaches its limit. Now and then it also ends by the work that a device has left
+// after a raised operator. A trial writes the starts in place and records the old ones, so that
+// undoing costs no more than the trial.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr double kMargin = 1e-9;  // more than rounding can do to a sum of millions of times
+constexpr double kMargin = 1e-9;  // more than the rounding error of a sum of millions of times
 
 }  // namespace
 
@@ -34,7 +34,7 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
       placed_(graph.size() + 1),
       work_(costs.platform().size()),
       on_(costs.platform().size()),
-      late_(graph.size()) {
+      raised_(graph.size()) {
   arcs_.reserve(graph.edge_count());
   for (std::size_t i = 0; i < order.size(); ++i) {
     placed_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
@@ -70,8 +70,8 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
                                        double limit) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (latency_ms_ >= limit) return kInfinity;
-  set_aside();
-  tried_ = true;
+  end_trial();
+  trial_in_place_ = true;
   last_.added.clear();
   last_.device = device;
   last_.latency_ms = latency_ms_;
@@ -81,33 +81,33 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
     chain(position, device);
   }
   if (propagate(limit)) return last_.latency_ms;
-  late_.clear();
-  take_back();
+  raised_.clear();
+  undo_trial();
   return kInfinity;
 }
 
-/// Ends the trial that is in placed_; if it is the best, its starts are kept.
-void IncrementalTimeline::set_aside() {
+/// Ends the trial that is applied to placed_; if it is the best, saves its starts.
+void IncrementalTimeline::end_trial() {
   if (last_is_best_) {
     last_.starts.clear();
     for (const Start& old : old_) {
       last_.starts.push_back({old.position, placed_[old.position].start_ms});
     }
   }
-  take_back();
+  undo_trial();
   if (last_is_best_) std::swap(last_, best_);
   last_is_best_ = false;
 }
 
-void IncrementalTimeline::take_back() {
-  if (!tried_) return;
-  tried_ = false;
+void IncrementalTimeline::undo_trial() {
+  if (!trial_in_place_) return;
+  trial_in_place_ = false;
   for (std::size_t i = old_.size(); i-- > 0;) placed_[old_[i].position].start_ms = old_[i].ms;
   old_.clear();
   for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], last_.device);
 }
 
-/// Between its neighbours on the device, with a start by what is there so far.
+/// Inserts an operator between its neighbours on the device, with a start by the current state.
 void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
   PositionSet& on = on_[device.index()];
   if (on.none()) on = PositionSet(order_.size());
@@ -124,7 +124,7 @@ void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
     previous.next = position;
     placed.start_ms = std::max(placed.start_ms, previous.start_ms + previous.time_ms);
   }
-  late_.insert(position);
+  raised_.insert(position);
 }
 
 void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
@@ -145,9 +145,9 @@ double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId 
   return ready;
 }
 
-/// Of the device, behind an operator on it; what is on trial does not count.
+/// Returns the work of the operator's device after it, without operators on trial.
 double IncrementalTimeline::work_after(std::size_t position) const {
-  const RunningSums& work = work_[placed_[position].device];
+  const PrefixSums& work = work_[placed_[position].device];
   return work.none() ? 0 : work.from(position + 1);
 }
 
@@ -156,7 +156,7 @@ void IncrementalTimeline::raise(std::uint32_t position, double start_ms) {
   if (start_ms <= placed.start_ms) return;
   old_.push_back({position, placed.start_ms});
   placed.start_ms = start_ms;
-  late_.insert(position);
+  raised_.insert(position);
 }
 
 double IncrementalTimeline::transfer_ms(const Arc& arc, std::uint32_t from,
@@ -166,12 +166,12 @@ double IncrementalTimeline::transfer_ms(const Arc& arc, std::uint32_t from,
   return costs_.transfer_ms(arc.edge, DeviceId(from), DeviceId(to));
 }
 
-/// False once the latency is sure to be `limit` or more.
+/// Returns false once the latency is known to be at least `limit`.
 bool IncrementalTimeline::propagate(double limit) {
-  constexpr std::size_t kSteps = 64;  // between two looks at the work that is left
+  constexpr std::size_t kSteps = 64;  // between two checks of the remaining work
   std::size_t steps = 0;
-  for (auto at = late_.next(0); at; at = late_.next(*at)) {
-    late_.erase(*at);
+  for (auto at = raised_.next(0); at; at = raised_.next(*at)) {
+    raised_.erase(*at);
     const Placed& placed = placed_[*at];
     const double finish = placed.start_ms + placed.time_ms;
     last_.latency_ms = std::max(last_.latency_ms, finish);
@@ -191,17 +191,17 @@ void IncrementalTimeline::remember() { last_is_best_ = true; }
 
 void IncrementalTimeline::keep() {
   if (!last_is_best_) {
-    take_back();
+    undo_trial();
     std::swap(last_, best_);
     for (std::uint32_t position : last_.added) chain(position, last_.device);
-    late_.clear();
+    raised_.clear();
     for (const Start& start : last_.starts) placed_[start.position].start_ms = start.ms;
   }
-  tried_ = last_is_best_ = false;
+  trial_in_place_ = last_is_best_ = false;
   old_.clear();
   latency_ms_ = last_.latency_ms;
-  RunningSums& work = work_[last_.device.index()];
-  if (work.none()) work = RunningSums(order_.size());
+  PrefixSums& work = work_[last_.device.index()];
+  if (work.none()) work = PrefixSums(order_.size());
   for (std::uint32_t position : last_.added) work.add(position, placed_[position].time_ms);
 }
 

@@ -8,52 +8,53 @@
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/structures/position_set.h"
-#include "scheduler/structures/running_sums.h"
+#include "scheduler/structures/prefix_sums.h"
 
 namespace hios::scheduler {
 
-/// What ListTimeline without insertion gives, for a list that grows in its middle: operators keep
-/// their places in a fixed order, and those that are added delay only what they must. All start
-/// times are, to the last bit, those of placing all operators anew in that order.
+/// The same schedule as ListTimeline without insertion, for a list that grows in its middle:
+/// operators have fixed positions in an order, and added ones delay only those that depend on them.
+/// All start times equal, to the last bit, those of placing all operators from scratch in that
+/// order.
 class IncrementalTimeline {
  public:
-  /// All outlive the timeline. REQUIRES: `order` is a topological order of all operators.
+  /// All arguments outlive the timeline. REQUIRES: `order` is a topological order of all operators.
   IncrementalTimeline(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order);
 
   double latency_ms() const { return latency_ms_; }
 
-  /// A lower bound, up to rounding, of what try_adding() would answer: from each of the operators
-  /// on, the device has its work to do after what that one waits for. O(log n) an operator.
+  /// Returns a lower bound, up to rounding, of try_adding(): from each operator's start by its
+  /// inputs on, the device must do its remaining work. O(log n) per operator.
   double at_least(const std::vector<OpId>& operators, DeviceId device) const;
-  /// The latency if `operators` were added on `device`; infinity once it is sure to be `limit` or
-  /// more. Nothing is added.
-  /// REQUIRES: they come in order, none is there yet, the device can run them.
+  /// Returns the latency if `operators` were added on `device`, or infinity as soon as it is known
+  /// to be at least `limit`. Adds nothing.
+  /// REQUIRES: they are in order, none is placed yet, and the device can run them.
   double try_adding(const std::vector<OpId>& operators, DeviceId device, double limit);
-  /// Makes the last trial the one that keep() adds. REQUIRES: it was not cut off.
+  /// Makes the last trial the one that keep() adds. REQUIRES: it did not return infinity.
   void remember();
   /// Adds the operators of the remembered trial.
   void keep();
-  /// One operator a stage, in order.
+  /// Returns a schedule with one operator per stage, in order.
   Schedule schedule() const;
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  /// An edge that leads from an operator. No FlatGraph: only these are read, and where they begin
-  /// stands in Placed, beside what the same step reads.
+  /// An outgoing edge of an operator. No FlatGraph: only outgoing edges are read, and their begin
+  /// is in Placed, next to the other data of the same step.
   struct Arc {
     std::uint32_t position;  ///< the operator at its other end
     EdgeId edge;
-    double transfer_ms;  ///< kByPair where it depends on the devices
+    double transfer_ms;  ///< kByPair if it depends on the devices
   };
   static constexpr double kByPair = -1;
-  /// By position in the order.
+  /// An operator, by position in the order.
   struct Placed {
     double start_ms = 0;
     double time_ms = 0;            ///< on its device
-    std::uint32_t device = kNone;  ///< none: not there
-    std::uint32_t next = kNone;    ///< on the device
-    std::uint32_t arcs = 0;        ///< where its outgoing ones begin in arcs_
+    std::uint32_t device = kNone;  ///< none: not placed
+    std::uint32_t next = kNone;    ///< next operator on the device
+    std::uint32_t arcs = 0;        ///< begin of its outgoing edges in arcs_
   };
   struct Start {
     std::uint32_t position;
@@ -63,7 +64,7 @@ class IncrementalTimeline {
     std::vector<std::uint32_t> added;
     DeviceId device;
     double latency_ms = 0;
-    std::vector<Start> starts;  ///< all that are new, once it is not in placed_ any more
+    std::vector<Start> starts;  ///< all new starts, once the trial is undone
   };
 
   void chain(std::uint32_t position, DeviceId device);
@@ -72,8 +73,8 @@ class IncrementalTimeline {
   double work_after(std::size_t position) const;
   double transfer_ms(const Arc& arc, std::uint32_t from, std::uint32_t to) const;
   bool propagate(double limit);
-  void set_aside();
-  void take_back();
+  void end_trial();
+  void undo_trial();
   void raise(std::uint32_t position, double start_ms);
 
   const Graph& graph_;
@@ -82,14 +83,14 @@ class IncrementalTimeline {
   std::vector<std::size_t> position_;  // in order_, by operator
   std::vector<Placed> placed_;         // by position, and one more for the end of arcs_
   std::vector<Arc> arcs_;              // by producer's position
-  std::vector<RunningSums> work_;      // by device, its operators' times by position; as on_
-  std::vector<PositionSet> on_;        // by device; made when first used
+  std::vector<PrefixSums> work_;       // by device: operators' times by position; like on_
+  std::vector<PositionSet> on_;        // by device; created when first used
   double latency_ms_ = 0;
-  PositionSet late_;  // those whose start was raised and not yet passed on
+  PositionSet raised_;  // positions whose start was raised, not yet propagated
   TriedAddition last_, best_;
-  bool tried_ = false;         // last_ is in placed_
-  bool last_is_best_ = false;  // and is the one that is remembered, best_ is not
-  std::vector<Start> old_;     // what it overwrote, in order
+  bool trial_in_place_ = false;  // last_ is applied to placed_
+  bool last_is_best_ = false;    // keep() adds last_, not best_
+  std::vector<Start> old_;       // overwritten starts, in order
 };
 
 }  // namespace hios::scheduler

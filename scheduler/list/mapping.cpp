@@ -6,10 +6,10 @@
 
 #include "scheduler/list/timeline.h"
 
-// A search asks for thousands of latencies, so edges lie in the order in which they are read; 200
-// operators take some two microseconds. Several genes move at once because memory may hold an
-// exchange where it does not hold either half of it: all leave their devices before the first comes
-// to a new one, and room never becomes negative.
+// A search computes thousands of latencies, so edges are stored in the order in which they are
+// read; 200 operators take about two microseconds. Several genes move at once because memory may
+// hold an exchange but neither half of it: all leave their devices before the first enters its new
+// one, so free memory never becomes negative.
 //
 // Tests: mapping_test.
 

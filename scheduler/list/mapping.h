@@ -11,27 +11,28 @@
 #include "scheduler/deadline.h"
 #include "scheduler/list/placement.h"
 
-/// A device for each operator, with an order in which all are started: the search space of DiviML
+/// A device for each operator, and one order in which all are started: the search space of DiviML
 /// (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks onto
 /// Heterogeneous Platforms", section V-A).
 namespace hios::scheduler {
 
-/// By OpId.
+/// Device by OpId.
 using Mapping = std::vector<DeviceId>;
 
-/// A topological order by waves: operators without inputs first, then those whose last input is
-/// among these, and so on as they become ready (Kahn's algorithm with a queue); the graph's order
-/// among equals.
+/// Returns a topological order by waves: first the operators without inputs, then those whose last
+/// input is among them, and so on (Kahn's algorithm with a queue). Equals are in the graph's order.
 std::vector<OpId> breadth_first_order(const Graph& graph);
 
-/// Each operator on the device that is fastest for it (the lowest among equals), those that share a
-/// label where their times' sum is least, in that order while memory lasts. Where labels and memory
-/// leave one no device, what pack_operators() finds instead; throws as that does.
+/// Maps each operator to the device that is fastest for it (the lowest among equals), and operators
+/// that share a label to the device with the least sum of their times, in that order while memory
+/// lasts. If labels and memory leave an operator no device, returns the result of pack_operators()
+/// and throws as it does.
 Mapping fastest_mapping(const Graph& graph, const CostModel& costs, std::span<const OpId> order,
                         std::string_view algorithm, const Deadline& deadline);
 
-/// Latencies of mappings: operators start in one order, each as soon as its device has ended those
-/// before it and its inputs are there. What simulate() says of schedule(), without making one.
+/// Latencies of mappings: operators start in one order, each as soon as its device has ended the
+/// previous ones and its inputs have arrived. Returns what simulate() returns for schedule(),
+/// without building a schedule.
 class MappingTimes {
  public:
   /// `costs` outlives it. REQUIRES: the order is topological.
@@ -41,7 +42,7 @@ class MappingTimes {
   double latency_ms(const Mapping& mapping);
 
   const std::vector<OpId>& order() const { return order_; }
-  /// One operator a stage.
+  /// Returns a schedule with one operator per stage.
   Schedule schedule(const Mapping& mapping) const;
 
  private:
@@ -57,8 +58,8 @@ class MappingTimes {
   std::vector<double> finish_ms_, free_ms_;  // by operator; by device
 };
 
-/// A mapping that a search changes bit by bit. What chooses a device is a gene: an operator, or all
-/// that share a label. Only genes with a choice count.
+/// A mapping that a search changes step by step. A gene is an operator, or all operators that share
+/// a label, with at least two possible devices.
 class Genes {
  public:
   struct Move {
@@ -66,15 +67,17 @@ class Genes {
     DeviceId to;
   };
 
-  /// Both outlive it. REQUIRES: the mapping keeps times by device, `allowed`, labels and memory.
+  /// Both arguments outlive it. REQUIRES: the mapping honours times by device, `allowed`, labels
+  /// and memory.
   Genes(const Graph& graph, const CostModel& costs, Mapping start);
 
   std::size_t size() const { return genes_.size(); }
   const Mapping& mapping() const { return mapping_; }
   DeviceId device(std::size_t gene) const { return mapping_[genes_[gene].leader.index()]; }
-  /// Where it may go as far as it alone is concerned: two or more.
+  /// Returns the gene's possible devices, other genes aside: two or more.
   std::span<const DeviceId> choices(std::size_t gene) const { return genes_[gene].choices; }
-  /// All at once, or none: false where memory does not hold them. REQUIRES: each gene once.
+  /// Makes all moves or none; returns false if memory does not hold them. REQUIRES: each gene at
+  /// most once.
   bool move(std::span<const Move> moves);
 
  private:
@@ -86,10 +89,10 @@ class Genes {
 
   void put(const Gene& gene, DeviceId device);
 
-  Placement labels_;  // with nothing placed
+  Placement labels_;  // nothing is placed in it
   Mapping mapping_;
   std::vector<Gene> genes_;
-  std::vector<Bytes> room_;  // by device, beside what is on it; empty without limits
+  std::vector<Bytes> room_;  // by device: free memory; empty without limits
 };
 
 }  // namespace hios::scheduler

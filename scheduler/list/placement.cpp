@@ -10,8 +10,8 @@
 #include "scheduler/list/exact_packing.h"
 #include "scheduler/structures/saturating_sum.h"
 
-// Room is what is left of a device's memory for operators that are not placed, less what placed
-// ones have reserved for those that share their label. A device without a limit has room for all.
+// room_ is the part of a device's memory that neither placed operators nor the rest of their units
+// take. A device without a limit has room for all.
 // Tests: placement_test, and constraints_test with all algorithms.
 
 namespace hios::scheduler {
@@ -76,7 +76,7 @@ bool Placement::may_go(OpId op, DeviceId device) const {
 }
 
 std::size_t Placement::fitting(std::span<const OpId> operators, DeviceId device) const {
-  std::vector<std::size_t> met;  // units that the operators before bring along
+  std::vector<std::size_t> met;  // units of the previous operators
   Bytes taken = 0;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const OpId op = operators[i];
@@ -102,7 +102,7 @@ void Placement::place(OpId op, DeviceId device) {
 namespace {
 
 constexpr int kAttempts = 400;              // O(operators · devices) each
-constexpr std::int64_t kSteps = 1'000'000;  // of the search after them
+constexpr std::int64_t kSteps = 1'000'000;  // of the exact search after them
 
 class Packing {
  public:
@@ -126,7 +126,7 @@ class Packing {
     });
   }
 
-  /// Devices by operator, or nothing; left_over() says why then.
+  /// Returns devices by operator, or nothing; then left_over() is the operator that did not fit.
   std::optional<std::vector<std::optional<DeviceId>>> pack(Rule rule) {
     Placement placement = empty_;
     std::vector<double> work_ms(costs_.platform().size(), 0);
@@ -155,7 +155,7 @@ class Packing {
     return device_of;
   }
 
-  /// By trying everything, as far as kSteps go.
+  /// Searches exhaustively, for at most kSteps steps.
   PackingOutcome pack_exactly(std::vector<std::optional<DeviceId>>& device_of) const {
     std::vector<Bytes> items, room;
     for (OpId op : leaders_) items.push_back(empty_.bytes(op));
@@ -175,7 +175,7 @@ class Packing {
     return packing.outcome;
   }
 
-  /// Another order to try.
+  /// Shuffles the order of operators for another attempt.
   void shuffle(Random& random) {
     for (std::size_t i = leaders_.size(); i > 1; --i) {
       std::swap(leaders_[i - 1], leaders_[random.below(i)]);
@@ -200,7 +200,7 @@ class Packing {
   const Graph& graph_;
   const CostModel& costs_;
   Placement empty_;
-  std::vector<OpId> leaders_;  // of every unit and all others
+  std::vector<OpId> leaders_;  // first operator of each unit, and all others
   OpId left_over_;
 };
 
@@ -212,8 +212,8 @@ std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const Co
   using Rule = Packing::Rule;
   constexpr Rule kRules[] = {Rule::kLeastWork, Rule::kLeastRoom, Rule::kMostRoom};
   Packing packing(graph, costs);
-  std::optional<OpId> left_over;  // of the first attempt, whose order has reasons
-  Random random(0, "packing");    // the same placement every time
+  std::optional<OpId> left_over;  // from the first attempt, whose order is not random
+  Random random(0, "packing");    // a fixed seed, so the same placement every time
   for (int attempt = 0; attempt < (packing.limited() ? kAttempts : 1); ++attempt) {
     auto packed = packing.pack(kRules[attempt % 3]);
     if (packed) return std::move(*packed);
@@ -222,7 +222,7 @@ std::vector<std::optional<DeviceId>> pack_operators(const Graph& graph, const Co
     if (attempt >= 2) packing.shuffle(random);
   }
   std::vector<std::optional<DeviceId>> device_of;
-  PackingOutcome outcome = PackingOutcome::kNone;  // without limits, no choice hinders another
+  PackingOutcome outcome = PackingOutcome::kNone;  // without limits, no choice restricts another
   if (packing.limited() && deadline.expired()) outcome = PackingOutcome::kUndecided;
   if (packing.limited() && !deadline.expired()) outcome = packing.pack_exactly(device_of);
   if (outcome == PackingOutcome::kFound) return device_of;

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 // p(u) = t(u) + max over edges e = (u, v) of t(e) + p(v), from the end of the topological order to
-// its beginning: O(V + E). Since times are not negative and rounding is monotone, p(u) >= p(v)
-// along every edge in floating point as well; a stable sort of the topological order then leaves u
-// before v where they are equal. tests/scheduler/list/priorities_test.cpp.
+// its start: O(V + E). Since times are not negative and rounding is monotone, p(u) >= p(v) along
+// every edge in floating point as well. A stable sort of the topological order then leaves u before
+// v if they are equal. tests/scheduler/list/priorities_test.cpp.
 
 namespace hios::scheduler {
 namespace {

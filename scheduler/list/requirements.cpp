@@ -9,8 +9,9 @@
 namespace hios::scheduler {
 namespace {
 
-/// The operator at which the device is full if all that it can run come to it.
-std::optional<OpId> too_much(const Graph& graph, const CostModel& costs, DeviceId device) {
+/// Returns the first operator, in topological order, that exceeds the device's memory if all
+/// operators that it can run are placed there.
+std::optional<OpId> first_over_memory(const Graph& graph, const CostModel& costs, DeviceId device) {
   const Bytes limit = costs.platform().device(device).memory_bytes;
   if (limit == 0) return std::nullopt;
   Bytes room = limit;
@@ -24,7 +25,8 @@ std::optional<OpId> too_much(const Graph& graph, const CostModel& costs, DeviceI
   return std::nullopt;
 }
 
-std::optional<OpId> cannot_run(const Graph& graph, const CostModel& costs, DeviceId device) {
+std::optional<OpId> first_it_cannot_run(const Graph& graph, const CostModel& costs,
+                                        DeviceId device) {
   for (OpId op : graph.topological()) {
     if (!costs.can_run(op, device)) return op;
   }
@@ -58,8 +60,8 @@ DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_v
   double least_ms = 0;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {
     const DeviceId device(d);
-    const auto unable = cannot_run(graph, costs, device);
-    const auto full = unable ? std::nullopt : too_much(graph, costs, device);
+    const auto unable = first_it_cannot_run(graph, costs, device);
+    const auto full = unable ? std::nullopt : first_over_memory(graph, costs, device);
     if (!unable && !full) {
       double ms = 0;
       for (const OpId op : graph.topological()) ms += costs.operator_ms(op, device);

@@ -6,17 +6,19 @@
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 
-/// What algorithms refuse before they start, because they could not promise a valid schedule.
+/// Preconditions that algorithms check before they start, because no valid schedule could be
+/// promised without them.
 namespace hios::scheduler {
 
-/// For algorithms that place operators on several devices and honour what limits that. Throws
-/// InputError that names algorithm and operator where no device can run an operator, with all that
-/// share its label, and hold them. Whether all find room together shows only when they are placed.
+/// For algorithms that place operators on several devices and honour their limits. Throws
+/// InputError with algorithm and operator if no device can run and hold an operator together with
+/// all that share its label. Whether all operators fit at once shows only when they are placed.
 void require_placeable(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
-/// For algorithms of one device: of those that can run all operators and hold them the one that
-/// takes least for one after the other, the first among equals. Throws InputError that names
-/// algorithm and, for the first device, the operator that does not fit.
+/// For algorithms of one device: returns, of the devices that can run and hold all operators, the
+/// one with the least sum of operator times, the first among equals. If there is none, throws
+/// InputError with the algorithm and, for the first device, the operator that it cannot run or
+/// hold.
 DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
 }  // namespace hios::scheduler

@@ -5,14 +5,14 @@
 
 #include "scheduler/list/placement.h"
 
-// Without insertion the slots of a device end one after the other, so its last slot says when it is
-// free, and placing is O(in-edges). With insertion the gaps are searched from the one on in which
-// the operator is ready, and the slot is inserted: O(operators on the device) at worst.
+// Without insertion the slots of a device end one after the other, so its last slot ends when it is
+// free, and placing is O(in-edges). With insertion the gaps are searched from the one in which the
+// operator is ready, and the slot is inserted: O(operators on the device) at worst.
 //
-// Why no cyclic wait: let each operator have the key (start, finish, place in the list). Along an
-// edge the key grows: the consumer starts no earlier than the producer ends, and comes later in the
-// list. Slots of a device are kept in the order of their keys, so it grows along a device as well.
-// A cycle of waits would need a key larger than itself.
+// Why there is no cyclic wait: let each operator have the key (start, finish, position in the
+// list). The key grows along an edge: the consumer starts no earlier than the producer ends, and
+// comes later in the list. Slots of a device are kept in the order of their keys, so it grows along
+// a device as well. A cycle of waits would need a key larger than itself.
 
 namespace hios::scheduler {
 
@@ -43,7 +43,7 @@ double ListTimeline::earliest_start_ms(OpId op, DeviceId device) const {
   if (slots.empty()) return ready;
   if (!insertion_) return std::max(ready, slots.back().finish_ms);
   const double length = costs_->operator_ms(op, device);
-  // What has ended by then leaves no gap that could be used.
+  // Slots that end by then leave no gap that could be used.
   auto slot = std::partition_point(slots.begin(), slots.end(),
                                    [ready](const Slot& s) { return s.finish_ms <= ready; });
   for (; slot != slots.end() && ready + length > slot->start_ms; ++slot) {

@@ -10,23 +10,23 @@
 
 namespace hios::scheduler {
 
-/// A list schedule in the making: operators are placed one at a time, each on its device as early
-/// as its placed inputs and the device allow ("schedule v_j at the earliest available start time on
-/// its GPU": Kundu and Shu, HIOS, Alg. 1, line 12). Inputs that are not placed do not count.
+/// A list schedule under construction. Operators are placed one at a time, each on its device as
+/// early as its placed inputs and the device allow ("schedule v_j at the earliest available start
+/// time on its GPU": Kundu and Shu, HIOS, Alg. 1, line 12). Inputs that are not placed are ignored.
 ///
-/// By default an operator goes after all that is on its device; with `insertion` also into the
-/// first gap that holds it. Operators must come in a topological order; schedule() then waits in no
-/// cycle; without contention simulate() gives latency_ms(), or with insertion no more than that.
+/// By default an operator is appended to its device; with `insertion` it may also fill the first
+/// gap that holds it. Operators must come in a topological order; then schedule() has no cyclic
+/// wait. Without contention, simulate() returns latency_ms(), or with insertion at most that.
 class ListTimeline {
  public:
-  /// Both outlive the timeline.
+  /// Both arguments outlive the timeline.
   ListTimeline(const Graph& graph, const CostModel& costs, bool insertion = false);
 
   void clear();
-  /// REQUIRES: `op` is not placed, the device can run it.
+  /// REQUIRES: `op` is not placed, and the device can run it.
   double earliest_start_ms(OpId op, DeviceId device) const;
   void place(OpId op, DeviceId device) { place_at(op, device, earliest_start_ms(op, device)); }
-  /// With a start that earliest_start_ms gave before, after the same operators.
+  /// REQUIRES: earliest_start_ms returned this start when the same operators were placed.
   void place_at(OpId op, DeviceId device, double start_ms);
 
   bool placed(OpId op) const { return device_of_[op.index()].has_value(); }
@@ -35,7 +35,7 @@ class ListTimeline {
   double finish_ms(OpId op) const { return finish_ms_[op.index()]; }
   double latency_ms() const { return latency_ms_; }
 
-  /// A stage an operator, by start on each device.
+  /// Returns a schedule with one operator per stage, sorted by start on each device.
   Schedule schedule() const;
 
  private:
@@ -49,22 +49,23 @@ class ListTimeline {
   const CostModel* costs_;
   bool insertion_;
   std::vector<std::optional<DeviceId>> device_of_;  // by operator
-  std::vector<double> start_ms_, finish_ms_;        // by operator, where placed
+  std::vector<double> start_ms_, finish_ms_;        // by operator, if placed
   std::vector<std::vector<Slot>> slots_;            // by device, in order of start
   double latency_ms_ = 0;
 };
 
-/// What Alg. 1, 2 and 3 return: a valid schedule, and whether time ran out before it was theirs.
+/// The result of Alg. 1, 2 and 3: a valid schedule, and whether time ran out before the algorithm
+/// was complete.
 struct TimedSchedule {
   Schedule schedule;
   bool timed_out = false;
 };
 
-/// Plain list scheduling of what an algorithm had no time to place: all operators in `order` (a
-/// topological one), those with a device there, the others each where it ends first (the lowest
-/// device among equals) out of those that it may go to. Where labels and memory leave no such
-/// device, all go where pack_operators() finds room. REQUIRES: the devices that are given keep
-/// labels and memory.
+/// Returns a plain list schedule, for an algorithm that ran out of time. All operators are placed
+/// in `order` (a topological one): those with a device in `device_of` on it, the others on the
+/// allowed device where they finish first (the lowest among equals). If labels and memory leave an
+/// operator no device, all operators go where pack_operators() places them. REQUIRES: the given
+/// devices honour labels and memory.
 Schedule list_schedule(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
                        const std::vector<std::optional<DeviceId>>& device_of);
 

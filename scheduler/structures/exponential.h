@@ -4,9 +4,10 @@
 
 namespace hios::scheduler {
 
-/// −ln of a uniform number in (0, 1], by arithmetic alone, so that it is the same on any machine:
-/// u = m·2^−k with m in [1, 2), and ln m = 2·artanh((m − 1)/(m + 1)) as a series. Metropolis' rule
-/// accepts what is worse by no more than temperature · this.
+/// Returns an exponential random number, −ln u for a uniform u in (0, 1]. Only arithmetic is used,
+/// so that the result is the same on any machine: u = m·2^−k with m in [1, 2), and ln m =
+/// 2·artanh((m − 1)/(m + 1)) as a series. Metropolis' rule accepts a change that is worse by at
+/// most temperature · this number.
 inline double exponential(Random& random) {
   constexpr double kLn2 = 0.6931471805599453;
   double m = 1 - random.uniform();

@@ -7,21 +7,22 @@
 
 namespace hios::scheduler {
 
-/// A graph, or a part of one, as inner loops read it: operators 0, 1, … and their edges side by
-/// side in two arrays, of inputs and of outputs. `Edge` is what the consumer wants at hand of an
-/// edge at one of its ends. Immutable but for change_inputs() and mirror().
+/// A graph or subgraph for inner loops: operators 0, 1, … with their input edges contiguous in one
+/// array and their output edges in another. `Edge` holds the data that the user needs of an edge at
+/// one of its ends. Immutable but for change_inputs() and mirror().
 template <class Edge>
 class FlatGraph {
  public:
   FlatGraph() = default;
 
-  /// each_input(op, add) calls add(edge) for every edge that leads to the operator, and each_output
-  /// for every edge that leads from it; they keep that order.
+  /// each_input(op, add) calls add(edge) for every edge that leads to the operator, each_output for
+  /// every edge that leads from it. Their order is kept.
   template <class EachInput, class EachOutput>
   FlatGraph(std::size_t operators, EachInput each_input, EachOutput each_output)
       : inputs_(operators, each_input), outputs_(operators, each_output) {}
 
-  /// The outputs are the inputs mirrored. REQUIRES: Edge::other is the operator at the other end.
+  /// Builds the outputs by mirroring the inputs. REQUIRES: Edge::other is the operator at the other
+  /// end.
   template <class EachInput>
   FlatGraph(std::size_t operators, EachInput each_input) : inputs_(operators, each_input) {
     mirror();
@@ -32,8 +33,8 @@ class FlatGraph {
   std::span<const Edge> inputs(std::size_t op) const { return inputs_.of(op); }
   std::span<const Edge> outputs(std::size_t op) const { return outputs_.of(op); }
 
-  /// change(edge, op) may change what each input of each operator says, but not whom it joins. The
-  /// outputs say so after mirror() only.
+  /// Calls change(edge, op) for each input of each operator. It may change an edge's data, not its
+  /// ends. The outputs follow only after mirror().
   template <class Change>
   void change_inputs(Change change) {
     for (std::size_t op = 0; op < operators(); ++op) {
@@ -43,7 +44,7 @@ class FlatGraph {
     }
   }
 
-  /// Makes the outputs from the inputs, in the order of the operators that they lead to.
+  /// Builds the outputs from the inputs, in the order of the operators that they lead to.
   void mirror() {
     outputs_.begin.assign(operators() + 1, 0);
     for (const Edge& edge : inputs_.edges) ++outputs_.begin[edge.other + 1];
@@ -59,9 +60,10 @@ class FlatGraph {
     }
   }
 
-  /// Every edge in the other direction, and the operators in reverse order: the last is number 0.
+  /// Returns the graph with every edge reversed and the operators in reverse order: the last
+  /// becomes number 0.
   FlatGraph reversed() const {
-    const std::size_t last = operators() - 1;  // of none, none is asked
+    const std::size_t last = operators() - 1;  // unused if there are no operators
     return FlatGraph(operators(), [&](std::size_t op, auto add) {
       for (Edge edge : outputs(last - op)) {
         edge.other = static_cast<std::uint32_t>(last - edge.other);
@@ -72,7 +74,7 @@ class FlatGraph {
 
  private:
   struct List {
-    std::vector<std::size_t> begin{0};  // by operator, and one more
+    std::vector<std::size_t> begin{0};  // index of its first edge, by operator, and the end
     std::vector<Edge> edges;
 
     List() = default;

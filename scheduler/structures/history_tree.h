@@ -8,19 +8,19 @@
 
 namespace hios::scheduler {
 
-/// The table of Alg. 3: row i has for each device an entry, "v_i runs there and ends then", and the
-/// entry of row i−1 that came before. So an entry stands for a history, its device, that of
-/// v_{i−1}, … back to v_1; all histories together are a tree, the entries its nodes.
+/// The table of Alg. 3: row i has for each device an entry, "v_i runs there and finishes then", and
+/// the entry of row i−1 that precedes it. An entry thus stands for a history: its device, that of
+/// v_{i−1}, … back to v_1. All histories together are a tree whose nodes are the entries.
 ///
-/// Who is an entry's ancestor in an earlier row? Besides its parent each entry knows one ancestor
-/// further up, so far that O(log i) steps lead to any row (the jump pointers of Myers'
-/// random-access lists). How far depends on the row alone.
+/// To find an entry's ancestor in an earlier row in O(log i) steps, each entry knows, besides its
+/// parent, one ancestor further up (the jump pointers of Myers' random-access lists). The length of
+/// a jump depends on the row alone.
 class HistoryTree {
  public:
   struct Entry {
     double finish_ms = std::numeric_limits<double>::infinity();
-    std::uint32_t parent = 0;  ///< a device of the row before
-    std::uint32_t jump = 0;    ///< and one of the row that this row jumps to
+    std::uint32_t parent = 0;  ///< device of the entry in the previous row
+    std::uint32_t jump = 0;    ///< device of the ancestor in the row that this row jumps to
     bool exists() const { return finish_ms < std::numeric_limits<double>::infinity(); }
   };
 
@@ -31,7 +31,7 @@ class HistoryTree {
     return entries_[row * devices_ + device.index()];
   }
 
-  /// REQUIRES: no entry of the row is there.
+  /// REQUIRES: no entry of the row exists.
   void begin_row(std::size_t row) {
     if (row == 0) return;
     const std::size_t above = row - 1, jump = jump_row_[above];
@@ -39,7 +39,7 @@ class HistoryTree {
     jump_row_[row] = equal_steps ? jump_row_[jump] : above;
   }
 
-  /// Replaces what was there. `parent` is ignored in row 0.
+  /// Replaces the entry if it exists. `parent` is ignored in row 0.
   void set(std::size_t row, DeviceId device, double finish_ms, DeviceId parent) {
     Entry& entry = entries_[row * devices_ + device.index()];
     entry.finish_ms = finish_ms;
@@ -51,7 +51,7 @@ class HistoryTree {
     entry.jump = entries_[jump_row_[row - 1] * devices_ + above.jump].jump;
   }
 
-  /// The device of the ancestor in row `earlier` (or the entry's own, where that is its row).
+  /// Returns the device of the ancestor in row `earlier`, or the entry's own if that is its row.
   DeviceId ancestor(std::size_t row, DeviceId device, std::size_t earlier) const {
     std::size_t at = device.index();
     while (row > earlier) {

@@ -8,8 +8,8 @@
 
 namespace hios::scheduler {
 
-/// One number per position, −infinity at first, and the greatest of any range that reaches the end.
-/// A binary tree over the positions: O(log n) for all but greatest().
+/// One number per position, −infinity at first, and the maximum of all or of a suffix. A binary
+/// tree over the positions: O(log n) for all functions but greatest(), O(1).
 class MaxTree {
  public:
   static constexpr double kLeast = -std::numeric_limits<double>::infinity();
@@ -30,14 +30,14 @@ class MaxTree {
 
   double greatest() const { return nodes_[1]; }
 
-  /// Of the positions with the greatest number the first.
+  /// Returns the first of the positions with the greatest number.
   std::size_t first_greatest() const {
     std::size_t node = 1;
     while (node < leaves_) node = nodes_[2 * node] == nodes_[1] ? 2 * node : 2 * node + 1;
     return node - leaves_;
   }
 
-  /// The greatest at `from` or behind.
+  /// Returns the greatest number at position `from` or after it.
   double greatest_from(std::size_t from) const {
     if (from >= leaves_) return kLeast;
     std::size_t node = leaves_ + from;
@@ -50,7 +50,7 @@ class MaxTree {
 
  private:
   std::size_t leaves_;
-  std::vector<double> nodes_;  // node i above 2i and 2i + 1; the root is 1, leaves at the end
+  std::vector<double> nodes_;  // node i is the parent of 2i and 2i + 1; root 1, leaves at the end
 };
 
 }  // namespace hios::scheduler

@@ -8,16 +8,16 @@
 
 namespace hios::scheduler {
 
-/// A set of positions 0 … n−1 that answers "the next one from here on" and "the last one before":
-/// one bit per position, and one for each word of them that is not empty, so that a step over a gap
-/// of 4096 positions costs one word. As a worklist it gives positions in order, in whichever order
-/// they are inserted.
+/// A set of positions 0 … n−1 that finds the next element from a position on and the last one
+/// before it. It has one bit per position and one per non-empty word, so that skipping a gap of
+/// 4096 positions reads one word. As a worklist it yields positions in order, however they are
+/// inserted.
 class PositionSet {
  public:
   explicit PositionSet(std::size_t positions = 0)
       : words_((positions + 63) / 64, 0), summary_((words_.size() + 63) / 64, 0) {}
 
-  /// Made for no position at all.
+  /// Returns true if the set was made for no positions.
   bool none() const { return words_.empty(); }
 
   void insert(std::size_t position) {
@@ -29,7 +29,7 @@ class PositionSet {
     if (words_[position / 64] == 0) summary_[position / 4096] &= ~bit(position / 64);
   }
 
-  /// The least element that is `from` or more.
+  /// Returns the least element that is at least `from`.
   std::optional<std::size_t> next(std::size_t from) const {
     const auto here = first_from(words_, from, from / 64);
     if (here) return here;
@@ -43,7 +43,7 @@ class PositionSet {
     return *found * 64 + static_cast<std::size_t>(std::countr_zero(words_[*found]));
   }
 
-  /// The greatest element below `end`.
+  /// Returns the greatest element below `end`.
   std::optional<std::size_t> last_before(std::size_t end) const {
     if (end == 0) return std::nullopt;
     const auto here = last_up_to(words_, end - 1, (end - 1) / 64);
@@ -58,7 +58,8 @@ class PositionSet {
     return *found * 64 + 63 - static_cast<std::size_t>(std::countl_zero(words_[*found]));
   }
 
-  /// The same, and takes it out: for a worklist in order, either way.
+  /// Like next() and last_before(), but also erases the element: for a worklist in either
+  /// direction.
   std::optional<std::size_t> take_next(std::size_t from) {
     const auto found = next(from);
     if (found) erase(*found);
@@ -71,9 +72,9 @@ class PositionSet {
   }
 
   void clear() { clear_from(0); }
-  /// Takes out all elements that are `from` or more.
+  /// Erases all elements that are at least `from`.
   void clear_from(std::size_t from) {
-    const std::uint64_t before = bit(from) - 1;  // of the word that `from` is in
+    const std::uint64_t before = bit(from) - 1;  // bits below `from` in its word
     for (auto at = next(from); at; at = next(*at)) {
       std::uint64_t& word = words_[*at / 64];
       word &= *at / 64 == from / 64 ? before : 0;
@@ -86,7 +87,7 @@ class PositionSet {
 
   static std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % 64); }
 
-  /// Within one word: the first bit from `from` on, the last up to `to`.
+  /// Returns the first set bit of a word from `from` on, or the last up to `to`.
   static std::optional<std::size_t> first_from(const Words& words, std::size_t from,
                                                std::size_t word) {
     if (word >= words.size()) return std::nullopt;

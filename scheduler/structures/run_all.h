@@ -10,9 +10,9 @@
 
 namespace hios::scheduler {
 
-/// Calls `work` for 0 … count − 1, each once, begun in this order, from up to `threads` threads of
-/// which the caller's is one. Returns when all are done; then rethrows what one threw, the first by
-/// number.
+/// Calls `work` once for each of 0 … count − 1, started in this order, on up to `threads` threads
+/// including the caller's. Returns when all calls are done, and then rethrows the exception of the
+/// lowest number, if any.
 template <class Work>
 void run_all(std::size_t count, std::size_t threads, Work work) {
   std::atomic<std::size_t> next{0};
@@ -31,7 +31,7 @@ void run_all(std::size_t count, std::size_t threads, Work work) {
     try {
       for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(take_turns);
     } catch (const std::system_error&) {
-      // The system gives no more threads: fewer do the same work.
+      // The system has no more threads: fewer threads do the same work.
     }
     take_turns();
   }

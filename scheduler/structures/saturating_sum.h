@@ -6,7 +6,7 @@
 
 namespace hios::scheduler {
 
-/// The largest number where the sum is more than that.
+/// Returns a + b, or the largest number if the sum exceeds it.
 inline Bytes saturating_sum(Bytes a, Bytes b) {
   constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
   return a > kMost - b ? kMost : a + b;

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "scheduler/algorithms/baselines/sequential.h"
-#include "scheduler/structures/pieces.h"
+#include "scheduler/structures/graph_partition.h"
 
 // IOS (Ding et al., "IOS: Inter-operator scheduler for CNN acceleration", MLSys 2021). A state is a
 // downset: operators that contain with each operator all those that it needs. An ending of it is a
@@ -23,9 +23,9 @@
 // as do stages of one operator each, so single groups of several operators need not be tried;
 // neither need stages that cost no less than their operators one after the other.
 //
-// The graph is cut first (pieces.h) and pieces of up to 32 operators are sets of bits. Where a
-// piece has too many endings, or time runs out, states that were not solved cost the sum of their
-// operators, which a serial order attains: the answer stays a valid schedule, the best found.
+// The graph is cut first (graph_partition.h), and subgraphs of up to 32 operators are sets of bits.
+// Where a piece has too many endings, or time runs out, states that were not solved cost the sum of
+// their operators, which a serial order attains: the answer stays a valid schedule, the best found.
 //
 // Cost: downsets × endings. Tests: ios_test (equal to brute force on one device), oracle_test.
 
@@ -238,14 +238,14 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
     result.stages = sequential(graph);
     return result;
   }
-  const Pieces pieces = cut_into_pieces(graph, kPieceLimit);
-  result.optimal = pieces.lossless;
-  for (std::size_t i = 0; i < pieces.pieces.size(); ++i) {
+  const GraphPartition partition = partition_graph(graph, kPieceLimit);
+  result.optimal = partition.lossless;
+  for (std::size_t i = 0; i < partition.subgraphs.size(); ++i) {
     if (progress) {
       progress("ios: piece " + std::to_string(i + 1) + " of " +
-               std::to_string(pieces.pieces.size()));
+               std::to_string(partition.subgraphs.size()));
     }
-    PieceSearch search(graph, costs, device, pieces.pieces[i], limits, deadline);
+    PieceSearch search(graph, costs, device, partition.subgraphs[i], limits, deadline);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
     result.timed_out = result.timed_out || search.timed_out();

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "scheduler/structures/pieces.h"
+#include "scheduler/structures/graph_partition.h"
 
 // Let t(v) be v's time on the device, t(X) the sum over operators X, C the cost of stage S, W(S)
 // its sum of times and L(S) that of its longest group.
@@ -99,8 +99,8 @@ double utilization_in_windows(const Graph& graph, int streams) {
 /// By OpId: operators comparable with all others, which share no stage.
 std::vector<bool> comparable_with_all(const Graph& graph) {
   std::vector<bool> alone(graph.size(), false);
-  const Pieces cut = cut_into_pieces(graph, std::numeric_limits<std::size_t>::max());
-  for (const auto& piece : cut.pieces) {
+  const GraphPartition cut = partition_graph(graph, std::numeric_limits<std::size_t>::max());
+  for (const auto& piece : cut.subgraphs) {
     if (piece.size() == 1) alone[piece.front().index()] = true;
   }
   return alone;

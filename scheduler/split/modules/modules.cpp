@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "scheduler/structures/pieces.h"
+#include "scheduler/structures/graph_partition.h"
 
 // Ghannane and Abdelfattah, "DiviML", section IV-B1, look for bridges and articulation points of
 // the graph without directions. That is enough only if the module before has no other end: an
@@ -16,7 +16,7 @@ namespace hios::scheduler::split {
 
 std::vector<Module> modules_of(const Graph& graph) {
   std::vector<Module> modules(1);
-  for (auto& piece : cut_into_pieces(graph, std::numeric_limits<std::size_t>::max()).pieces) {
+  for (auto& piece : partition_graph(graph, std::numeric_limits<std::size_t>::max()).subgraphs) {
     Module& open = modules.back();
     if (piece.size() > 1) {
       open.between = std::move(piece);

@@ -14,13 +14,13 @@
 namespace hios::scheduler {
 namespace {
 
-/// What a device waits for, by device.
+/// An operator that a device is held for, and until when.
 struct Hold {
   std::optional<OpId> op;
   double until_ms = 0;
 };
 
-/// The next pair by trying all of them.
+/// Returns the next pair, found by trying all of them.
 std::optional<EarliestStart::Choice> plain_next(const Graph& graph, const CostModel& costs,
                                                 const std::vector<std::size_t>& position,
                                                 const ListTimeline& timeline,
@@ -59,7 +59,7 @@ std::optional<EarliestStart::Choice> plain_next(const Graph& graph, const CostMo
   return best;
 }
 
-TEST(EarliestStart, IsTheLeastOfAllPairs) {
+TEST(EarliestStart, IsTheMinimumOfAllPairs) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pairs");
@@ -97,7 +97,7 @@ TEST(EarliestStart, IsTheLeastOfAllPairs) {
   }
 }
 
-TEST(EarliestStart, SaysWhenNothingMayGoAnywhere) {
+TEST(EarliestStart, ReturnsNothingWhenNoOperatorMayGoAnywhere) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 1}});
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);

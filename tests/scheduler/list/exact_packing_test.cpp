@@ -17,33 +17,36 @@ struct Instance {
   std::vector<std::vector<bool>> able;
 };
 
-ExactPacking packed(const Instance& of, std::int64_t steps = kPlenty) {
-  const auto able = [&](std::size_t item, std::size_t device) { return of.able[item][device]; };
-  return pack_exactly(of.items, of.room, able, steps);
+ExactPacking packed(const Instance& instance, std::int64_t steps = kPlenty) {
+  const auto able = [&](std::size_t item, std::size_t device) {
+    return instance.able[item][device];
+  };
+  return pack_exactly(instance.items, instance.room, able, steps);
 }
 
-bool keeps_all(const Instance& of, const std::vector<std::size_t>& device) {
-  std::vector<Bytes> left = of.room;
-  for (std::size_t i = 0; i < of.items.size(); ++i) {
-    if (!of.able[i][device[i]] || left[device[i]] < of.items[i]) return false;
-    left[device[i]] -= of.items[i];
+bool keeps_all(const Instance& instance, const std::vector<std::size_t>& device) {
+  std::vector<Bytes> left = instance.room;
+  for (std::size_t i = 0; i < instance.items.size(); ++i) {
+    if (!instance.able[i][device[i]] || left[device[i]] < instance.items[i]) return false;
+    left[device[i]] -= instance.items[i];
   }
   return true;
 }
 
-/// By every assignment.
-bool possible(const Instance& of) {
-  std::vector<std::size_t> device(of.items.size(), 0);
+/// Returns true if a packing exists, by trying every assignment.
+bool has_packing(const Instance& instance) {
+  std::vector<std::size_t> device(instance.items.size(), 0);
   while (true) {
-    if (keeps_all(of, device)) return true;
+    if (keeps_all(instance, device)) return true;
     std::size_t i = 0;
-    while (i < device.size() && ++device[i] == of.room.size()) device[i++] = 0;
+    while (i < device.size() && ++device[i] == instance.room.size()) device[i++] = 0;
     if (i == device.size()) return false;
   }
 }
 
-/// Few sizes of items and devices, so that many are equal; room for about what there is.
-Instance by_chance(Random& random) {
+/// Returns an instance with few different sizes of items and devices, so that many are equal, and
+/// total room close to the total size.
+Instance random_instance(Random& random) {
   Instance instance;
   const std::size_t devices = 1 + random.below(4), items = 1 + random.below(devices < 4 ? 8 : 6);
   const bool anywhere = random.below(2) == 0;
@@ -62,14 +65,15 @@ Instance by_chance(Random& random) {
   return instance;
 }
 
-TEST(ExactPacking, KnowsWhatEveryAssignmentTogetherKnows) {
+TEST(ExactPacking, AgreesWithTryingEveryAssignment) {
   int found = 0, none = 0;
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "exact packing");
-    const Instance instance = by_chance(random);
+    const Instance instance = random_instance(random);
     const ExactPacking packing = packed(instance);
-    ASSERT_EQ(packing.outcome, possible(instance) ? PackingOutcome::kFound : PackingOutcome::kNone);
+    ASSERT_EQ(packing.outcome,
+              has_packing(instance) ? PackingOutcome::kFound : PackingOutcome::kNone);
     if (packing.outcome != PackingOutcome::kFound) {
       ++none;
       continue;
@@ -82,7 +86,7 @@ TEST(ExactPacking, KnowsWhatEveryAssignmentTogetherKnows) {
 }
 
 TEST(ExactPacking, EndsWhenItsStepsAreUsedUp) {
-  // 61 even sizes for two odd devices: every set leaves a byte too many, and there are very many.
+  // 61 even sizes on two odd devices: every set leaves a byte too many, and there are 2^61 sets.
   Instance instance;
   Bytes sum = 0;
   for (Bytes i = 0; i < 61; ++i) {

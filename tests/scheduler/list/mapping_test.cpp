@@ -20,7 +20,7 @@ TEST(BreadthFirstOrder, GoesByWaves) {
   EXPECT_TRUE(breadth_first_order(Graph("empty", {}, {})).empty());
 }
 
-TEST(MappingTimes, AreWhatTheSimulatorSays) {
+TEST(MappingTimes, AgreeWithTheSimulator) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "mapping");
@@ -40,14 +40,14 @@ TEST(MappingTimes, AreWhatTheSimulatorSays) {
   }
 }
 
-TEST(FastestMapping, TakesTheFastestWithRoomAndLabelsBySum) {
+TEST(FastestMapping, TakesTheFastestDeviceWithRoomAndLabelsBySum) {
   Graph graph = test::small_graph({3, 3, 3, 3}, {});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) {
     op.time_by_device["gpu1"] = 2;
     op.memory_bytes = 10;
   }
-  operators[2].time_by_device["gpu1"] = 5;  // with its label 7 there, 6 on the first
+  operators[2].time_by_device["gpu1"] = 5;  // the label's sum is 7 there, 6 on gpu0
   operators[2].colocate = operators[3].colocate = "pair";
   graph = Graph("labels", operators, {});
   const Platform roomy({{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
@@ -61,8 +61,8 @@ TEST(FastestMapping, TakesTheFastestWithRoomAndLabelsBySum) {
   EXPECT_EQ(mapping(tight), (Mapping{second, first, first, first}));
 }
 
-TEST(FastestMapping, PacksWhereItsOwnWayLeavesOneOver) {
-  // The small ones are fastest where the large one must go.
+TEST(FastestMapping, PacksWhereGreedyChoicesLeaveAnOperatorOver) {
+  // The small operators are fastest on the only device that holds the large one.
   std::vector<Operator> operators(3);
   for (std::size_t i = 0; i < 3; ++i) {
     operators[i].name = std::string("v").append(std::to_string(i));
@@ -83,7 +83,7 @@ TEST(FastestMapping, PacksWhereItsOwnWayLeavesOneOver) {
   EXPECT_THROW(fastest_mapping(graph, none, order, "met", {}), InputError);
 }
 
-TEST(Genes, AreOperatorsAndLabelsThatHaveAChoice) {
+TEST(Genes, AreOperatorsAndLabelsWithTwoOrMoreDevices) {
   Graph graph = test::small_graph({1, 1, 1, 1}, {});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   operators[0].colocate = operators[2].colocate = "pair";
@@ -98,7 +98,7 @@ TEST(Genes, AreOperatorsAndLabelsThatHaveAChoice) {
   EXPECT_EQ(genes.mapping(), (Mapping{second, first, second, second}));
 }
 
-TEST(Genes, MemoryTakesAnExchangeButNotItsHalves) {
+TEST(Genes, MemoryHoldsAnExchangeButNotItsHalves) {
   Graph graph = test::small_graph({1, 1, 1}, {});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) op.memory_bytes = 10;
@@ -108,7 +108,7 @@ TEST(Genes, MemoryTakesAnExchangeButNotItsHalves) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const DeviceId first(0), second(1), third(2);
   Genes genes(graph, costs, {first, second, third});
-  for (int i = 0; i < 3; ++i) {  // what is refused leaves nothing behind
+  for (int i = 0; i < 3; ++i) {  // a refused move changes nothing
     EXPECT_FALSE(genes.move(std::vector<Move>{{0, second}}));
     EXPECT_FALSE(genes.move(std::vector<Move>{{2, first}, {1, third}}));
     EXPECT_EQ(genes.mapping(), (Mapping{first, second, third}));

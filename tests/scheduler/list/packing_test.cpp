@@ -55,12 +55,12 @@ TEST(Packing, FillsDevicesToTheLastByte) {
   EXPECT_EQ(held(weighty({7, 6, 4, 3}), with_memory({10, 10})), (std::vector<Bytes>{10, 10}));
 }
 
-TEST(Packing, WithoutLimitsDevicesAreBusyAlike) {
+TEST(Packing, WithoutLimitsBalancesWork) {
   EXPECT_EQ(held(weighty({1, 1, 1, 1, 1, 1}), with_memory({0, 0, 0})),
             (std::vector<Bytes>{2, 2, 2}));
 }
 
-TEST(Packing, LabelsStayTogetherWhereAllOfThemMayRun) {
+TEST(Packing, LabelsStayTogetherOnADeviceThatCanRunAll) {
   std::vector<Operator> operators;
   for (int i = 0; i < 3; ++i) {
     Operator op;
@@ -79,7 +79,8 @@ TEST(Packing, LabelsStayTogetherWhereAllOfThemMayRun) {
   EXPECT_EQ(placed[2], DeviceId(0));
 }
 
-/// Devices that a packing fills to the last byte: each has its room cut into as many operators.
+/// Returns sizes that fill all devices to the last byte: each device's room is cut into `each`
+/// operators.
 std::vector<Bytes> exactly_full(std::size_t devices, std::size_t each, Bytes room, Random& random) {
   std::vector<Bytes> sizes;
   for (std::size_t d = 0; d < devices; ++d) {
@@ -108,7 +109,7 @@ TEST(Packing, FindsEveryPlacementThatFillsAllDevices) {
   }
 }
 
-TEST(Packing, SaysWhetherThereIsNoneAndNamesLabelsOnlyWhereThereAre) {
+TEST(Packing, MessageSaysIfNoneExistsAndNamesLabelsOnlyIfPresent) {
   const Graph plain = weighty({4, 4, 4});
   const auto message = [](const Graph& graph) {
     const Platform platform = with_memory({7, 7});
@@ -128,7 +129,8 @@ TEST(Packing, SaysWhetherThereIsNoneAndNamesLabelsOnlyWhereThereAre) {
   EXPECT_NE(labelled.find("there is no placement that fits labels and memory: "),
             std::string::npos);
   EXPECT_NE(labelled.find("fewer labels"), std::string::npos);
-  // Even sizes on odd devices, too many to try all: none was found, which is no proof.
+  // Even sizes on odd devices, too many for an exhaustive search: no placement is found, but none
+  // is proven either.
   std::vector<Bytes> even;
   for (Bytes i = 0; i < 60; ++i) even.push_back(100'000 + 2 * (i * i * i % 4999));
   Bytes half = 1;
@@ -141,7 +143,7 @@ TEST(Packing, SaysWhetherThereIsNoneAndNamesLabelsOnlyWhereThereAre) {
   test::expect_error([&] { pack_operators(many, costs, "best"); }, {"no placement was found"});
 }
 
-TEST(Packing, SaysWhichOperatorFoundNoRoom) {
+TEST(Packing, MessageNamesTheOperatorLeftOver) {
   const Graph graph = weighty({2, 8, 3});
   const Platform platform = with_memory({7, 7});
   const CostModel costs = CostModel::from_graph(graph, platform);

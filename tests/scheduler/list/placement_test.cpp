@@ -11,7 +11,7 @@ namespace {
 
 using test::v;
 
-/// Four operators of a millisecond without edges, so many bytes each.
+/// Returns four operators of a millisecond without edges, with these sizes and labels.
 Graph four(const std::vector<Bytes>& bytes, const std::vector<std::string>& labels) {
   const Graph plain = test::small_graph({1, 1, 1, 1}, {});
   std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
@@ -30,7 +30,7 @@ Platform with_memory(const std::vector<Bytes>& bytes) {
   return Platform(devices);
 }
 
-TEST(Placement, ThoseWithOneLabelFollowTheFirst) {
+TEST(Placement, OperatorsOfALabelFollowTheFirst) {
   const Graph graph = four({0, 0, 0, 0}, {"a", "", "a", "b"});
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -43,7 +43,7 @@ TEST(Placement, ThoseWithOneLabelFollowTheFirst) {
   EXPECT_TRUE(placement.may_go(OpId(3), DeviceId(0)));
 }
 
-TEST(Placement, TheFirstReservesForAllOfItsLabel) {
+TEST(Placement, TheFirstOfALabelReservesMemoryForAll) {
   const Graph graph = four({10, 5, 20, 1}, {"a", "", "a", ""});
   const Platform platform = with_memory({32, 0});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -57,7 +57,7 @@ TEST(Placement, TheFirstReservesForAllOfItsLabel) {
   EXPECT_EQ(placement.room(DeviceId(1)), Placement::kNoLimit);
 }
 
-TEST(Placement, CountsWhatADeviceCanTakeTogether) {
+TEST(Placement, CountsOperatorsThatADeviceHoldsTogether) {
   const Graph graph = four({10, 5, 20, 1}, {"a", "", "a", ""});
   const Platform platform = with_memory({34, 30, 10});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -68,7 +68,7 @@ TEST(Placement, CountsWhatADeviceCanTakeTogether) {
   EXPECT_EQ(placement.fitting(v({4, 2, 1}), DeviceId(2)), 2u);
 }
 
-TEST(PackOperators, SharesTheWorkWhereMemoryLetsIt) {
+TEST(PackOperators, BalancesWorkWhereMemoryAllows) {
   const Graph graph = four({1, 1, 1, 1}, {"", "", "", ""});
   const Platform platform = with_memory({4, 4});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -77,8 +77,8 @@ TEST(PackOperators, SharesTheWorkWhereMemoryLetsIt) {
   EXPECT_EQ(on_first, 2u);
 }
 
-// By work 6 and 5 would go to different devices, and neither would have room for 4 and 3.
-TEST(PackOperators, FillsDevicesWhereItMust) {
+// By work, 6 and 5 would go to different devices, and neither would have room for 4 and 3.
+TEST(PackOperators, FillsDevicesByMemoryIfNecessary) {
   const Graph graph = four({6, 3, 5, 4}, {"", "", "", ""});
   const Platform platform = with_memory({9, 9});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -90,8 +90,9 @@ TEST(PackOperators, FillsDevicesWhereItMust) {
   EXPECT_EQ(held, (std::vector<Bytes>{9, 9}));
 }
 
-// Falling sizes put 6 on the device of 8, where nothing fills the rest; 6 with 4 and 5 with 3 do.
-TEST(PackOperators, TriesOtherOrdersWhereTheReasonableOnesFail) {
+// By falling size, 6 goes to the device of 8, and no operator fills the rest; 6 with 4 and 5 with 3
+// fit.
+TEST(PackOperators, TriesOtherOrdersIfSortedOnesFail) {
   const Graph graph = four({6, 3, 4, 5}, {"", "", "", ""});
   const Platform platform = with_memory({10, 8});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -103,7 +104,7 @@ TEST(PackOperators, TriesOtherOrdersWhereTheReasonableOnesFail) {
   EXPECT_EQ(held, (std::vector<Bytes>{10, 8}));
 }
 
-TEST(PackOperators, SaysWhatIsLeftOver) {
+TEST(PackOperators, MessageNamesTheOperatorLeftOver) {
   const Graph graph = four({6, 6, 6, 1}, {"", "", "", ""});
   const Platform platform = with_memory({9, 9});
   const CostModel costs = CostModel::from_graph(graph, platform);

@@ -10,18 +10,18 @@ namespace {
 
 using test::v;
 
-TEST(Priorities, CountTimesAndTransfersToTheEnd) {
+TEST(Priorities, SumTimesAndTransfersToTheEnd) {
   const Graph graph = test::small_graph({2, 3, 4, 1}, {{1, 2, 5}, {1, 3, 1}, {2, 4, 2}, {3, 4, 3}});
   const Platform two = test::devices(2, 1);
   EXPECT_EQ(upward_ranks(graph, CostModel::from_graph(graph, two)),
             (std::vector<double>{2 + 5 + 3 + 2 + 1, 3 + 2 + 1, 4 + 3 + 1, 1}));
-  const Platform one = test::devices(1, 1);  // nothing is ever sent
+  const Platform one = test::devices(1, 1);  // no transfers
   EXPECT_EQ(upward_ranks(graph, CostModel::from_graph(graph, one)),
             (std::vector<double>{2 + 4 + 1, 3 + 1, 4 + 1, 1}));
 }
 
-TEST(Priorities, EqualOnesKeepTopologicalOrder) {
-  // Operators are given against the direction of their edges and take no time.
+TEST(Priorities, TiesKeepTopologicalOrder) {
+  // Operators are numbered against the direction of their edges and take no time.
   const Graph graph = test::small_graph({0, 0, 0, 0}, {{4, 3, 0}, {3, 2, 0}, {2, 1, 0}});
   const Platform platform = test::devices(2, 1);
   EXPECT_EQ(priority_order(graph, CostModel::from_graph(graph, platform)), v({4, 3, 2, 1}));

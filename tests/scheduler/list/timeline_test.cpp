@@ -22,7 +22,7 @@ class ListTimelineTest : public ::testing::Test {
 
 TEST_F(ListTimelineTest, StartsWhenInputsAndDeviceAllow) {
   ListTimeline timeline(graph_, costs_);
-  EXPECT_EQ(timeline.earliest_start_ms(v2, gpu0), 0) << "inputs that are not placed do not count";
+  EXPECT_EQ(timeline.earliest_start_ms(v2, gpu0), 0) << "inputs that are not placed are ignored";
   timeline.place(v1, gpu0);
   EXPECT_EQ(timeline.earliest_start_ms(v2, gpu0), 2);
   EXPECT_EQ(timeline.earliest_start_ms(v2, gpu1), 2 + 4);
@@ -34,7 +34,7 @@ TEST_F(ListTimelineTest, StartsWhenInputsAndDeviceAllow) {
   EXPECT_FALSE(timeline.device(v4).has_value());
 }
 
-TEST_F(ListTimelineTest, AppendsUnlessToldToInsert) {
+TEST_F(ListTimelineTest, AppendsUnlessInsertionIsOn) {
   for (bool insertion : {false, true}) {
     ListTimeline timeline(graph_, costs_, insertion);
     timeline.place(v1, gpu0);
@@ -48,7 +48,7 @@ TEST_F(ListTimelineTest, AppendsUnlessToldToInsert) {
   }
 }
 
-TEST_F(ListTimelineTest, ClearForgetsEverything) {
+TEST_F(ListTimelineTest, ClearRemovesAllOperators) {
   ListTimeline timeline(graph_, costs_);
   timeline.place(v1, gpu0);
   timeline.clear();
@@ -57,7 +57,7 @@ TEST_F(ListTimelineTest, ClearForgetsEverything) {
   EXPECT_EQ(timeline.earliest_start_ms(v2, gpu1), 0);
 }
 
-TEST_F(ListTimelineTest, ListSchedulingKeepsWhatIsMappedAndPlacesTheRestWhereItEndsFirst) {
+TEST_F(ListTimelineTest, ListSchedulingKeepsGivenDevicesAndPlacesTheRestWhereItFinishesFirst) {
   std::vector<std::optional<DeviceId>> mapping(4);
   mapping[0] = gpu1;
   const Schedule schedule = list_schedule(graph_, costs_, v({1, 2, 3, 4}), mapping);

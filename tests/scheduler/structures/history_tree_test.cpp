@@ -19,7 +19,7 @@ TEST(HistoryTree, FindsTheAncestorThatAWalkFinds) {
       tree.begin_row(row);
       for (std::size_t d = 0; d < devices; ++d) {
         tree.set(row, DeviceId(d), random.uniform(), DeviceId(random.below(devices)));
-        if (random.below(3) == 0) {  // a better one replaces it
+        if (random.below(3) == 0) {  // a better entry replaces it
           tree.set(row, DeviceId(d), random.uniform(), DeviceId(random.below(devices)));
         }
       }
@@ -36,7 +36,7 @@ TEST(HistoryTree, FindsTheAncestorThatAWalkFinds) {
   }
 }
 
-TEST(HistoryTree, EntriesAreThereOnceTheyAreSet) {
+TEST(HistoryTree, EntriesExistOnceTheyAreSet) {
   HistoryTree tree(1, 2);
   tree.begin_row(0);
   tree.set(0, DeviceId(1), 2.5, {});

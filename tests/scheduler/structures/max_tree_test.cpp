@@ -9,7 +9,7 @@
 namespace hios::scheduler {
 namespace {
 
-TEST(MaxTree, AnswersAsAPlainListDoes) {
+TEST(MaxTree, AgreesWithAPlainList) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "max tree");

@@ -20,7 +20,7 @@ std::optional<std::size_t> last_in(const std::set<std::size_t>& set, std::size_t
   return at == set.begin() ? std::nullopt : std::optional(*std::prev(at));
 }
 
-TEST(PositionSet, AnswersAsAnOrderedSetDoes) {
+TEST(PositionSet, AgreesWithAnOrderedSet) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "positions");
@@ -47,7 +47,7 @@ TEST(PositionSet, AnswersAsAnOrderedSetDoes) {
   }
 }
 
-TEST(PositionSet, GivesItsElementsInOrderEitherWay) {
+TEST(PositionSet, YieldsElementsInOrderEitherWay) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "worklist");

@@ -5,13 +5,13 @@
 
 namespace hios::scheduler {
 
-/// One number per position, 0 at first, and the sum of those before any place: a Fenwick tree,
-/// O(log n) each. Sums are rounded as they come.
-class RunningSums {
+/// One number per position, 0 at first, and the sum of all before a position: a Fenwick tree, O(log
+/// n) each. Sums are rounded as they are added.
+class PrefixSums {
  public:
-  explicit RunningSums(std::size_t positions = 0) : sums_(positions == 0 ? 0 : positions + 1, 0) {}
+  explicit PrefixSums(std::size_t positions = 0) : sums_(positions == 0 ? 0 : positions + 1, 0) {}
 
-  /// Made for no position at all.
+  /// Returns true if made for no positions.
   bool none() const { return sums_.empty(); }
 
   void add(std::size_t position, double value) {

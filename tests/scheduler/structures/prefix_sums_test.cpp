@@ -1,4 +1,4 @@
-#include "scheduler/structures/running_sums.h"
+#include "scheduler/structures/prefix_sums.h"
 
 #include <numeric>
 #include <string>
@@ -10,12 +10,12 @@
 namespace hios::scheduler {
 namespace {
 
-TEST(RunningSums, AnswersAsAPlainListDoes) {
+TEST(PrefixSums, AgreesWithAPlainList) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "running sums");
     const std::size_t positions = 1 + random.below(130);
-    RunningSums sums(positions);
+    PrefixSums sums(positions);
     std::vector<double> plain(positions, 0);
     for (int i = 0; i < 200; ++i) {
       const std::size_t position = random.below(positions);
@@ -28,8 +28,8 @@ TEST(RunningSums, AnswersAsAPlainListDoes) {
       ASSERT_EQ(sums.from(asked), std::accumulate(middle, plain.end(), 0.0));
     }
   }
-  EXPECT_TRUE(RunningSums().none());
-  EXPECT_FALSE(RunningSums(1).none());
+  EXPECT_TRUE(PrefixSums().none());
+  EXPECT_FALSE(PrefixSums(1).none());
 }
 
 }  // namespace

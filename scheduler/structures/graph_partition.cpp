@@ -1,20 +1,20 @@
-#include "scheduler/structures/pieces.h"
+#include "scheduler/structures/graph_partition.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string_view>
 
-// An operator v is comparable with all others if and only if, in any topological order, all before
-// it are its ancestors and all after it its descendants. The latter holds if v alone is ready when
-// its turn comes: whatever comes later has an ancestor that is ready now, and that can only be v.
-// The former is the same on the order read backwards.
+// An operator v is comparable with all others if and only if, in any topological order, all
+// operators before it are its ancestors and all after it are its descendants. The latter holds if v
+// alone is ready at its position: every later operator has an ancestor that is ready then, and that
+// can only be v. The former is the same statement for the reversed order.
 
 namespace hios::scheduler {
 namespace {
 
-/// By position in `order`: whether the operator alone is ready when its turn comes. `inputs` and
-/// `outputs` give the neighbours before and after it in that order.
+/// Returns, by position in `order`, true if the operator is the only ready one at its position.
+/// `inputs` and `outputs` return the neighbours before and after an operator in that order.
 template <class Inputs, class Outputs>
 std::vector<bool> alone_when_ready(const std::vector<OpId>& order, Inputs inputs, Outputs outputs) {
   std::vector<std::size_t> waits(order.size(), 0);
@@ -46,7 +46,8 @@ std::vector<OpId> producers(const Graph& graph, OpId op) {
   return result;
 }
 
-/// By position in the topological order.
+/// Returns, by position in the topological order, true if the operator is comparable with all
+/// others.
 std::vector<bool> comparable_with_all(const Graph& graph) {
   std::vector<OpId> order(graph.topological().begin(), graph.topological().end());
   const auto before = [&](OpId op) { return producers(graph, op); };
@@ -60,11 +61,11 @@ std::vector<bool> comparable_with_all(const Graph& graph) {
   return forward;
 }
 
-/// A topological order of a segment that stays in a block as long as it can, cut where it leaves
-/// one.
-class BlockCutter {
+/// Splits a segment into runs of operators of one block: a topological order that stays in a block
+/// as long as possible, cut where it leaves one.
+class BlockRuns {
  public:
-  BlockCutter(const Graph& graph, const std::vector<OpId>& segment)
+  BlockRuns(const Graph& graph, const std::vector<OpId>& segment)
       : graph_(graph), waits_(graph.size(), 0), inside_(graph.size(), false) {
     for (OpId op : segment) inside_[op.index()] = true;
     for (OpId op : segment) {
@@ -78,8 +79,8 @@ class BlockCutter {
     while (!ready_.empty()) {
       std::string_view block = next_block();
       auto& run = runs.emplace_back();
-      for (auto at = first_of(block); at != ready_.end() && at->first == block;
-           at = first_of(block)) {
+      for (auto at = first_ready_of(block); at != ready_.end() && at->first == block;
+           at = first_ready_of(block)) {
         const OpId op = at->second;
         ready_.erase(at);
         run.push_back(op);
@@ -92,9 +93,11 @@ class BlockCutter {
  private:
   using Ready = std::set<std::pair<std::string_view, OpId>>;
 
-  Ready::iterator first_of(std::string_view block) { return ready_.lower_bound({block, OpId(0)}); }
+  Ready::iterator first_ready_of(std::string_view block) {
+    return ready_.lower_bound({block, OpId(0)});
+  }
 
-  /// That of the ready operator with the least id.
+  /// Returns the block of the ready operator with the least id.
   std::string_view next_block() const {
     return std::min_element(ready_.begin(), ready_.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
@@ -116,27 +119,27 @@ class BlockCutter {
 };
 
 void add_segment(const Graph& graph, const std::vector<OpId>& segment, std::size_t limit,
-                 Pieces& result) {
+                 GraphPartition& result) {
   if (segment.empty()) return;
   if (segment.size() <= limit) {
-    result.pieces.push_back(segment);
+    result.subgraphs.push_back(segment);
     return;
   }
   result.lossless = false;
-  for (const auto& run : BlockCutter(graph, segment).run()) {
+  for (const auto& run : BlockRuns(graph, segment).run()) {
     for (std::size_t begin = 0; begin < run.size(); begin += limit) {
       const std::size_t end = std::min(run.size(), begin + limit);
-      result.pieces.emplace_back(run.begin() + static_cast<long>(begin),
-                                 run.begin() + static_cast<long>(end));
+      result.subgraphs.emplace_back(run.begin() + static_cast<long>(begin),
+                                    run.begin() + static_cast<long>(end));
     }
   }
 }
 
 }  // namespace
 
-Pieces cut_into_pieces(const Graph& graph, std::size_t limit) {
+GraphPartition partition_graph(const Graph& graph, std::size_t limit) {
   const std::vector<bool> cut_here = comparable_with_all(graph);
-  Pieces result;
+  GraphPartition result;
   std::vector<OpId> segment;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const OpId op = graph.topological()[i];
@@ -146,7 +149,7 @@ Pieces cut_into_pieces(const Graph& graph, std::size_t limit) {
     }
     add_segment(graph, segment, limit, result);
     segment.clear();
-    result.pieces.push_back({op});
+    result.subgraphs.push_back({op});
   }
   add_segment(graph, segment, limit, result);
   return result;
