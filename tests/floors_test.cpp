@@ -41,6 +41,8 @@ const std::map<std::string, Floor> kFloors = {
        {"platform"},
        {"model"},
        {"onnx"},
+       {"onnx/operators", "onnx/passes"},
+       {"onnx/read", "onnx/write"},
        {"graph"},
        {"profile"},
        {"schedule"},

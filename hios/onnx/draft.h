@@ -11,32 +11,33 @@
 
 namespace hios::onnx {
 
-/// A layer of the model to be: passes may still change it.
+/// A layer of the draft; passes may still change it.
 struct DraftLayer {
   std::string name;
   LayerKind kind;
   std::vector<DraftId> inputs;
-  std::vector<Shape> input_shapes;  ///< in which it reads them
+  std::vector<Shape> input_shapes;  ///< the shapes in which the layer reads its inputs
   DraftId output;
   ModelWeights::Values parameters;
-  /// Shift and scale of channels, written as a depthwise 1×1 convolution: what the convolution in
-  /// front can take in.
+  /// True for a scale and shift of each channel, stored as a depthwise 1×1 convolution.
+  /// fold_affine() can fold it into an adjacent convolution.
   bool affine = false;
 };
 
 struct DraftTensor {
   Shape shape;
-  std::optional<std::size_t> producer;  ///< the layer's index; empty: the input, or a dead layer's
+  std::optional<std::size_t>
+      producer;  ///< index of its layer; empty: the input, or a removed layer's
 };
 
-/// An output of the file.
+/// An output of the ONNX graph.
 struct DraftOutput {
   std::string name;
   DraftId tensor;
-  Dims dims;  ///< as the file has them; images lie in memory as NHWC, others row-major
+  Dims dims;  ///< as in the file; images are stored as NHWC, others row-major
 };
 
-/// Layers in an order in which they can run.
+/// The model while it is read: layers in topological order.
 struct Draft {
   std::string name;
   std::vector<DraftLayer> layers;
@@ -45,13 +46,13 @@ struct Draft {
   Dims input_dims;
   std::string input_name;
 
-  /// Names of layers that are taken, and the last number behind each.
+  /// Names of layers in use, each with the last number that was appended to it.
   std::unordered_map<std::string, int> names;
 
-  /// The name, or with a number behind it where it is taken. "input" is the model's.
+  /// Returns the name, with a number appended if it is in use ("input" always is), and reserves it.
   std::string unique(const std::string& wanted);
   std::int64_t size(DraftId tensor) const { return tensors[tensor.index()].shape.elements(); }
-  /// Appends a layer and returns its output. Throws InputError where the kind refuses its inputs.
+  /// Appends a layer and returns its output. Throws InputError if the kind refuses its inputs.
   DraftId add(DraftLayer layer);
 };
 

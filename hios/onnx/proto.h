@@ -1,6 +1,6 @@
 #pragma once
 
-// The generated classes, without the warnings that their code would give.
+// The generated classes, without the warnings of their code.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -9,7 +9,7 @@
 #include <onnx/onnx_pb.h>
 #pragma GCC diagnostic pop
 
-/// The message classes of ONNX files, for this room only.
+/// The protobuf classes of ONNX files, for this room only.
 namespace hios::onnx {
 
 namespace proto = ::onnx;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 constexpr std::size_t kMaxRank = 64;
 
-/// A view may show few values many times: written out, they could be more than memory holds.
+/// Throws InputError if a broadcast view has too many elements to be written out.
 void check_written_out(const View& view) {
   const std::int64_t count = elements(view.dims);
   const auto base = static_cast<std::int64_t>(view.constant().size());
@@ -37,7 +37,7 @@ std::string text(const Dims& dims) {
   return result.empty() ? "a scalar" : result;
 }
 
-/// Neighbouring axes that can be walked as one, without those of one element.
+/// Adjacent axes that one loop can walk; axes of one element are left out.
 struct Run {
   std::int64_t size;
   std::int64_t stride;
@@ -68,7 +68,7 @@ std::int64_t elements(const Dims& dims) {
     if (extent < 0 || extent > kMaxExtent) {
       throw InputError("an extent of " + std::to_string(extent) + " cannot be");
     }
-    none = none || extent == 0;  // and yet the others must not leave the range
+    none = none || extent == 0;  // the other extents must stay in the range all the same
     if (extent != 0 && count > kMaxElements / extent) {
       throw InputError("a tensor of " + text(dims) + " would hold more than 2^40 values");
     }
@@ -121,7 +121,7 @@ std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64
     return view.strides[a] > view.strides[b];
   });
   if (lies_dense(view, order, size)) return order;
-  // Axes of one element in between confuse the order above: they go to the front.
+  // Axes of one element in between break the order above, so they come first.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const bool one_a = view.dims[a] == 1, one_b = view.dims[b] == 1;
     if (one_a != one_b) return one_a;
@@ -181,7 +181,7 @@ std::optional<View> reshape(const View& view, const Dims& dims) {
   View result{view.base, dims, dense_strides(dims), view.offset};
   if (elements(dims) == 0) return result;
   const std::vector<Run> runs = runs_of(view);
-  // Each run must be cut by the new extents without a rest.
+  // The new extents must divide each run without a remainder.
   std::size_t run = runs.size();
   std::int64_t left = 1, stride = 0;
   for (std::size_t i = dims.size(); i-- > 0;) {

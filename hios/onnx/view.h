@@ -10,23 +10,23 @@
 #include "hios/base/ids.h"
 #include "hios/model/tensor.h"
 
-/// Values of an ONNX graph while it becomes a model: each is a view of memory, so that operators
-/// that only move values (Transpose, Reshape, Slice, …) cost nothing until somebody needs another
-/// order in memory.
+/// Values of an ONNX graph while it becomes a model. Each is a strided view of a base, so operators
+/// that only rearrange elements (Transpose, Reshape, Slice, …) move nothing. A layer that needs
+/// another order in memory makes the LayerEmitter add a Move.
 namespace hios::onnx {
 
 using Dims = std::vector<std::int64_t>;
 
-/// A tensor of the model to be; 0 is its input.
+/// A tensor of the draft; 0 is the model's input.
 using DraftId = Id<struct DraftTag>;
 
-/// Values that the file gives, or that follow from it. All widths of whole numbers are one type,
-/// and so are those of floating-point numbers.
+/// Values that the file holds, or that are folded from such values. Integers of all widths are one
+/// type, and so are floating-point numbers.
 struct Constant {
   enum class Type { kFloat, kInteger, kBool };
   Type type = Type::kFloat;
   std::vector<float> floats;           ///< kFloat
-  std::vector<std::int64_t> integers;  ///< the others
+  std::vector<std::int64_t> integers;  ///< kInteger and kBool
 
   double at(std::size_t index) const {
     return type == Type::kFloat ? static_cast<double>(floats[index])
@@ -35,11 +35,12 @@ struct Constant {
   std::size_t size() const { return type == Type::kFloat ? floats.size() : integers.size(); }
 };
 
-/// As many values as may follow from smaller constants: shapes, ranges, masks and small tables.
+/// The largest number of values that one folded constant may have. It suffices for shapes, ranges,
+/// masks and small tables.
 inline constexpr std::int64_t kFoldBudget = std::int64_t{1} << 22;
 
-/// An ONNX value: element (i0, i1, …) lies offset + i0·strides0 + i1·strides1 + … values behind the
-/// begin of its base.
+/// An ONNX value: element (i0, i1, …) is value offset + i0·strides[0] + i1·strides[1] + … of the
+/// base.
 struct View {
   std::variant<DraftId, std::shared_ptr<const Constant>> base;
   Dims dims;
@@ -52,50 +53,52 @@ struct View {
   std::size_t rank() const { return dims.size(); }
 };
 
-/// Throws InputError where the product leaves 2^40 values, or for more than 64 dimensions.
+/// Returns the product of the extents. Throws InputError beyond 2^40 values or 64 dimensions.
 std::int64_t elements(const Dims& dims);
 
-/// Row-major.
+/// Returns row-major strides.
 Dims dense_strides(const Dims& dims);
 
-/// The axes of an image (N, C, H, W) as they lie in memory, or, of other ranks, in their own order.
+/// Returns the axes of an image (N, C, H, W) in the order of memory (NHWC); for other ranks, the
+/// row-major order.
 std::vector<std::size_t> memory_order(std::size_t rank);
 
-/// A whole value in memory, its axes in this order, outermost first.
+/// Returns the view of a whole base whose axes lie in this order, outermost first.
 View dense_view(std::variant<DraftId, std::shared_ptr<const Constant>> base, const Dims& dims,
                 std::span<const std::size_t> order);
 
-/// True if the view is its base's memory from the begin, its axes in this order. `size`: of the
-/// base, in values.
+/// Returns true if the view is the whole base, with its axes in this order. `size`: values in the
+/// base.
 bool lies_dense(const View& view, std::span<const std::size_t> order, std::int64_t size);
-/// In which order it lies densely, if it does in any; axes of one value stand where memory_order
-/// has them, as far as that can be told.
+/// Returns the order of axes in which the view is its whole base, if there is one. Axes of one
+/// element stand as in memory_order() where that order fits.
 std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64_t size);
-/// In which order a tensor's axes can be read without moving its values, if there is one, though
-/// more may lie behind them.
+/// Returns the order in which a tensor's axes can be read without a move, if there is one. The base
+/// may hold more values after those of the view.
 std::optional<std::vector<std::size_t>> order_in_memory(const View& view);
-/// The same, or where there is none, as values of this rank usually lie.
+/// Returns order_in_memory(), or memory_order() where there is none.
 std::vector<std::size_t> reading_order(const View& view);
 
 View transpose(const View& view, std::span<const std::size_t> axes);
-/// `count` elements of an axis, from `start`, every `step`-th; `step` may be negative.
+/// Returns `count` elements of an axis from `start`, every `step`-th; `step` may be negative.
 View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t count,
            std::int64_t step);
-/// ONNX's broadcast to dims of the same rank or more. Throws InputError where it cannot be.
+/// Broadcasts as ONNX does, to dims of the same rank or more. Throws InputError for extents that
+/// do not fit.
 View expand(const View& view, const Dims& dims);
-/// The same elements in row-major order under other dims; empty where that is no view.
+/// Returns the same elements, in row-major order, under other dims; empty if no view can do that.
 std::optional<View> reshape(const View& view, const Dims& dims);
 View insert_axis(const View& view, std::size_t axis);
 /// REQUIRES: the axis has one element.
 View remove_axis(const View& view, std::size_t axis);
 
-/// The elements of a constant, row-major in this order of axes. Throws InputError where they are
-/// more than the constant has, and than kFoldBudget.
+/// Returns the elements of a constant, row-major in this order of axes. Throws InputError if they
+/// are more than the constant holds and more than kFoldBudget.
 std::vector<std::int64_t> integers_of(const View& view);
 std::vector<float> floats_of(const View& view, std::span<const std::size_t> order);
 std::vector<float> floats_of(const View& view);
 
-/// Calls visit(position) for each element, row-major in this order of axes.
+/// Calls visit(index in the base) for each element, row-major in this order of axes.
 template <class Visit>
 void each_position(const View& view, std::span<const std::size_t> order, Visit&& visit) {
   for (const std::int64_t extent : view.dims) {
@@ -117,13 +120,13 @@ void each_position(const View& view, std::span<const std::size_t> order, Visit&&
   }
 }
 
-/// Towards zero; what is beyond the range is its end, and what is no number 0.
+/// Rounds towards zero and clamps to the range of int64; NaN becomes 0.
 std::int64_t to_integer(double value);
 
-/// Extents in memory, outermost first, as a Shape: one is channels, two are images and channels,
-/// three images, width and channels, four all. REQUIRES: at most four.
+/// Returns extents, outermost in memory first, as a Shape: (C), (N, C), (N, W, C) or (N, H, W, C).
+/// REQUIRES: at most four extents.
 Shape shape_of(std::span<const std::int64_t> extents);
-/// Which axis of the Shape the k-th of `count` extents becomes.
+/// Returns the axis of the Shape that the k-th of `count` extents becomes.
 Axis axis_of(std::size_t k, std::size_t count);
 
 }  // namespace hios::onnx

@@ -1,4 +1,4 @@
-// Part of tests/fuzz/checks.h: graphs and the platforms that they run on.
+// Part of tests/fuzz/checks.h: graphs and platforms.
 
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
@@ -18,7 +18,7 @@ void judge_on(const Graph& graph, const Platform& platform) {
     const CostModel costs = CostModel::from_graph(graph, platform);
     judge_algorithms(graph, platform, costs);
   } catch (const InputError& error) {
-    promise_a_line(error.what());  // no time on these devices, no link
+    promise_a_line(error.what());  // an operator without a time on these devices, a missing link
   }
 }
 
@@ -35,8 +35,9 @@ const Graph& good_graph() {
 int check_graph(std::string_view bytes) {
   const auto graph = read_or_refuse(bytes, graph_from_json);
   if (!graph) return 0;
-  promise_to_come_back(*graph, graph_from_json, graph_json);
-  promise(graph->topological().size() == graph->size(), "an operator is in no order");
+  promise_same_when_reread(*graph, graph_from_json, graph_json);
+  promise(graph->topological().size() == graph->size(),
+          "an operator is missing in the topological order");
   judge_on(*graph, Platform::homogeneous(2, "gpu", 0, 2));
   return 0;
 }
@@ -44,7 +45,7 @@ int check_graph(std::string_view bytes) {
 int check_platform(std::string_view bytes) {
   const auto platform = read_or_refuse(bytes, platform_from_json);
   if (!platform) return 0;
-  promise_to_come_back(*platform, platform_from_json, platform_json);
+  promise_same_when_reread(*platform, platform_from_json, platform_json);
   constexpr std::size_t kFewDevices = 6;
   if (platform->size() > kFewDevices) return 0;
   for (std::size_t a = 0; a < platform->size(); ++a) {

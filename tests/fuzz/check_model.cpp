@@ -1,4 +1,4 @@
-// Part of tests/fuzz/checks.h: models, what joins their layers, and the profiles that price them.
+// Part of tests/fuzz/checks.h: models, fusion rules and profiles.
 
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
@@ -29,10 +29,11 @@ const Network& good_network() {
 int check_model(std::string_view bytes) {
   const auto model = read_or_refuse(bytes, read_model);
   if (!model) return 0;
-  promise_to_come_back(*model, read_model, model_json);
+  promise_same_when_reread(*model, read_model, model_json);
   const CoarseGraph coarse = coarsen(*model);
   promise(coarse.graph.size() <= model->layers().size(), "more operators than layers");
-  promise(model->flop() >= 0 && model->parameters() >= 0, "less than no work");
+  promise(model->flop() >= 0 && model->parameters() >= 0,
+          "a negative number of operations or parameters");
   for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
     const OperatorLayers& layers = coarse.layers(OpId(i));
     promise(coarse.producer(layers.output) == OpId(i), "an output of another operator");
@@ -46,7 +47,7 @@ int check_model(std::string_view bytes) {
 int check_fusion(std::string_view bytes) {
   const auto fusion = read_or_refuse(bytes, fusion_from_json);
   if (!fusion) return 0;
-  promise_to_come_back(*fusion, fusion_from_json, fusion_json);
+  promise_same_when_reread(*fusion, fusion_from_json, fusion_json);
   const Model& model = good_network().model;
   std::size_t layers = 0;
   for (const OperatorLayers& op : coarsen(model, 4, *fusion).operators) layers += op.layers.size();
@@ -57,14 +58,14 @@ int check_fusion(std::string_view bytes) {
 int check_profile(std::string_view bytes) {
   const auto profile = read_or_refuse(bytes, profile_from_json);
   if (!profile) return 0;
-  promise_to_come_back(*profile, profile_from_json, profile_json);
+  promise_same_when_reread(*profile, profile_from_json, profile_json);
   const Graph& graph = good_network().coarse.graph;
   const Platform platform = Platform::homogeneous(2, "cpu", 1, 2);
   try {
     const CostModel costs = CostModel::from_profile(graph, platform, *profile);
     judge_algorithms(graph, platform, costs);
   } catch (const InputError& error) {
-    promise_a_line(error.what());  // what was not measured
+    promise_a_line(error.what());  // an operator that was not measured
   }
   return 0;
 }

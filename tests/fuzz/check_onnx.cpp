@@ -13,7 +13,7 @@
 namespace hios::test {
 namespace {
 
-/// Bytes as a file that lies in no folder.
+/// Bytes as a file in memory, outside any folder.
 class FileInMemory {
  public:
   explicit FileInMemory(std::string_view bytes) : number_(memfd_create("onnx", MFD_CLOEXEC)) {
@@ -35,7 +35,7 @@ class FileInMemory {
 
 int check_onnx(std::string_view bytes) {
   constexpr Bytes kMaxBytesRead = 1 << 20;
-  if (bytes.empty()) return 0;  // an empty file in memory has nothing to say
+  if (bytes.empty()) return 0;  // nothing to read
   const FileInMemory file(bytes);
   onnx::ImportOptions options;
   options.limits.max_weights_bytes = kMaxBytesRead;
@@ -48,13 +48,15 @@ int check_onnx(std::string_view bytes) {
       const ModelWeights::Values* values = model.weights()->find(layer.name);
       const std::size_t weights = values ? values->weights.size() : 0;
       const std::size_t bias = values ? values->bias.size() : 0;
-      promise(weights == static_cast<std::size_t>(wanted.weights), "other weights than are needed");
-      promise(bias == static_cast<std::size_t>(wanted.bias), "another bias than is needed");
+      promise(weights == static_cast<std::size_t>(wanted.weights),
+              "another number of weights than the layer needs");
+      promise(bias == static_cast<std::size_t>(wanted.bias),
+              "another number of biases than the layer needs");
     }
     const std::string written = to_text(to_json(model));
     const Json json = parse_json(written, "written.json");
     promise(to_text(to_json(model_from_json(JsonView(json, "written.json")))) == written,
-            "does not come back: " + written);
+            "differs when it is written and read: " + written);
   } catch (const InputError& error) {
     promise_a_line(error.what());
   }

@@ -30,15 +30,15 @@ bool has(const std::vector<Finding>& findings, std::initializer_list<Rule> rules
   });
 }
 
-/// The verdict on waiting, where the second opinion can be asked.
-void promise_one_verdict(const ScheduleFile& file, const std::vector<Finding>& findings) {
+/// Checks the findings on deadlocks against a second simulator, where that can run the schedule.
+void promise_same_verdict(const ScheduleFile& file, const std::vector<Finding>& findings) {
   if (has(findings, {Rule::kDeviceCount, Rule::kMissing, Rule::kTwice, Rule::kEmptyStage})) return;
-  const bool stuck = has(findings, {Rule::kCycle, Rule::kDependentGroups, Rule::kOrderInGroup});
-  promise(stuck != runs_to_its_end(the_graph(), file.schedule),
-          stuck ? "refused, though it would run" : "accepted, though it would not end");
+  const bool deadlocks = has(findings, {Rule::kCycle, Rule::kDependentGroups, Rule::kOrderInGroup});
+  promise(deadlocks != runs_to_its_end(the_graph(), file.schedule),
+          deadlocks ? "refused, though it would run" : "accepted, though it deadlocks");
 }
 
-/// Each operator once, on a device that holds what runs there: counted anew.
+/// Counts the operators of an accepted schedule: each must be there once.
 void promise_each_once(const ScheduleFile& file) {
   std::vector<int> count(the_graph().size());
   for (const auto& stages : file.schedule.devices) {
@@ -57,13 +57,13 @@ void promise_each_once(const ScheduleFile& file) {
 int check_schedule(std::string_view bytes) {
   const auto file = read_or_refuse(bytes, read_file);
   if (!file) return 0;
-  promise_to_come_back(*file, read_file, file_json);
+  promise_same_when_reread(*file, read_file, file_json);
   const auto platform = read_or_refuse(
       bytes, [](const JsonView& root) { return Platform(schedule_head(root).devices); });
   if (!platform) return 0;
   const auto findings = validate(the_graph(), *platform, file->schedule);
   for (const Finding& finding : findings) promise_a_line(finding_line("fuzz.json", finding));
-  promise_one_verdict(*file, findings);
+  promise_same_verdict(*file, findings);
   if (!findings.empty()) return 0;
   promise_each_once(*file);
   const CostModel costs = CostModel::from_graph(the_graph(), *platform);

@@ -1,4 +1,4 @@
-// Part of tests/fuzz/checks.h: the first byte says what the words are for.
+// Part of tests/fuzz/checks.h: values of flags. The first byte selects the flag.
 
 #include "fuzz/reading.h"
 #include "hios/base/numbers/precision.h"
@@ -19,26 +19,26 @@ void check_random_network(std::string_view words) {
   const bool exact = parameters.family != RandomDag::Family::kCholesky;
   promise(exact ? graph.size() == parameters.operators : graph.size() <= parameters.operators,
           "another number of operators");
-  promise(graph.edge_count() <= parameters.edges_at_most(), "more edges than asked for");
+  promise(graph.edge_count() <= parameters.edges_at_most(), "more edges than edges_at_most() says");
   const auto back = parse_json(to_text(to_json(graph)), "written.json");
   promise(graph_from_json(JsonView(back, "written.json")).digest() == graph.digest(),
-          "another graph comes back");
+          "reading the written graph gives another one");
 }
 
 void check_option(const scheduler::Algorithm& algorithm, std::string_view word) {
   Options options(algorithm.options);
   options.set(word);
-  promise(options.has(word.substr(0, word.find('='))), "an option that is not there was set");
-  // What a schedule's file says of the options sets the same ones again.
-  Options again(algorithm.options);
-  const Json told = options.non_defaults();
-  for (const auto& [key, value] : told.items()) {
-    again.set(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  promise(options.has(word.substr(0, word.find('='))), "an option that does not exist was set");
+  // The options that a schedule file records set the same options when they are read.
+  Options reread(algorithm.options);
+  const Json recorded = options.non_defaults();
+  for (const auto& [key, value] : recorded.items()) {
+    reread.set(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
   }
-  promise(again.non_defaults() == told, "other options come back");
+  promise(reread.non_defaults() == recorded, "reading the recorded options gives others");
 }
 
-/// The first byte that leads to an algorithm's options.
+/// Returns the first byte that selects an algorithm's options.
 std::string letter_of(std::size_t algorithm) {
   return std::string(1, static_cast<char>(algorithm));
 }
@@ -91,8 +91,8 @@ int check_words(std::string_view bytes) {
       }
     }
   } catch (const InputError& error) {
-    // The programs make one line of it, however long the word was: print_error, log::error.
-    promise(!std::string(error.what()).empty(), "a refusal without words");
+    // The programs print it as one line, however long the value was: print_error, log::error.
+    promise(!std::string(error.what()).empty(), "an empty error message");
   }
   return 0;
 }

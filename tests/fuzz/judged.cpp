@@ -13,7 +13,7 @@ constexpr double kRounding = 1e-8;
 
 bool nearly(double a, double b) { return std::abs(a - b) <= kRounding * std::max(a, b); }
 
-/// The work of an algorithm, cut so that a fuzzer gets on; none at all for one that would refuse.
+/// Runs an algorithm with options that keep it short. Empty if the algorithm refuses the problem.
 std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& algorithm,
                                                    const Graph& graph, const Platform& platform,
                                                    const CostModel& costs) {

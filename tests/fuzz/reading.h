@@ -11,13 +11,13 @@
 
 namespace hios::test {
 
-/// What a refusal looks like: one line that a terminal does not obey.
+/// Checks an error message: one line without control characters.
 inline void promise_a_line(const std::string& text) {
-  promise(!text.empty(), "a refusal without words");
-  promise(printable(text, text.size()) == text, "control characters in a refusal: " + text);
+  promise(!text.empty(), "an empty error message");
+  promise(printable(text, text.size()) == text, "control characters in an error message: " + text);
 }
 
-/// What `read` makes of the bytes, or nothing where they are refused as they should be.
+/// Returns the value that `read` returns for the bytes; empty if they are refused in one line.
 template <class Read>
 auto read_or_refuse(std::string_view bytes, const Read& read)
     -> std::optional<decltype(read(std::declval<const JsonView&>()))> {
@@ -31,16 +31,16 @@ auto read_or_refuse(std::string_view bytes, const Read& read)
   }
 }
 
-/// Written, read and written again, it is the same text. `write` makes JSON of what `read` returns.
+/// Checks that a value which is written, read and written again gives the same text.
 template <class Value, class Read, class Write>
-void promise_to_come_back(const Value& value, const Read& read, const Write& write) {
+void promise_same_when_reread(const Value& value, const Read& read, const Write& write) {
   const std::string first = to_text(write(value));
   const Json json = parse_json(first, "written.json");
   const std::string second = to_text(write(read(JsonView(json, "written.json"))));
   promise(first == second, "written: " + first + "read and written again: " + second);
 }
 
-/// A time that a plan can reckon with.
+/// Checks that a time is finite and not negative.
 inline void promise_a_time(double ms, const std::string& of) {
   promise(std::isfinite(ms) && ms >= 0, of + " takes " + std::to_string(ms) + " ms");
 }

@@ -1,5 +1,5 @@
-// The fuzzing targets over all that is known to be difficult: the corpus, and what fuzzing found.
-// Compiled by any compiler; new inputs are looked for by clang's fuzzer (bench/fuzz).
+// Replays the fuzzing targets over the corpus and over inputs that fuzzing found. Any compiler
+// builds it; new inputs are found by clang's fuzzer (bench/fuzz).
 
 #include <gtest/gtest.h>
 
@@ -46,8 +46,8 @@ TEST_P(Fuzz, ReplaysCorpusAndFindings) {
 INSTANTIATE_TEST_SUITE_P(Targets, Fuzz, testing::ValuesIn(fuzz_checks()),
                          [](const auto& check) { return std::string(check.param.name); });
 
-/// The checks find what they are there to find.
-TEST(FuzzChecks, BreakWhereAPromiseIsBroken) {
+/// A check fails if a promise is broken.
+TEST(FuzzChecks, ThrowIfAPromiseIsBroken) {
   EXPECT_THROW(promise(false, "x"), Broken);
   EXPECT_NO_THROW(promise(true, "x"));
   EXPECT_GT(fuzz_checks().size(), 5u);

@@ -1,4 +1,4 @@
-// libFuzzer's way into one of the checks, which the build names.
+// libFuzzer's entry point for one of the checks, which the build names.
 
 #include <cstddef>
 #include <cstdint>

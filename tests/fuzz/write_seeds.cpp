@@ -1,5 +1,4 @@
-// Writes what fuzzers start from into FOLDER/FORMAT: the corpus, good and bad files, edits
-// included.
+// Writes the seeds of fuzzers into FOLDER/FORMAT: the corpus, with good and bad files and edits.
 
 #include <filesystem>
 #include <iostream>
@@ -14,7 +13,7 @@
 
 namespace {
 
-/// Larger ones slow a fuzzer down and show it nothing new.
+/// Larger seeds slow a fuzzer down and add no coverage.
 constexpr std::size_t kMaxSeedBytes = 20'000;
 
 }  // namespace

@@ -1,8 +1,9 @@
-// Part of hios/onnx/operators/families.h: convolutions, and what is one: products with constant
-// matrices, the scale and shift of channels.
+// Part of hios/onnx/operators/families.h: convolutions, and operators that become one: products
+// with constant matrices, and the scale and shift of channels.
 #include <algorithm>
 #include <cmath>
 
+#include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"
 
@@ -19,7 +20,7 @@ std::vector<float> bias_of(const Node& node, std::size_t input, std::int64_t cha
   return bias;
 }
 
-/// The weights as (a, b, h, w).
+/// Returns the weights as (a, b, h, w).
 View filter_of(const LayerEmitter& emitter, const Node& node, std::size_t rank) {
   const View& view = node.input(1);
   if (!view.is_constant()) node.fail("its weights must be constants");
@@ -50,14 +51,14 @@ Views conv(LayerEmitter& emitter, const Node& node) {
   }
   ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
   layer.bias = !parameters.bias.empty();
-  const Placed image = emitter.image(x);
+  const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
                   rank)};
 }
 
-/// Where the node gives the output's extent, the padding that leads to it.
-void settle_output(const Node& node, const Extent& in, ConvTranspose& layer) {
+/// Sets the padding that leads to the output's extent, if the node gives that.
+void set_output_extent(const Node& node, const Extent& in, ConvTranspose& layer) {
   const auto spatial = node.integer_list("output_shape");
   const std::string mode = node.text("auto_pad", "NOTSET");
   if (!spatial && mode != "SAME_UPPER" && mode != "SAME_LOWER") return;
@@ -80,7 +81,7 @@ void settle_output(const Node& node, const Extent& in, ConvTranspose& layer) {
                              layer.output_padding.h, wanted.h),
                      w = cut(in.w, layer.kernel.w, layer.stride.w, layer.dilation.w,
                              layer.output_padding.w, wanted.w);
-  // What is wanted beyond the whole is zeros (and the bias) at the end.
+  // Where a larger output is wanted, zeros (plus the bias) are added at the end.
   layer.output_padding.h += std::max<std::int64_t>(0, -h);
   layer.output_padding.w += std::max<std::int64_t>(0, -w);
   const std::int64_t off_h = std::max<std::int64_t>(0, h), off_w = std::max<std::int64_t>(0, w);
@@ -109,16 +110,16 @@ Views conv_transpose(LayerEmitter& emitter, const Node& node) {
     }
     layer.output_padding = rank == 3 ? Extent{0, more->front()} : Extent{(*more)[0], (*more)[1]};
   }
-  settle_output(node, in, layer);
+  set_output_extent(node, in, layer);
   ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
   layer.bias = !parameters.bias.empty();
-  const Placed image = emitter.image(x);
+  const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
                   rank)};
 }
 
-/// x·Wᵀ + bias over the last axis of x, for W of (columns, inner): a 1×1 convolution.
+/// Adds x·Wᵀ + bias over the last axis of x, for W of (columns, inner), as a 1×1 convolution.
 View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::vector<float> bias) {
   const std::int64_t columns = weights.dims[0], inner = weights.dims[1];
   if (x.rank() == 0 || x.dims.back() != inner) {
@@ -132,7 +133,7 @@ View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::ve
   Conv layer;
   layer.out_channels = columns;
   layer.bias = !bias.empty();
-  const Placed rows = emitter.place(x, own);
+  const LayerInput rows = emitter.input(x, own);
   return emitter.emit(layer, {rows}, dims, own, {floats_of(weights), std::move(bias)});
 }
 
@@ -175,11 +176,11 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
   }
   View result = multiply(emitter, a, weights, std::move(bias));
   if (added) return {result};
-  if (beta != 1) node.fail("its beta must be 1 where what it adds is no row of constants");
+  if (beta != 1) node.fail("its beta must be 1 unless its third input is a constant row");
   return {combine(emitter, Binary::Function::kAdd, result, node.input(2))};
 }
 
-/// Matrices of the last two axes; the axes before broadcast, at most two of them.
+/// Adds a product of matrices over the last two axes. The axes before (at most two) broadcast.
 View multiply_tensors(LayerEmitter& emitter, const Node& node, View a, View b) {
   if (a.is_constant() || b.is_constant()) node.fail("its first operand must be no constant");
   if (a.rank() == 0 || b.rank() == 0) node.fail("multiplies a scalar");
@@ -202,7 +203,7 @@ View multiply_tensors(LayerEmitter& emitter, const Node& node, View a, View b) {
     const View whole = emitter.dense(view, own);
     Dims four = view.dims;
     while (four.size() < 4) four.insert(four.begin(), 1);
-    return Placed{whole.tensor(), shape_of(four)};
+    return LayerInput{whole.tensor(), shape_of(four)};
   };
   View result = emitter.emit(MatMul{}, {matrices(a), matrices(b)}, dims, own);
   if (column) result = remove_axis(result, rank - 1);
@@ -220,16 +221,16 @@ Views matmul(LayerEmitter& emitter, const Node& node) {
   return {multiply_tensors(emitter, node, a, b)};
 }
 
-/// With the running mean and variance: what training would compute is not read.
+/// Uses the running mean and variance: training mode is not read.
 Views batch_normalization(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
   if (training) node.fail("is in training mode: export the network for inference");
   if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
   const std::int64_t channels = x.dims[1];
-  std::vector<float> of[4];
+  std::vector<float> of[4];  // scale, shift, mean, variance
   for (std::size_t i = 0; i < 4; ++i) {
-    node.input(i + 1);  // must be there, though it reads like a bias, which need not
+    node.input(i + 1);  // fails if it is absent; bias_of() would accept that
     of[i] = bias_of(node, i + 1, channels);
   }
   const double epsilon = node.number("epsilon", 1e-5f);
@@ -244,18 +245,18 @@ Views batch_normalization(LayerEmitter& emitter, const Node& node) {
   order.push_back(1);
   Conv layer;
   layer.out_channels = layer.groups = channels;
-  const Placed placed = emitter.place(x, order);
-  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters), true)};
+  const LayerInput input = emitter.input(x, order);
+  return {emitter.emit(layer, {input}, x.dims, order, std::move(parameters), true)};
 }
 
 }  // namespace
 
-void add_convolutions(Handlers& handlers) {
-  handlers["Conv"] = conv;
-  handlers["ConvTranspose"] = conv_transpose;
-  handlers["Gemm"] = gemm;
-  handlers["MatMul"] = matmul;
-  handlers["BatchNormalization"] = batch_normalization;
+void add_convolutions(Operators& operators) {
+  operators["Conv"].emit = conv;
+  operators["ConvTranspose"].emit = conv_transpose;
+  operators["Gemm"].emit = gemm;
+  operators["MatMul"].emit = matmul;
+  operators["BatchNormalization"].emit = batch_normalization;
 }
 
 }  // namespace hios::onnx

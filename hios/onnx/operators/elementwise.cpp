@@ -1,10 +1,10 @@
-// Part of hios/onnx/operators/families.h: functions of each value, and of two with broadcast.
+#include "hios/onnx/operators/elementwise.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "hios/base/error.h"
-#include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
 namespace {
@@ -60,9 +60,9 @@ Views unary(LayerEmitter& emitter, const Node& node) {
 }
 
 Views relu(LayerEmitter& emitter, const Node& node) {
-  View as;
-  const Placed x = emitter.place_anyhow(node.input(0), as);
-  return {emitter.emit_like(as, Relu{}, x)};
+  View read;
+  const LayerInput x = emitter.input_in_any_order(node.input(0), read);
+  return {emitter.emit_like(read, Relu{}, x)};
 }
 
 Views gelu(LayerEmitter& emitter, const Node& node) {
@@ -94,7 +94,7 @@ Binary::Function function_named(const Node& node) {
   return kNames.at(node.type());
 }
 
-/// Before opset 7 a second operand could be placed by an axis.
+/// Aligns the second operand with the axis that nodes of old opsets (before 7) name.
 View aligned(const Node& node, const View& a, const View& b) {
   if (!node.has_attribute("axis") || b.rank() == 0) return b;
   const std::size_t first = node.axis(node.integer("axis", 0), a.rank());
@@ -110,9 +110,8 @@ Views binary(LayerEmitter& emitter, const Node& node) {
 
 Views variadic(LayerEmitter& emitter, const Node& node) {
   View result = node.input(0);
-  std::vector<Placed> terms;
-  View as;
-  // As one Sum where all terms lie alike.
+  std::vector<LayerInput> terms;
+  // Terms of equal dims are one Sum.
   bool alike = function_named(node) == Binary::Function::kAdd;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
     const View& term = node.input(i);
@@ -120,7 +119,7 @@ Views variadic(LayerEmitter& emitter, const Node& node) {
   }
   if (alike) {
     for (std::size_t i = 0; i < node.input_count(); ++i) {
-      terms.push_back(emitter.place(node.input(i), memory_order(result.rank())));
+      terms.push_back(emitter.input(node.input(i), memory_order(result.rank())));
     }
     result = emitter.emit(Sum{}, terms, result.dims);
   } else {
@@ -154,8 +153,8 @@ View with_rank(View view, std::size_t rank) {
   return view;
 }
 
-/// Two operands of equal rank with neighbouring axes joined where both have them, or one of them
-/// has: until at most four are left. Empty: they cannot be joined so far.
+/// Returns the extents of two operands of equal rank, adjacent axes merged where both operands have
+/// them or the same one broadcasts. Empty if more than four axes are left.
 std::optional<std::pair<Dims, Dims>> joined(const View& a, const View& b,
                                             std::span<const std::size_t> order) {
   Dims of_a, of_b;
@@ -177,7 +176,7 @@ std::optional<std::pair<Dims, Dims>> joined(const View& a, const View& b,
   return std::pair(of_a, of_b);
 }
 
-/// In which order both are read: that in which the larger one lies.
+/// Returns the order in which both operands are read: that of the larger one in memory.
 std::vector<std::size_t> common_order(const View& a, const View& b) {
   for (const View* each : {&a, &b}) {
     const View& other = each == &a ? b : a;
@@ -195,9 +194,9 @@ const UnarySpelling* unary_spelling(Unary::Function function, std::int64_t opset
 }
 
 View apply(LayerEmitter& emitter, const Unary& layer, const View& x) {
-  View as;
-  const Placed placed = emitter.place_anyhow(x, as);
-  return emitter.emit_like(as, layer, placed);
+  View read;
+  const LayerInput input = emitter.input_in_any_order(x, read);
+  return emitter.emit_like(read, layer, input);
 }
 
 View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
@@ -214,7 +213,7 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
     }
   } else if (const auto both = joined(a, b, order)) {
     std::tie(of_a, of_b) = *both;
-  } else {  // written out
+  } else {  // the broadcast operands are written out
     a = a.is_constant() ? a : expand(a, dims);
     b = expand(b, dims);
     of_a = of_b = {elements(dims)};
@@ -222,7 +221,7 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
   }
   Binary layer{function, {}, false};
   ModelWeights::Values parameters;
-  std::vector<Placed> inputs;
+  std::vector<LayerInput> inputs;
   for (const auto& [view, extents] : {std::pair(&a, &of_a), std::pair(&b, &of_b)}) {
     if (view->is_constant()) {
       layer.constant = shape_of(*extents);
@@ -237,13 +236,14 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
   return emitter.emit(layer, inputs, dims, order, std::move(parameters));
 }
 
-void add_elementwise(Handlers& handlers) {
-  for (const UnarySpelling& row : kUnary) handlers[row.type] = unary;
-  handlers["Relu"] = relu;
-  handlers["Gelu"] = gelu;
-  handlers["Clip"] = clip;
-  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"}) handlers[type] = binary;
-  for (const char* type : {"Sum", "Min", "Max", "Mean"}) handlers[type] = variadic;
+void add_elementwise(Operators& operators) {
+  for (const UnarySpelling& row : kUnary) operators[row.type].emit = unary;
+  operators["Relu"].emit = relu;
+  operators["Gelu"].emit = gelu;
+  operators["Clip"].emit = clip;
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"})
+    operators[type].emit = binary;
+  for (const char* type : {"Sum", "Min", "Max", "Mean"}) operators[type].emit = variadic;
 }
 
 }  // namespace hios::onnx

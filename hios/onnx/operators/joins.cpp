@@ -1,38 +1,39 @@
-// Part of hios/onnx/operators/families.h: what makes larger tensors of smaller ones.
+// Part of hios/onnx/operators/families.h: Concat and Pad.
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
 namespace {
 
-/// Neighbours along an axis as one tensor.
-View joined(LayerEmitter& emitter, const std::vector<View>& parts, std::size_t axis) {
-  if (parts.size() == 1) return parts.front();
-  Dims dims = parts.front().dims;
+/// Joins tensors along an axis.
+View joined(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis) {
+  if (views.size() == 1) return views.front();
+  Dims dims = views.front().dims;
   dims[axis] = 0;
-  for (const View& part : parts) dims[axis] += part.dims[axis];
+  for (const View& x : views) dims[axis] += x.dims[axis];
   const std::vector<std::size_t> order = memory_order(dims.size());
   const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
   Concat layer{axis_of(std::min<std::size_t>(at, 3), std::min<std::size_t>(order.size(), 4))};
-  std::vector<Placed> inputs;
-  for (const View& x : parts) {
-    Placed placed = emitter.place(x, order);
-    if (dims.size() > 4) {  // what is before, the axis, what is behind
+  std::vector<LayerInput> inputs;
+  for (const View& x : views) {
+    LayerInput input = emitter.input(x, order);
+    if (dims.size() > 4) {  // three extents: before the axis, after it, and the axis itself
       const auto middle = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
       layer.axis = Axis::kW;
-      placed.shape = {elements(Dims(x.dims.begin(), middle)),
-                      elements(Dims(middle + 1, x.dims.end())), 1, *middle};
+      input.shape = {elements(Dims(x.dims.begin(), middle)),
+                     elements(Dims(middle + 1, x.dims.end())), 1, *middle};
     }
-    inputs.push_back(placed);
+    inputs.push_back(input);
   }
   return emitter.emit(layer, inputs, dims, order);
 }
 
-/// Zeros where constants will be.
+/// Pads an axis with zeros, to which constants are added later.
 View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
                 std::int64_t after) {
   if (x.rank() > 4) emitter.fail("joins constants to tensors of more than four dimensions");
@@ -47,11 +48,11 @@ View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int
   extent(layer.end) = after;
   Dims dims = x.dims;
   dims[axis] += before + after;
-  return emitter.emit(layer, {emitter.place(x, order)}, dims, order);
+  return emitter.emit(layer, {emitter.input(x, order)}, dims, order);
 }
 
-/// Constants as far as they are, zeros elsewhere.
-View constants_in(const std::vector<View>& parts, const Dims& dims, std::size_t axis) {
+/// Returns the constants among joined views, with zeros instead of the computed ones.
+View constants_in(const std::vector<View>& views, const Dims& dims, std::size_t axis) {
   if (elements(dims) > kFoldBudget) throw InputError("joins constants of too many values");
   auto values = std::make_shared<Constant>();
   values->floats.resize(static_cast<std::size_t>(elements(dims)));
@@ -59,15 +60,15 @@ View constants_in(const std::vector<View>& parts, const Dims& dims, std::size_t 
   std::int64_t begin = 0;
   std::vector<std::size_t> own(dims.size());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
-  for (const View& part : parts) {
-    if (part.is_constant()) {
-      const std::vector<float> from = floats_of(part);
+  for (const View& x : views) {
+    if (x.is_constant()) {
+      const std::vector<float> from = floats_of(x);
       std::size_t next = 0;
-      each_position(slice(all, axis, begin, part.dims[axis], 1), own, [&](std::int64_t at) {
+      each_position(slice(all, axis, begin, x.dims[axis], 1), own, [&](std::int64_t at) {
         values->floats[static_cast<std::size_t>(at)] = from[next++];
       });
     }
-    begin += part.dims[axis];
+    begin += x.dims[axis];
   }
   all.base = std::shared_ptr<const Constant>(std::move(values));
   return all;
@@ -99,12 +100,12 @@ Views concat(LayerEmitter& emitter, const Node& node) {
   if (computed.empty()) node.fail("joins nothing that is computed");
   const View tensors = joined(emitter, computed, axis);
   if (before + after == 0) return {tensors};
-  // x + 0 is x: zeros where the constants belong, and then these.
+  // The constants are added to zeros in their range, and zeros to the computed values: x + 0 = x.
   const View wide = with_zeros(emitter, tensors, axis, before, after);
   return {combine(emitter, Binary::Function::kAdd, wide, constants_in(all, dims, axis))};
 }
 
-/// What a Pad adds, an axis each: before and after.
+/// Returns the pads before each axis, then those after each axis.
 std::vector<std::int64_t> pads_of(const Node& node, std::size_t rank) {
   std::vector<std::int64_t> pads =
       node.has(1) ? node.integers(1)
@@ -133,7 +134,7 @@ Views pad(LayerEmitter& emitter, const Node& node) {
                                                           {"edge", Pad::Mode::kEdge},
                                                           {"wrap", Pad::Mode::kWrap}};
   const auto mode = kModes.find(node.text("mode", "constant"));
-  if (mode == kModes.end()) node.fail("has a mode that is unknown");
+  if (mode == kModes.end()) node.fail("has an unknown mode");
   Pad layer{mode->second, {0, 0, 0, 0}, {0, 0, 0, 0}, node.number("value", 0)};
   if (node.has(2)) {
     const std::vector<float> value = node.floats(2);
@@ -144,7 +145,7 @@ Views pad(LayerEmitter& emitter, const Node& node) {
     if (added < -kMaxExtent || added > kMaxExtent) node.fail("has pads that cannot be");
   }
   Dims before, after, dims = x.dims;
-  for (std::size_t i = 0; i < x.rank(); ++i) {  // what is negative is cut off
+  for (std::size_t i = 0; i < x.rank(); ++i) {  // a negative pad cuts values off
     std::int64_t &begin = pads[i], &end = pads[x.rank() + i];
     const std::int64_t cut = std::min<std::int64_t>(begin, 0) + std::min<std::int64_t>(end, 0);
     if (std::max(begin, end) > kMaxExtent || x.dims[i] + cut < 1)
@@ -169,14 +170,14 @@ Views pad(LayerEmitter& emitter, const Node& node) {
   };
   layer.begin = zeros_elsewhere(before);
   layer.end = zeros_elsewhere(after);
-  return {emitter.emit(layer, {emitter.place(x, order)}, dims, order)};
+  return {emitter.emit(layer, {emitter.input(x, order)}, dims, order)};
 }
 
 }  // namespace
 
-void add_joins(Handlers& handlers) {
-  handlers["Concat"] = concat;
-  handlers["Pad"] = pad;
+void add_joins(Operators& operators) {
+  operators["Concat"].emit = concat;
+  operators["Pad"].emit = pad;
 }
 
 }  // namespace hios::onnx

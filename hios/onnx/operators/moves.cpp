@@ -1,5 +1,5 @@
-// Part of hios/onnx/operators/families.h: operators that only move values. Most become views, which
-// cost nothing until another operator needs their values in another order.
+// Part of hios/onnx/operators/families.h: operators that only rearrange values. Most become views,
+// which cost nothing until an operator needs their values in another order.
 #include <algorithm>
 #include <set>
 
@@ -9,7 +9,8 @@
 namespace hios::onnx {
 namespace {
 
-/// The coarsest dims of which both are made by joining neighbours; empty: there are none.
+/// Returns the coarsest dims that refine both: joining adjacent axes of them gives a, and b. Empty
+/// if there are none.
 std::optional<Dims> common_refinement(const Dims& a, const Dims& b) {
   std::set<std::int64_t> ends{1};
   for (const Dims* dims : {&a, &b}) {
@@ -24,15 +25,16 @@ std::optional<Dims> common_refinement(const Dims& a, const Dims& b) {
   return refined;
 }
 
-/// Moved once, into the order in which the new dims lie in memory: an image as an image.
+/// Moves the values once, directly into the order in which the new dims are stored (NHWC for an
+/// image). Empty if the dims have no common refinement that is a view.
 std::optional<View> moved_into(LayerEmitter& emitter, const View& x, const Dims& dims) {
   const auto refined = common_refinement(x.dims, dims);
   const auto view = refined ? reshape(x, *refined) : std::nullopt;
   if (!view) return {};
-  std::vector<std::vector<std::size_t>> parts;  // of each new axis
+  std::vector<std::vector<std::size_t>> refined_axes;  // by new axis
   std::size_t next = 0;
   for (const std::int64_t extent : dims) {
-    std::vector<std::size_t>& of = parts.emplace_back();
+    std::vector<std::size_t>& of = refined_axes.emplace_back();
     for (std::int64_t product = 1; product < extent; ++next) {
       product *= (*refined)[next];
       of.push_back(next);
@@ -40,12 +42,12 @@ std::optional<View> moved_into(LayerEmitter& emitter, const View& x, const Dims&
   }
   std::vector<std::size_t> order;
   for (const std::size_t axis : memory_order(dims.size())) {
-    order.insert(order.end(), parts[axis].begin(), parts[axis].end());
+    order.insert(order.end(), refined_axes[axis].begin(), refined_axes[axis].end());
   }
   return dense_view(emitter.dense(*view, order).base, dims, memory_order(dims.size()));
 }
 
-/// Row-major under other dims; moved first where that is no view.
+/// Returns the values, row-major, under other dims. Adds a Move if no view can do that.
 View reshaped(LayerEmitter& emitter, const View& x, const Dims& dims) {
   if (const auto view = reshape(x, dims)) return *view;
   if (const auto moved = moved_into(emitter, x, dims)) return *moved;
@@ -58,14 +60,14 @@ Views identity(LayerEmitter&, const Node& node) { return {node.input(0)}; }
 
 Views dropout(LayerEmitter&, const Node& node) {
   const std::vector<float> none{0.0f};
-  const bool nothing = node.has(1) && node.floats(1) == none;
+  const bool drops_none = node.has(1) && node.floats(1) == none;
   const bool training = node.has(2) && node.floats(2) != none;
-  if (training && !nothing) node.fail("is in training mode: export the network for inference");
+  if (training && !drops_none) node.fail("is in training mode: export the network for inference");
   return {node.input(0)};
 }
 
-/// To wider numbers, which change nothing. To halves it would round, except where all the file
-/// computes with halves, which are widened.
+/// Casts to wider floating-point types change nothing. A cast to fp16 would round, except in a file
+/// of fp16, which is computed in fp32 throughout.
 Views cast(LayerEmitter&, const Node& node) {
   const auto to = static_cast<int>(node.integer("to", 0));
   const bool half = to == proto::TensorProto::FLOAT16 || to == proto::TensorProto::BFLOAT16;
@@ -142,7 +144,7 @@ Views squeeze(LayerEmitter&, const Node& node) {
   for (std::size_t i = 0; axes.empty() && i < x.rank(); ++i) gone[i] = x.dims[i] == 1;
   for (std::size_t i = gone.size(); i-- > 0;) {
     if (!gone[i]) continue;
-    if (x.dims[i] != 1) node.fail("takes away an axis of " + std::to_string(x.dims[i]));
+    if (x.dims[i] != 1) node.fail("removes an axis of extent " + std::to_string(x.dims[i]));
     x = remove_axis(x, i);
   }
   return {x};
@@ -151,16 +153,16 @@ Views squeeze(LayerEmitter&, const Node& node) {
 Views unsqueeze(LayerEmitter&, const Node& node) {
   View x = node.input(0);
   const std::vector<std::int64_t> axes = axes_of(node);
-  std::vector<std::size_t> places;
-  for (const std::int64_t axis : axes) places.push_back(node.axis(axis, x.rank() + axes.size()));
-  elements(Dims(x.rank() + places.size(), 1));  // refuses too many
-  std::ranges::sort(places);
-  if (std::ranges::adjacent_find(places) != places.end()) node.fail("adds an axis twice");
-  for (const std::size_t place : places) x = insert_axis(x, place);
+  std::vector<std::size_t> added;
+  for (const std::int64_t axis : axes) added.push_back(node.axis(axis, x.rank() + axes.size()));
+  elements(Dims(x.rank() + added.size(), 1));  // throws if there are too many
+  std::ranges::sort(added);
+  if (std::ranges::adjacent_find(added) != added.end()) node.fail("adds an axis twice");
+  for (const std::size_t axis : added) x = insert_axis(x, axis);
   return {x};
 }
 
-/// One axis of a Slice, cut as ONNX says it.
+/// Slices one axis by ONNX's rules for negative and clamped bounds.
 View sliced(const Node& node, const View& x, std::size_t axis, std::int64_t start, std::int64_t end,
             std::int64_t step) {
   if (step == 0) node.fail("has a step of 0");
@@ -212,11 +214,11 @@ Views split(LayerEmitter&, const Node& node) {
   std::vector<std::int64_t> sizes =
       node.has(1) ? node.integers(1)
                   : node.integer_list("split").value_or(std::vector<std::int64_t>());
-  const auto parts = static_cast<std::int64_t>(node.output_count());
-  if (parts == 0) node.fail("has no output");
+  const auto count = static_cast<std::int64_t>(node.output_count());
+  if (count == 0) node.fail("has no output");
   if (sizes.empty()) {  // evenly; the last may be smaller
-    const std::int64_t each = (x.dims[axis] + parts - 1) / parts;
-    for (std::int64_t i = 0; i < parts; ++i) {
+    const std::int64_t each = (x.dims[axis] + count - 1) / count;
+    for (std::int64_t i = 0; i < count; ++i) {
       sizes.push_back(std::clamp<std::int64_t>(x.dims[axis] - i * each, 0, each));
     }
   }
@@ -235,7 +237,7 @@ Views split(LayerEmitter&, const Node& node) {
 Views expand_node(LayerEmitter&, const Node& node) {
   const View& x = node.input(0);
   Dims dims = node.integers(1);
-  // Broadcast goes both ways.
+  // Extents of 1 in the wanted dims keep the input's extents.
   const std::size_t rank = std::max(dims.size(), x.rank());
   dims.insert(dims.begin(), rank - dims.size(), 1);
   for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -292,7 +294,7 @@ Views space_to_depth(LayerEmitter& emitter, const Node& node) {
                    {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
 }
 
-/// By constant indices: one, or some at equal steps.
+/// Gathers by constant indices: one, or several at equal steps.
 Views gather(LayerEmitter&, const Node& node) {
   const View& x = node.input(0);
   const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
@@ -313,22 +315,22 @@ Views gather(LayerEmitter&, const Node& node) {
 
 }  // namespace
 
-void add_moves(Handlers& handlers) {
-  handlers["Identity"] = identity;
-  handlers["Dropout"] = dropout;
-  handlers["Cast"] = cast;
-  handlers["Transpose"] = transposed;
-  handlers["Reshape"] = reshape_node;
-  handlers["Flatten"] = flatten;
-  handlers["Squeeze"] = squeeze;
-  handlers["Unsqueeze"] = unsqueeze;
-  handlers["Slice"] = slice_node;
-  handlers["Split"] = split;
-  handlers["Expand"] = expand_node;
-  handlers["Tile"] = tile;
-  handlers["DepthToSpace"] = depth_to_space;
-  handlers["SpaceToDepth"] = space_to_depth;
-  handlers["Gather"] = gather;
+void add_moves(Operators& operators) {
+  operators["Identity"].emit = identity;
+  operators["Dropout"].emit = dropout;
+  operators["Cast"].emit = cast;
+  operators["Transpose"].emit = transposed;
+  operators["Reshape"].emit = reshape_node;
+  operators["Flatten"].emit = flatten;
+  operators["Squeeze"].emit = squeeze;
+  operators["Unsqueeze"].emit = unsqueeze;
+  operators["Slice"].emit = slice_node;
+  operators["Split"].emit = split;
+  operators["Expand"].emit = expand_node;
+  operators["Tile"].emit = tile;
+  operators["DepthToSpace"].emit = depth_to_space;
+  operators["SpaceToDepth"].emit = space_to_depth;
+  operators["Gather"].emit = gather;
 }
 
 }  // namespace hios::onnx

@@ -1,4 +1,4 @@
-// Part of hios/onnx/operators/families.h: what brings values to a common mean, variance or sum.
+// Part of hios/onnx/operators/families.h: normalizations, Softmax and reductions.
 #include <algorithm>
 #include <cmath>
 
@@ -31,10 +31,10 @@ std::vector<std::size_t> channels_last(std::size_t rank) {
   return order;
 }
 
-/// One value a channel, as a Shape.
+/// The Shape of one value per channel.
 Shape channel_shape(std::int64_t channels) { return {1, channels, 1, 1}; }
 
-/// (N, C, …): over what is behind the channels.
+/// Normalizes (N, C, …) over all axes after the channels.
 Views over_pixels(LayerEmitter& emitter, const Node& node, std::int64_t groups) {
   const View& x = node.input(0);
   if (x.rank() < 3) node.fail("takes three dimensions or more");
@@ -45,7 +45,7 @@ Views over_pixels(LayerEmitter& emitter, const Node& node, std::int64_t groups) 
   layer.epsilon = node.number("epsilon", 1e-5f);
   ModelWeights::Values parameters{node.floats(1), node.floats(2)};
   for (std::vector<float>* values : {&parameters.weights, &parameters.bias}) {
-    // Before opset 21 a group had one scale and bias.
+    // Before opset 21 each group had one scale and one bias.
     if (groups > 0 && node.opset() < 21 && static_cast<std::int64_t>(values->size()) == groups) {
       std::vector<float> wide;
       for (const float value : *values) {
@@ -59,9 +59,9 @@ Views over_pixels(LayerEmitter& emitter, const Node& node, std::int64_t groups) 
   }
   layer.scale = layer.bias = channel_shape(channels);
   const std::vector<std::size_t> order = channels_last(x.rank());
-  Placed placed = emitter.place(x, order);
-  if (x.rank() == 3) placed.shape = {x.dims[0], channels, 1, x.dims[2]};
-  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters))};
+  LayerInput input = emitter.input(x, order);
+  if (x.rank() == 3) input.shape = {x.dims[0], channels, 1, x.dims[2]};
+  return {emitter.emit(layer, {input}, x.dims, order, std::move(parameters))};
 }
 
 Views instance_normalization(LayerEmitter& emitter, const Node& node) {
@@ -103,8 +103,8 @@ Views layer_normalization(LayerEmitter& emitter, const Node& node) {
   };
   layer.scale = parameter(1, parameters.weights);
   layer.bias = parameter(2, parameters.bias);
-  const Placed placed = emitter.place(x, order);
-  return {emitter.emit(layer, {placed}, x.dims, order, std::move(parameters))};
+  const LayerInput input = emitter.input(x, order);
+  return {emitter.emit(layer, {input}, x.dims, order, std::move(parameters))};
 }
 
 Views local_response(LayerEmitter& emitter, const Node& node) {
@@ -116,10 +116,10 @@ Views local_response(LayerEmitter& emitter, const Node& node) {
   layer.bias = node.number("bias", 1);
   if (x.rank() < 3) node.fail("takes three dimensions or more");
   const std::vector<std::size_t> order = channels_last(x.rank());
-  return {emitter.emit(layer, {emitter.place(x, order)}, x.dims, order)};
+  return {emitter.emit(layer, {emitter.input(x, order)}, x.dims, order)};
 }
 
-/// Over one axis; before opset 13 over all from it on.
+/// Normalizes one axis; before opset 13, that axis and all after it.
 Views softmax(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const bool all = node.opset() < 13;
@@ -131,7 +131,7 @@ Views softmax(LayerEmitter& emitter, const Node& node) {
   for (std::size_t k = 0; k < order.size(); ++k) {
     if (all ? order[k] >= axis : order[k] == axis) set(layer.axes, axis_of(k, order.size()));
   }
-  return {emitter.emit(layer, {emitter.place(x, order)}, x.dims, order)};
+  return {emitter.emit(layer, {emitter.input(x, order)}, x.dims, order)};
 }
 
 Reduce::Function reduction_named(const Node& node) {
@@ -145,7 +145,7 @@ Reduce::Function reduction_named(const Node& node) {
   return kNames.at(node.type());
 }
 
-/// Which axes; newer opsets have them as an input.
+/// Returns which axes are reduced. Newer opsets give them as an input.
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {
   std::vector<std::int64_t> axes = node.integer_list("axes").value_or(std::vector<std::int64_t>());
   if (node.has(1)) axes = node.integers(1);
@@ -164,8 +164,8 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
   }
   const std::vector<std::size_t> order = reading_order(x);
   Reduce layer{reduction_named(node), {}};
-  Placed placed = emitter.place(x, order);
-  if (x.rank() > 4) {  // neighbours that are reduced, or kept, together are one
+  LayerInput input = emitter.input(x, order);
+  if (x.rank() > 4) {  // adjacent axes that are all reduced, or all kept, become one
     Dims extents;
     std::vector<bool> kinds;
     for (const std::size_t axis : order) {
@@ -176,8 +176,9 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
         kinds.push_back(reduced[axis]);
       }
     }
-    if (extents.size() > 4) node.fail("reduces axes of five dimensions or more in turns");
-    placed.shape = shape_of(extents);
+    if (extents.size() > 4)
+      node.fail("reduces and keeps axes of more than four dimensions alternately");
+    input.shape = shape_of(extents);
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       if (kinds[k]) set(layer.axes, axis_of(k, kinds.size()));
     }
@@ -187,8 +188,8 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
     }
   }
   const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
-  View result = average && x.rank() == 4 ? emitter.emit(GlobalAveragePool{}, {placed}, dims, order)
-                                         : emitter.emit(layer, {placed}, dims, order);
+  View result = average && x.rank() == 4 ? emitter.emit(GlobalAveragePool{}, {input}, dims, order)
+                                         : emitter.emit(layer, {input}, dims, order);
   if (node.integer("keepdims", 1) != 0) return {result};
   for (std::size_t i = x.rank(); i-- > 0;) {
     if (reduced[i]) result = remove_axis(result, i);
@@ -198,20 +199,20 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
 
 }  // namespace
 
-void add_normalizations(Handlers& handlers) {
-  handlers["InstanceNormalization"] = instance_normalization;
-  handlers["GroupNormalization"] = group_normalization;
-  handlers["LayerNormalization"] = layer_normalization;
-  handlers["LRN"] = local_response;
-  handlers["Softmax"] = softmax;
-  handlers["LogSoftmax"] = softmax;
+void add_normalizations(Operators& operators) {
+  operators["InstanceNormalization"].emit = instance_normalization;
+  operators["GroupNormalization"].emit = group_normalization;
+  operators["LayerNormalization"].emit = layer_normalization;
+  operators["LRN"].emit = local_response;
+  operators["Softmax"].emit = softmax;
+  operators["LogSoftmax"].emit = softmax;
 }
 
-void add_reductions(Handlers& handlers) {
+void add_reductions(Operators& operators) {
   for (const char* type :
        {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceLogSumExp",
         "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
-    handlers[type] = reduce;
+    operators[type].emit = reduce;
   }
 }
 

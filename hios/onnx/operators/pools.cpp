@@ -15,7 +15,7 @@ Views pool(LayerEmitter& emitter, const Node& node) {
   layer.ceil = node.integer("ceil_mode", 0) != 0;
   layer.count_padding = layer.kind == Pool::Kind::kAverage &&
                         node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};
-  const Placed image = emitter.image(x);
+  const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
   return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
 }
@@ -31,9 +31,10 @@ Views global_pool(LayerEmitter& emitter, const Node& node) {
 
 }  // namespace
 
-void add_pools(Handlers& handlers) {
-  for (const char* type : {"MaxPool", "AveragePool"}) handlers[type] = pool;
-  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"}) handlers[type] = global_pool;
+void add_pools(Operators& operators) {
+  for (const char* type : {"MaxPool", "AveragePool"}) operators[type].emit = pool;
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
+    operators[type].emit = global_pool;
 }
 
 }  // namespace hios::onnx

@@ -1,12 +1,15 @@
-// Part of hios/onnx/read/layer_emitter.h: the table of operators.
+#include "hios/onnx/operators/registry.h"
+
+#include "hios/onnx/operators/constants.h"
+#include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
 namespace {
 
-const Handlers& handlers() {
-  static const Handlers all = [] {
-    Handlers table;
+const Operators& operators() {
+  static const Operators all = [] {
+    Operators table;
     add_elementwise(table);
     add_convolutions(table);
     add_pools(table);
@@ -15,6 +18,7 @@ const Handlers& handlers() {
     add_moves(table);
     add_joins(table);
     add_resizes(table);
+    add_folding(table);
     return table;
   }();
   return all;
@@ -22,14 +26,14 @@ const Handlers& handlers() {
 
 }  // namespace
 
-Handler find_handler(std::string_view op_type) {
-  const auto found = handlers().find(op_type);
-  return found == handlers().end() ? nullptr : found->second;
+const Operator* find_operator(std::string_view type) {
+  const auto found = operators().find(type);
+  return found == operators().end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> known_operators() {
   std::vector<std::string> names;
-  for (const auto& [name, handler] : handlers()) names.emplace_back(name);
+  for (const auto& [name, row] : operators()) names.emplace_back(name);
   return names;
 }
 

@@ -1,4 +1,4 @@
-// Part of hios/onnx/operators/families.h: Resize and its forerunner Upsample.
+// Part of hios/onnx/operators/families.h: Resize, and Upsample, its predecessor.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace hios::onnx {
 namespace {
 
-/// How each axis grows: by the scale that the file says, to an extent.
+/// The scale and the resulting extent of each axis.
 struct Growth {
   std::vector<double> scales;
   Dims sizes;
@@ -24,7 +24,7 @@ Enum named(const Node& node, const std::string& text) {
   return static_cast<Enum>(found - names.begin());
 }
 
-/// The axes that scales and sizes are about: all, or those of the attribute.
+/// Returns the axes to which scales and sizes apply: those of the attribute, or all.
 std::vector<std::size_t> scaled_axes(const Node& node, std::size_t rank) {
   std::vector<std::size_t> axes;
   if (const auto list = node.integer_list("axes")) {
@@ -35,14 +35,14 @@ std::vector<std::size_t> scaled_axes(const Node& node, std::size_t rank) {
   return axes;
 }
 
-/// The number that was meant by the one that was nearest to it: 0.6 for 0.6f, so that places which
-/// are whole numbers come out as such.
+/// Returns the shortest decimal number that rounds to a float: 0.6 for 0.6f. Products with it give
+/// whole numbers where the author of the file meant them.
 double as_written(float value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  double meant = value;
-  std::from_chars(text, end, meant);
-  return meant;
+  double written = value;
+  std::from_chars(text, end, written);
+  return written;
 }
 
 Growth growth_of(const Node& node, const View& x, const std::vector<float>& scales,
@@ -80,14 +80,16 @@ View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize 
   const auto stays = [&](std::size_t axis) {
     return growth.sizes[axis] == given.dims[axis] && growth.scales[axis] == 1;
   };
-  if (!stays(0) || !stays(1)) node.fail("resizes images or channels; only height and width are");
+  if (!stays(0) || !stays(1))
+    node.fail("resizes the batch or channels; only height and width are resized");
   for (std::size_t i = 2; i < given.rank(); ++i) {
-    const double asked = static_cast<double>(given.dims[i]) * growth.scales[i];
+    const double wanted = static_cast<double>(given.dims[i]) * growth.scales[i];
     const auto size = static_cast<double>(growth.sizes[i]);
-    // ONNX aligns with the asked extent, ONNX Runtime with that of the output.
-    if (layer.coordinates == Resize::Coordinates::kAlignCorners && std::fabs(asked - size) > 1e-4) {
+    // ONNX aligns with the wanted extent, ONNX Runtime with that of the output.
+    if (layer.coordinates == Resize::Coordinates::kAlignCorners &&
+        std::fabs(wanted - size) > 1e-4) {
       node.fail(
-          "aligns the corners of an extent that is no whole number, which is read in two ways");
+          "aligns the corners of an extent that is no whole number, which has two interpretations");
     }
   }
   const View x = as_image(emitter, given);
@@ -98,12 +100,12 @@ View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize 
   return as_rank(emitter.emit(layer, {emitter.image(x)}, dims), given.rank());
 }
 
-/// Opset 10 left open how places are rounded; ONNX Runtime, where it shrinks, rounds up.
+/// Opset 10 left the rounding of coordinates open; ONNX Runtime rounds up where it shrinks.
 Resize::Nearest opset_10_rounding(const Node& node) {
   const std::vector<float> scales = node.floats(1);
   const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });
   const bool grows = std::ranges::any_of(scales, [](float scale) { return scale > 1; });
-  if (shrinks && grows) node.fail("shrinks one axis and stretches another");
+  if (shrinks && grows) node.fail("shrinks one axis and enlarges another");
   return shrinks ? Resize::Nearest::kCeil : Resize::Nearest::kFloor;
 }
 
@@ -142,9 +144,9 @@ Views upsample(LayerEmitter& emitter, const Node& node) {
 
 }  // namespace
 
-void add_resizes(Handlers& handlers) {
-  handlers["Resize"] = resize;
-  handlers["Upsample"] = upsample;
+void add_resizes(Operators& operators) {
+  operators["Resize"].emit = resize;
+  operators["Upsample"].emit = upsample;
 }
 
 }  // namespace hios::onnx

@@ -5,7 +5,7 @@
 namespace hios::onnx {
 namespace {
 
-/// Two of a list of one (rows of images of height 1) or two.
+/// Reads an attribute of one (images of height 1) or two extents.
 Extent extent(const Node& node, const char* attribute, std::size_t spatial, const Extent& or_else,
               std::int64_t least) {
   const auto list = node.integer_list(attribute);
@@ -19,7 +19,7 @@ Extent extent(const Node& node, const char* attribute, std::size_t spatial, cons
   return spatial == 1 ? Extent{least, list->front()} : Extent{(*list)[0], (*list)[1]};
 }
 
-/// What SAME_UPPER and SAME_LOWER add to an axis.
+/// Returns the padding of SAME_UPPER or SAME_LOWER before and after an axis.
 std::pair<std::int64_t, std::int64_t> same(std::int64_t in, std::int64_t kernel,
                                            std::int64_t stride, std::int64_t dilation, bool upper) {
   const std::int64_t out = (in + stride - 1) / stride;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hios/onnx/read/layer_emitter.h"
+#include "hios/onnx/operators/layer_emitter.h"
 
-/// What convolutions and pools have in common: windows over height and width.
+/// Windows over height and width, of convolutions and pools.
 namespace hios::onnx {
 
 struct Window {
@@ -10,7 +10,7 @@ struct Window {
   Padding padding;
 };
 
-/// The layer's window becomes this one.
+/// Sets the layer's window.
 template <class Windowed>
 void set_window(Windowed& layer, const Window& window) {
   layer.kernel = window.kernel;
@@ -19,13 +19,13 @@ void set_window(Windowed& layer, const Window& window) {
   layer.padding = window.padding;
 }
 
-/// (N, C, L) becomes (N, C, 1, L), so that lines are images; images stay. Fails for other ranks.
+/// Returns (N, C, L) as (N, C, 1, L), and images as they are. Fails for other ranks.
 View as_image(const LayerEmitter& emitter, const View& view);
-/// Back again, to the rank that the node's input had.
+/// Returns an image as a view of the rank that the node's input had.
 View as_rank(const View& image, std::size_t rank);
 
-/// The node's window over an image of this extent, `auto_pad` settled. `kernel`: of the weights,
-/// where the node does not say it.
+/// Returns the node's window over an image of this extent, with the padding of `auto_pad`.
+/// `kernel`: the extent of the weights; empty for pools.
 Window window_of(const Node& node, std::size_t rank, const Extent& input,
                  std::optional<Extent> kernel);
 

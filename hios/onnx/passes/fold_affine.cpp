@@ -1,7 +1,7 @@
-// Part of hios/onnx/passes/passes.h: a scale and a shift of each channel, as BatchNormalization or
-// products and sums with constants write them, become part of a convolution's weights and bias.
-// Behind it, (Wx + b)·s + t = (sW)x + (bs + t). In front of it, W(sx + t) + b = (Ws)x + (Wt + b),
-// where every tap reads x: in the padding are zeros, not t.
+// Part of hios/onnx/passes/passes.h: folds a scale s and a shift t of each channel (of a
+// BatchNormalization, or of products and sums with constants) into the weights W and the bias b of
+// a convolution. After it, (Wx + b)·s + t = (sW)x + (bs + t). Before it, W(sx + t) + b = (Ws)x +
+// (Wt + b), if every tap reads x: the padding holds zeros, not t.
 #include <cmath>
 
 #include "hios/onnx/consumers.h"
@@ -10,7 +10,7 @@
 namespace hios::onnx {
 namespace {
 
-/// A factor and a summand for each channel, or one for all.
+/// A factor and a shift for each channel, or one for all.
 struct Affine {
   std::vector<double> factor, shift;
 
@@ -32,7 +32,7 @@ struct Affine {
   }
 };
 
-/// x ∘ constant, or constant ∘ x.
+/// Adds a channel of x ∘ constant, or constant ∘ x.
 void add_channel(Affine& affine, const Binary& binary, double constant) {
   double factor = 1, shift = 0;
   switch (binary.function) {
@@ -53,7 +53,7 @@ void add_channel(Affine& affine, const Binary& binary, double constant) {
   affine.shift.push_back(shift);
 }
 
-/// Empty: the layer does something else to its one input.
+/// Returns the scale and shift that a layer is; empty if it is something else.
 std::optional<Affine> affine_of(const DraftLayer& layer) {
   Affine affine;
   const ModelWeights::Values& values = layer.parameters;
@@ -76,7 +76,7 @@ std::optional<Affine> affine_of(const DraftLayer& layer) {
   return affine;
 }
 
-/// How a convolution's weights lie: (a, b, taps), and of which channel of its output each is.
+/// The layout of a convolution's weights, (a, b, taps), and the output channel of each weight.
 struct Filter {
   std::int64_t outputs = 0;
   std::size_t inner = 0;  ///< b · taps of Conv, taps of ConvTranspose
@@ -90,7 +90,7 @@ struct Filter {
   }
 };
 
-/// Empty: no convolution.
+/// Returns the layout of a layer's weights; empty if it is no convolution.
 std::optional<Filter> filter_of(const DraftLayer& layer) {
   const std::size_t weights = layer.parameters.weights.size();
   if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
@@ -115,8 +115,8 @@ std::int64_t groups_of(const DraftLayer& layer) {
   return conv ? conv->groups : std::get<ConvTranspose>(layer.kind).groups;
 }
 
-/// The convolution's results are scaled and shifted.
-void fold_behind(DraftLayer& layer, const Filter& filter, const Affine& affine) {
+/// Folds a scale and shift of the convolution's output.
+void fold_output(DraftLayer& layer, const Filter& filter, const Affine& affine) {
   ModelWeights::Values& values = layer.parameters;
   const auto count = static_cast<std::size_t>(filter.outputs);
   const auto inputs = static_cast<std::size_t>(layer.input_shapes.front().c / groups_of(layer));
@@ -131,8 +131,8 @@ void fold_behind(DraftLayer& layer, const Filter& filter, const Affine& affine) 
   set_bias(layer);
 }
 
-/// What the convolution reads is scaled and shifted.
-void fold_in_front(DraftLayer& layer, const Conv& conv, const Affine& affine) {
+/// Folds a scale and shift of the convolution's input.
+void fold_input(DraftLayer& layer, const Conv& conv, const Affine& affine) {
   ModelWeights::Values& values = layer.parameters;
   const auto outputs = static_cast<std::size_t>(conv.out_channels);
   const auto groups = static_cast<std::size_t>(conv.groups);
@@ -154,16 +154,16 @@ void fold_in_front(DraftLayer& layer, const Conv& conv, const Affine& affine) {
   if (shifts) set_bias(layer);
 }
 
-/// Tensors in the place of others, carried out at the end of a pass.
+/// Tensors that replace others; applied to the draft at the end of a pass.
 class Replacements {
  public:
   explicit Replacements(Draft& draft) : draft_(draft) {
     for (std::size_t i = 0; i < draft.tensors.size(); ++i) instead_.emplace_back(i);
   }
   DraftId of(DraftId tensor) const { return instead_[tensor.index()]; }
-  /// REQUIRES: nothing replaces `instead`, and `old` stands behind it.
+  /// REQUIRES: nothing replaces `instead`, and `old` comes after it.
   void replace(DraftId old, DraftId instead) { instead_[old.index()] = instead; }
-  void carry_out() {
+  void apply() {
     for (DraftLayer& layer : draft_.layers) {
       for (DraftId& input : layer.inputs) input = of(input);
     }
@@ -175,41 +175,42 @@ class Replacements {
   std::vector<DraftId> instead_;
 };
 
-void fold_into_those_before(Draft& draft) {
+void fold_into_producers(Draft& draft) {
   const Consumers consumers(draft);
   Replacements replacements(draft);
   for (DraftLayer& layer : draft.layers) {
     const auto affine = affine_of(layer);
-    if (!affine || !consumers.is_only_for_one(layer.inputs.front())) continue;
+    if (!affine || !consumers.has_one(layer.inputs.front())) continue;
     const DraftId made = replacements.of(layer.inputs.front());
     const auto producer = draft.tensors[made.index()].producer;
     if (!producer) continue;
-    DraftLayer& front = draft.layers[*producer];
-    const auto filter = filter_of(front);
-    // Channels lie innermost: of other shapes, those with as many channels name the same values.
+    DraftLayer& convolution = draft.layers[*producer];
+    const auto filter = filter_of(convolution);
+    // Channels are innermost, so a layer that reads another shape with as many channels has the
+    // same channels.
     if (!filter || !affine->fits(filter->outputs)) continue;
-    fold_behind(front, *filter, *affine);
+    fold_output(convolution, *filter, *affine);
     replacements.replace(layer.output, made);
   }
-  replacements.carry_out();
+  replacements.apply();
   drop_unused(draft);
 }
 
-void fold_into_those_behind(Draft& draft) {
+void fold_into_consumers(Draft& draft) {
   Consumers consumers(draft);
   for (std::size_t i = draft.layers.size(); i-- > 0;) {
     const DraftLayer& layer = draft.layers[i];
     const auto affine = affine_of(layer);
-    if (!affine || !consumers.is_only_for_one(layer.output)) continue;
-    const std::size_t behind = consumers.of(layer.output).front();
-    DraftLayer& consumer = draft.layers[behind];
+    if (!affine || !consumers.has_one(layer.output)) continue;
+    const std::size_t next = consumers.of(layer.output).front();
+    DraftLayer& consumer = draft.layers[next];
     const auto* conv = std::get_if<Conv>(&consumer.kind);
     if (conv == nullptr || consumer.input_shapes.front() != layer.input_shapes.front()) continue;
     if (affine->shifts() && conv->padding != Padding{}) continue;
-    fold_in_front(consumer, *conv, *affine);
+    fold_input(consumer, *conv, *affine);
     consumer.inputs.front() = layer.inputs.front();
     consumer.affine = false;
-    consumers.takes_over(layer.inputs.front(), i, behind);
+    consumers.take_over(layer.inputs.front(), i, next);
   }
   drop_unused(draft);
 }
@@ -217,8 +218,8 @@ void fold_into_those_behind(Draft& draft) {
 }  // namespace
 
 void fold_affine(Draft& draft) {
-  fold_into_those_before(draft);
-  fold_into_those_behind(draft);
+  fold_into_producers(draft);
+  fold_into_consumers(draft);
 }
 
 }  // namespace hios::onnx

@@ -1,7 +1,7 @@
-// Part of hios/onnx/passes/passes.h: a Pad around images becomes padding of the windows that read
-// them. Those of convolutions are zeros. Averages count them, as they count the values of the
-// image. A maximum ignores its padding: right where the values added cannot win, -inf, or zeros
-// beside values of which none is negative; and where each window has a value of the image.
+// Part of hios/onnx/passes/passes.h: folds a Pad around images into the padding of the windows that
+// read them. The padding of convolutions is zeros. Averages count the zeros as they count the
+// values of the image. A maximum ignores its padding, which is right if the padded values cannot
+// win (-inf, or zeros where no value is negative) and if each window has a value of the image.
 #include <cmath>
 #include <limits>
 
@@ -12,13 +12,13 @@
 namespace hios::onnx {
 namespace {
 
-Padding together(const Padding& a, const Padding& b) {
+Padding sum(const Padding& a, const Padding& b) {
   return {Extent{a.begin.h + b.begin.h, a.begin.w + b.begin.w},
           Extent{a.end.h + b.end.h, a.end.w + b.end.w}};
 }
 
-/// True if no value that the layer makes is below zero.
-bool makes_no_negatives(const DraftLayer* layer) {
+/// Returns true if no output of the layer is negative.
+bool is_never_negative(const DraftLayer* layer) {
   if (layer == nullptr) return false;
   if (std::holds_alternative<Relu>(layer->kind)) return true;
   const auto* unary = std::get_if<Unary>(&layer->kind);
@@ -39,48 +39,49 @@ bool makes_no_negatives(const DraftLayer* layer) {
   }
 }
 
-/// What a pad adds, seen by those that read the image.
+/// A Pad, as its consumers see it.
 struct Added {
   Padding padding;
   float value = 0;
-  bool beside_no_negatives = false;
-  Shape shape;  ///< of what is padded
+  bool image_is_never_negative = false;
+  Shape shape;  ///< of the image, before the Pad
 };
 
-/// The same layer reading what is not padded; empty: there is none.
-std::optional<LayerKind> takes(const Added& added, Conv conv) {
+/// Returns the layer that computes the same from the image before the Pad; empty if there is none.
+std::optional<LayerKind> padded(const Added& added, Conv conv) {
   if (added.value != 0) return {};
-  conv.padding = together(conv.padding, added.padding);
+  conv.padding = sum(conv.padding, added.padding);
   return conv;
 }
 
-std::optional<LayerKind> takes(const Added& added, Pool pool) {
+std::optional<LayerKind> padded(const Added& added, Pool pool) {
   const bool lowest = added.value <= std::numeric_limits<float>::lowest();
   if (pool.kind == Pool::Kind::kMax) {
-    // Taps that are not neighbours might all miss the image.
+    // The taps of a dilated window might all miss the image.
     if (pool.dilation != Extent{}) return {};
-    if (!lowest && !(added.value == 0 && added.beside_no_negatives)) return {};
+    if (!lowest && !(added.value == 0 && added.image_is_never_negative)) return {};
   } else {
     if (added.value != 0) return {};
-    if (pool.padding != Padding{} && !pool.count_padding) return {};  // some count, some do not
+    if (pool.padding != Padding{} && !pool.count_padding)
+      return {};  // it would have to count only some
     pool.count_padding = true;
   }
-  pool.padding = together(pool.padding, added.padding);
+  pool.padding = sum(pool.padding, added.padding);
   return pool;
 }
 
 template <class Layer>
-std::optional<LayerKind> takes(const Added&, const Layer&) {
+std::optional<LayerKind> padded(const Added&, const Layer&) {
   return {};
 }
 
-/// The consumer's kind with the padding in it, if it makes the same.
+/// Returns the consumer's kind with the padding folded in; empty if that computes something else.
 std::optional<LayerKind> with_padding(const Draft& draft, const DraftLayer& consumer,
                                       const Added& added) {
   const auto kind =
-      std::visit([&](const auto& layer) { return takes(added, layer); }, consumer.kind);
+      std::visit([&](const auto& layer) { return padded(added, layer); }, consumer.kind);
   if (!kind) return {};
-  try {  // a window wholly in the padding is refused; one that is left out makes another shape
+  try {  // infer_shape refuses a window that lies in the padding; a window less changes the shape
     const Shape made = infer_shape(*kind, {&added.shape, 1});
     if (made != draft.tensors[consumer.output.index()].shape) return {};
   } catch (const InputError&) {
@@ -100,7 +101,7 @@ void fold_padding(Draft& draft) {
     if (consumers.is_output(layer.output)) continue;
     const Added added{{Extent{pad->begin.h, pad->begin.w}, Extent{pad->end.h, pad->end.w}},
                       pad->value,
-                      makes_no_negatives(consumers.producer(layer.inputs.front())),
+                      is_never_negative(consumers.producer(layer.inputs.front())),
                       layer.input_shapes.front()};
     const Shape& made = draft.tensors[layer.output.index()].shape;
     std::vector<LayerKind> kinds;

@@ -19,7 +19,7 @@ void drop_unused(Draft& draft) {
 
 void simplify(Draft& draft) {
   drop_unused(draft);
-  // Before constants go into convolutions: some of them are what functions are known by.
+  // Before constants are folded into convolutions: functions are recognised by some of them.
   recognise_functions(draft);
   recognise_normalizations(draft);
   fold_affine(draft);

@@ -2,25 +2,26 @@
 
 #include "hios/onnx/draft.h"
 
-/// What becomes of the layers after they are read: each pass is one idea, and leaves a draft that
-/// computes the same. What others read too, or what is an output, stays.
+/// The passes that simplify a draft. Each leaves a draft that computes the same values. A tensor
+/// that is an output or has other consumers stays. The sources are named after the functions
+/// (fold_affine.cpp, fold_padding.cpp, recognise_functions.cpp, recognise_normalizations.cpp).
 namespace hios::onnx {
 
-/// Takes out layers that no output needs.
+/// Removes layers that no output needs.
 void drop_unused(Draft& draft);
-/// Functions that are written out as products, sums and simpler functions become one layer: SiLU,
-/// HardSwish, HardSigmoid, GELU by erf or tanh.
+/// Replaces functions that are written out as products, sums and simpler functions by one layer:
+/// SiLU, HardSwish, HardSigmoid, GELU by erf or tanh.
 void recognise_functions(Draft& draft);
-/// (x − mean) / sqrt(variance + epsilon) that is written out becomes one layer, and the scale and
-/// bias behind it part of it.
+/// Replaces a written-out (x − mean) / sqrt(variance + epsilon), with the scale and bias after it,
+/// by one Normalization.
 void recognise_normalizations(Draft& draft);
-/// Scales and shifts of channels go into the convolution in front of them, else into the one behind
-/// (shifts only if it has no padding).
+/// Folds scales and shifts of channels into the convolution before them, else into the one after
+/// them (shifts only if that has no padding).
 void fold_affine(Draft& draft);
-/// What is added around an image goes into the convolutions and pools behind it.
+/// Folds a Pad around images into the convolutions and pools after it.
 void fold_padding(Draft& draft);
 
-/// All of them, in order.
+/// Runs all passes, in order.
 void simplify(Draft& draft);
 
 }  // namespace hios::onnx

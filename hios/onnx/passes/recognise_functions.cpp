@@ -1,8 +1,8 @@
-// Part of hios/onnx/passes/passes.h: functions that a file writes out. Exporters differ in the
-// order of factors, in x/√2 or x·0.7071, in x³ or x·x·x; so nothing here compares sequences of
-// operators. Below a product the scalar factors are multiplied up, until two tensors are left: x,
-// and a gate. The gate is p + q·f(u), where f is one function, and u is read as a polynomial in x:
-// its coefficients say which function the product is. Tests: tests/engine/onnx/functions_test.cpp.
+// Part of hios/onnx/passes/passes.h: recognises functions that a file writes out. Exporters differ
+// in the order of factors, in x/√2 or x·0.7071, in x³ or x·x·x, so sequences of operators are not
+// compared. Instead, the scalar factors of a product are collected until two tensors are left: x,
+// and a gate p + q·f(u), where f is one function and u a polynomial in x. Its coefficients identify
+// the function. Tests: tests/engine/onnx/functions_test.cpp.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -17,7 +17,7 @@ namespace {
 using F = Unary::Function;
 using B = Binary::Function;
 
-/// Exporters write constants in five digits, or more.
+/// Compares with the precision of exporters, which write constants in five digits or more.
 bool near(double value, double wanted) {
   return std::fabs(value - wanted) <= 2e-5 * std::fabs(wanted);
 }
@@ -31,7 +31,7 @@ bool near(const Polynomial& value, const Polynomial& wanted) {
   return all;
 }
 
-/// Empty: of a higher degree.
+/// Returns a · b; empty if its degree is above 3.
 std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
   Polynomial result{};
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -48,12 +48,13 @@ void add(Polynomial& to, const Polynomial& other, double factor) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * other[i];
 }
 
-/// p + q·v of a value v.
+/// The function p + q·v of a value v.
 struct Line {
   double p = 0, q = 1;
 };
 
-/// The line's function of the value that a layer combines with a scalar; empty: none.
+/// Returns the linear function that a layer with a scalar constant computes; empty if it computes
+/// another one.
 std::optional<Line> step(const DraftLayer& layer) {
   const auto constant = scalar_of(layer);
   if (!constant) return {};
@@ -73,13 +74,13 @@ std::optional<Line> step(const DraftLayer& layer) {
   }
 }
 
-/// One layer, and those before it that it could do the work of.
+/// A layer, and the layers before it that it could replace.
 class Candidate {
  public:
   Candidate(const Consumers& consumers, const DraftLayer& root)
       : consumers_(consumers), root_(root) {}
 
-  /// What the root computes, and of which tensor; empty: nothing that has a name.
+  /// Returns the function that the root computes, and its argument; empty if it is none of ours.
   std::optional<std::pair<Unary, DraftId>> function() {
     const auto* clip = std::get_if<Unary>(&root_.kind);
     if (clip != nullptr && clip->function == F::kClip) {
@@ -95,7 +96,7 @@ class Candidate {
       }
       return {};
     }
-    const DraftLayer* core = core_maker(factors_.front());
+    const DraftLayer* core = unary_producer(factors_.front());
     return core ? closed(hard_sigmoid(Line{0, scale_}, *core)) : std::nullopt;
   }
 
@@ -104,18 +105,19 @@ class Candidate {
   static constexpr int kDeepest = 8;
 
   Found closed(const Found& found) const {
-    if (!found || !consumers_.are_only_for(inside_, root_)) return {};
+    if (!found || !consumers_.can_replace(inside_, root_)) return {};
     return found;
   }
 
-  const DraftLayer* core_maker(DraftId tensor) {
+  const DraftLayer* unary_producer(DraftId tensor) {
     const DraftLayer* layer = consumers_.producer(tensor);
     if (layer == nullptr || !std::holds_alternative<Unary>(layer->kind)) return nullptr;
     inside_.push_back(layer);
     return layer;
   }
 
-  /// The factors of a product: its scalars into scale_, one or two tensors. False: no such product.
+  /// Collects the factors of a product: scalars into scale_, tensors into factors_. Returns false
+  /// if the layer is no product of one or two tensors.
   bool multiply(const DraftLayer& layer, int depth) {
     const auto* binary = std::get_if<Binary>(&layer.kind);
     if (binary == nullptr || depth > kDeepest) return false;
@@ -134,7 +136,7 @@ class Candidate {
   void factor(DraftId tensor, int depth) {
     const DraftLayer* layer = consumers_.producer(tensor);
     const auto before = std::tuple(scale_, factors_.size(), inside_.size());
-    if (layer != nullptr && consumers_.is_only_for_one(tensor)) {
+    if (layer != nullptr && consumers_.has_one(tensor)) {
       inside_.push_back(layer);
       if (multiply(*layer, depth + 1)) return;
     }
@@ -144,7 +146,7 @@ class Candidate {
     factors_.push_back(tensor);
   }
 
-  /// x·(p + q·f(u)), p and q with the product's scale.
+  /// Recognises x·gate with gate = p + q·f(u), scaled by scale_.
   Found gated(DraftId x, DraftId gate) {
     Line line{0, scale_};
     for (int depth = 0; depth <= kDeepest; ++depth) {
@@ -165,7 +167,7 @@ class Candidate {
     return {};
   }
 
-  /// The function x·(p + q·f(u)).
+  /// Returns the function that is x·(p + q·f(u)).
   static std::optional<Unary> named(const Line& line, const Unary& f, const Polynomial& u) {
     constexpr double kHalf = std::numbers::sqrt2 / 2;                         // √½
     constexpr double kTanh = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)
@@ -199,18 +201,18 @@ class Candidate {
     return {};
   }
 
-  /// True if q·clip(u) goes from 0 to 1.
+  /// Returns true if q·clip(u) ranges from 0 to 1.
   static bool clips_to_one(const Line& line, const Unary& clip) {
     return line.p == 0 && clip.alpha == 0 && near(line.q * clip.beta, 1);
   }
 
-  /// q·clip(a·x + b) from 0 to 1. A clip by itself is one layer as it is.
+  /// Recognises q·clip(a·x + b) with the range 0 to 1. A bare Clip stays one.
   Found hard_sigmoid(const Line& line, const DraftLayer& core) {
     const auto& clip = std::get<Unary>(core.kind);
     if (clip.function != F::kClip || !clips_to_one(line, clip)) return {};
     DraftId x = core.inputs.front();
     Line inner;
-    for (int depth = 0; depth <= kDeepest && consumers_.is_only_for_one(x); ++depth) {
+    for (int depth = 0; depth <= kDeepest && consumers_.has_one(x); ++depth) {
       const DraftLayer* layer = consumers_.producer(x);
       const auto next = layer ? step(*layer) : std::nullopt;
       if (!next) break;
@@ -224,7 +226,7 @@ class Candidate {
                   x});
   }
 
-  /// A tensor as a polynomial in x; empty: it is none, up to the third degree.
+  /// Returns a tensor as a polynomial in x; empty if it is none of degree 3 or less.
   std::optional<Polynomial> polynomial(DraftId tensor, DraftId x, int depth) {
     if (tensor == x) return Polynomial{0, 1, 0, 0};
     const DraftLayer* layer = consumers_.producer(tensor);
@@ -267,7 +269,7 @@ class Candidate {
   const DraftLayer& root_;
   double scale_ = 1;
   std::vector<DraftId> factors_;
-  std::vector<const DraftLayer*> inside_;  ///< what the root would do the work of
+  std::vector<const DraftLayer*> inside_;  ///< layers that the root would replace
 };
 
 }  // namespace

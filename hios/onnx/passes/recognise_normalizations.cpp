@@ -1,6 +1,6 @@
-// Part of hios/onnx/passes/passes.h: what exporters write before opset 17 for LayerNorm (and for
-// InstanceNorm): the mean, the differences from it, the mean of their squares, a root, a quotient.
-// Then, behind a normalization without them, a scale and a bias. Tests:
+// Part of hios/onnx/passes/passes.h: recognises the LayerNorm (and InstanceNorm) that exporters
+// write out before opset 17: the mean, the differences from it, the mean of their squares, a root,
+// a quotient. Then a scale and a bias after it are folded in. Tests:
 // tests/engine/onnx/functions_test.cpp.
 #include <cmath>
 
@@ -17,7 +17,7 @@ const Binary* binary_of(const DraftLayer* layer, B function) {
   return binary != nullptr && binary->function == function ? binary : nullptr;
 }
 
-/// Over which axes a layer takes the mean; empty: it does not.
+/// Returns the axes over which a layer computes the mean; empty if it computes something else.
 std::optional<Axes> mean_of(const DraftLayer* layer) {
   if (layer == nullptr) return {};
   if (std::holds_alternative<GlobalAveragePool>(layer->kind)) return Axes{.h = true, .w = true};
@@ -26,10 +26,10 @@ std::optional<Axes> mean_of(const DraftLayer* layer) {
   return reduce->axes;
 }
 
-/// The pattern, from its last layer backwards.
-class WrittenOut {
+/// Matches the pattern backwards from its last layer.
+class Pattern {
  public:
-  WrittenOut(const Draft& draft, const Consumers& consumers, const DraftLayer& root)
+  Pattern(const Draft& draft, const Consumers& consumers, const DraftLayer& root)
       : draft_(draft), consumers_(consumers), root_(root) {}
 
   struct Found {
@@ -40,10 +40,10 @@ class WrittenOut {
 
   std::optional<Found> find() {
     if (root_.inputs.size() != 2) return {};
-    if (binary_of(&root_, B::kDiv)) return from(0, 1, false);
+    if (binary_of(&root_, B::kDiv)) return match(0, 1, false);
     if (!binary_of(&root_, B::kMul)) return {};
-    const auto found = from(0, 1, true);
-    return found ? found : from(1, 0, true);
+    const auto found = match(0, 1, true);
+    return found ? found : match(1, 0, true);
   }
 
  private:
@@ -53,8 +53,9 @@ class WrittenOut {
     return layer;
   }
 
-  /// The root divides (or multiplies by the reciprocal) these of its inputs.
-  std::optional<Found> from(std::size_t difference, std::size_t deviation, bool inverted) {
+  /// Matches a root that divides input `difference` by input `deviation`; `inverted`: that
+  /// multiplies it by the reciprocal.
+  std::optional<Found> match(std::size_t difference, std::size_t deviation, bool inverted) {
     inside_.clear();
     const Shape& shape = root_.input_shapes[difference];
     const DraftLayer* sub = step(root_.inputs[difference]);
@@ -71,11 +72,11 @@ class WrittenOut {
     const DraftLayer* average = step(variance->first);
     if (mean_of(average) != axes || average->input_shapes.front() != shape) return {};
     if (!is_square_of(step(average->inputs.front()), sub->output)) return {};
-    if (!consumers_.are_only_for(inside_, root_)) return {};
+    if (!consumers_.can_replace(inside_, root_)) return {};
     return Found{{*axes, 0, variance->second, {}, {}}, x, shape};
   }
 
-  /// The variance, and what is added to it, of its root or of 1 / the root.
+  /// Returns the variance and epsilon of sqrt(variance + epsilon), or of its reciprocal.
   std::optional<std::pair<DraftId, float>> variance_of(DraftId deviation, bool inverted) {
     const DraftLayer* layer = step(deviation);
     bool rooted = layer && is_power(*layer, inverted ? -0.5 : 0.5);
@@ -119,25 +120,25 @@ class WrittenOut {
   std::vector<const DraftLayer*> inside_;
 };
 
-/// A product with a constant, or a sum, behind a normalization that has none: the layer becomes the
-/// normalization.
-void take_parameters(const Draft& draft, const Consumers& consumers, DraftLayer& layer) {
+/// Turns a product or sum with a constant, after a normalization without a scale or bias, into the
+/// normalization with it.
+void fold_parameters(const Draft& draft, const Consumers& consumers, DraftLayer& layer) {
   const bool scale = binary_of(&layer, B::kMul), bias = binary_of(&layer, B::kAdd);
   if ((!scale && !bias) || !std::get<Binary>(layer.kind).constant) return;
-  const DraftLayer* front = consumers.producer(layer.inputs.front());
-  const auto* made = front ? std::get_if<Normalization>(&front->kind) : nullptr;
-  if (made == nullptr || !consumers.is_only_for_one(front->output)) return;
-  const Shape& shape = front->input_shapes.front();
+  const DraftLayer* producer = consumers.producer(layer.inputs.front());
+  const auto* bare = producer ? std::get_if<Normalization>(&producer->kind) : nullptr;
+  if (bare == nullptr || !consumers.has_one(producer->output)) return;
+  const Shape& shape = producer->input_shapes.front();
   if (layer.input_shapes.front() != shape || draft.tensors[layer.output.index()].shape != shape) {
     return;
   }
-  Normalization kind = *made;
+  Normalization kind = *bare;
   if (kind.bias || (scale && kind.scale)) return;
   (scale ? kind.scale : kind.bias) = std::get<Binary>(layer.kind).constant;
-  ModelWeights::Values values = front->parameters;
+  ModelWeights::Values values = producer->parameters;
   (scale ? values.weights : values.bias) = std::move(layer.parameters.weights);
-  layer.inputs = front->inputs;
-  layer.input_shapes = front->input_shapes;
+  layer.inputs = producer->inputs;
+  layer.input_shapes = producer->input_shapes;
   layer.kind = kind;
   layer.parameters = std::move(values);
 }
@@ -147,13 +148,13 @@ void take_parameters(const Draft& draft, const Consumers& consumers, DraftLayer&
 void recognise_normalizations(Draft& draft) {
   const Consumers consumers(draft);
   for (DraftLayer& layer : draft.layers) {
-    if (const auto found = WrittenOut(draft, consumers, layer).find()) {
+    if (const auto found = Pattern(draft, consumers, layer).find()) {
       layer.kind = found->kind;
       layer.inputs = {found->x};
       layer.input_shapes = {found->shape};
       layer.parameters = {};
     } else {
-      take_parameters(draft, consumers, layer);
+      fold_parameters(draft, consumers, layer);
     }
   }
   drop_unused(draft);

@@ -7,26 +7,17 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
-#include "hios/onnx/read/layer_emitter.h"
+#include "hios/onnx/operators/registry.h"
 
 namespace hios::onnx {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-/// All constants that follow from others, together: four of the largest (kFoldBudget).
-constexpr std::int64_t kFoldedInAll = 4 * kFoldBudget;
+/// Limit of the values of all folded constants together: four of the largest.
+constexpr std::int64_t kTotalFoldBudget = 4 * kFoldBudget;
 constexpr std::int64_t kOldestOpset = 7, kNewestOpset = 28;
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
-/// Operators that only fold() knows.
-bool folds(const std::string& type) {
-  static const std::set<std::string_view> kTypes = {
-      "Shape", "Size",           "Constant", "ConstantOfShape", "Range",   "Where",
-      "Equal", "Less",           "Or",       "LessOrEqual",     "Greater", "And",
-      "Not",   "GreaterOrEqual", "Mod",      "ScatterND"};
-  return kTypes.contains(type);
-}
 
 class GraphReader {
  public:
@@ -34,7 +25,7 @@ class GraphReader {
       : file_(file), options_(options), graph_(*file.model().mutable_graph()) {}
 
   Draft read() {
-    settle_opset();
+    read_opset();
     refuse_unknown_operators();
     draft_.name = graph_.name().empty() ? "onnx" : printable(graph_.name());
     read_initializers();
@@ -42,14 +33,14 @@ class GraphReader {
     count_uses();
     for (auto& node : *graph_.mutable_node()) {
       read_node(node);
-      for (const std::string& name : node.input()) forget_after_last_use(name);
+      for (const std::string& name : node.input()) free_after_last_use(name);
     }
     read_outputs();
     return std::move(draft_);
   }
 
  private:
-  void settle_opset() {
+  void read_opset() {
     for (const auto& import : file_.model().opset_import()) {
       if (is_standard(import.domain())) opset_ = import.version();
     }
@@ -58,13 +49,13 @@ class GraphReader {
                std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are read");
   }
 
-  /// All at once, so that nobody finds them one by one.
+  /// Refuses all unknown operators at once, so that nobody finds them one by one.
   void refuse_unknown_operators() {
-    std::map<std::string, std::pair<std::string, int>>
-        unknown;  // by type: the first node, how many
+    // By type: the first node, and the number of nodes.
+    std::map<std::string, std::pair<std::string, int>> unknown;
     for (const auto& node : graph_.node()) {
       const std::string& type = node.op_type();
-      if (is_standard(node.domain()) && (find_handler(type) || folds(type))) continue;
+      if (is_standard(node.domain()) && find_operator(type)) continue;
       const std::string full = is_standard(node.domain()) ? type : node.domain() + "." + type;
       auto& entry = unknown[printable(full)];
       if (entry.second++ == 0) entry.first = node_name(node);
@@ -82,7 +73,7 @@ class GraphReader {
     file_.fail("has operators that are not read: " + list);
   }
 
-  /// Fit for files and messages.
+  /// Returns a node's name, fit for files and messages.
   static std::string node_name(const proto::NodeProto& node) {
     if (!node.name().empty()) return printable(node.name(), kLongestName);
     for (const std::string& output : node.output()) {
@@ -93,8 +84,8 @@ class GraphReader {
 
   void define(const std::string& name, View view) {
     if (name.empty()) return;
-    if (!made_.insert(name).second) {
-      file_.fail("the value '" + printable(name) + "' is made twice");
+    if (!defined_.insert(name).second) {
+      file_.fail("the value '" + printable(name) + "' is computed twice");
     }
     values_.emplace(name, std::move(view));
   }
@@ -106,8 +97,9 @@ class GraphReader {
     for (const auto& output : graph_.output()) ++uses_left_[output.name()];
   }
 
-  /// Weights are large, and layers have copies: a file should not be in memory twice for long.
-  void forget_after_last_use(const std::string& name) {
+  /// Frees a value after its last use. Layers hold copies of their weights, so a file would
+  /// otherwise be in memory twice.
+  void free_after_last_use(const std::string& name) {
     if (--uses_left_[name] == 0) values_.erase(name);
   }
 
@@ -120,11 +112,11 @@ class GraphReader {
     }
   }
 
-  /// The one input that no initializer gives.
+  /// Reads the graph's one input: the only one without an initializer.
   void read_input() {
     const proto::ValueInfoProto* input = nullptr;
     for (const auto& each : graph_.input()) {
-      if (values_.contains(each.name())) continue;  // IR 3 lists weights here, too
+      if (values_.contains(each.name())) continue;  // IR 3 lists weights as inputs, too
       if (input != nullptr) {
         file_.fail("has several inputs ('" + printable(input->name()) + "', '" +
                    printable(each.name()) + "'); one is read");
@@ -158,7 +150,7 @@ class GraphReader {
                  " dimensions; one to four are read");
     }
     Dims dims;
-    std::set<std::string> open;
+    std::set<std::string> open;  // extents that neither the file nor the options give
     for (int i = 0; i < shape.dim_size(); ++i) {
       const auto& dim = shape.dim(i);
       const bool image = shape.dim_size() == 4;
@@ -200,49 +192,50 @@ class GraphReader {
       if (!name.empty() && found == values_.end()) {
         file_.fail("node '" + printable(node_name(node)) + "' (" + printable(node.op_type()) +
                    "): reads '" + printable(name) + "', which " +
-                   (left_out_.contains(name) ? "is not computed" : "nothing before it makes"));
+                   (left_out_.contains(name) ? "is not computed" : "no node before it computes"));
       }
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-    const Node reader(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
-    const Views made = results_of(reader);
-    for (std::size_t i = 0; i < reader.output_count(); ++i) {
-      if (!reader.wants_output(i)) continue;
-      if (i >= made.size()) {  // a mask, indices: fine where nobody wants them
+    const Node named(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
+    const Views outputs = outputs_of(named);
+    for (std::size_t i = 0; i < named.output_count(); ++i) {
+      if (!named.wants_output(i)) continue;
+      if (i >= outputs.size()) {  // a mask or indices: an error only if a node reads them
         left_out_.insert(node.output(static_cast<int>(i)));
         continue;
       }
-      define(node.output(static_cast<int>(i)), made[i]);
+      define(node.output(static_cast<int>(i)), outputs[i]);
     }
   }
 
-  void count_folded(const Node& node, const Views& made) {
-    if (node.type() == "Constant") return;  // the file's own
-    for (const View& view : made) {
+  void count_folded(const Node& node, const Views& outputs) {
+    if (node.type() == "Constant") return;  // it is in the file, not folded
+    for (const View& view : outputs) {
       folded_ += static_cast<std::int64_t>(view.constant().size());
-      if (folded_ > kFoldedInAll) {
-        node.fail("is one constant too many: together they would be more than " +
-                  std::to_string(kFoldedInAll) + " values");
+      if (folded_ > kTotalFoldBudget) {
+        node.fail("is one folded constant too many: together they would have more than " +
+                  std::to_string(kTotalFoldBudget) + " values");
       }
     }
   }
 
-  Views results_of(const Node& node) {
+  Views outputs_of(const Node& node) {
     try {
-      if (auto folded = fold(node)) {
+      const Operator& row = *find_operator(node.type());
+      if (auto folded = row.fold ? row.fold(node) : std::nullopt) {
         count_folded(node, *folded);
         return *std::move(folded);
       }
-      const Handler handler = find_handler(node.type());
-      if (handler == nullptr) {
-        node.fail("depends on the model's input; it is only read where all its inputs are known");
+      if (row.emit == nullptr) {
+        node.fail(
+            "depends on the model's input; it is only read where all its inputs are constant");
       }
       if (node.input_count() == 0) node.fail("has no input");
       LayerEmitter emitter(draft_, node);
-      return handler(emitter, node);
+      return row.emit(emitter, node);
     } catch (const InputError& error) {
-      // What a view or a shape refuses knows nothing of the node.
+      // Errors of views and shapes do not name the node.
       if (std::string_view(error.what()).starts_with(file_.name())) throw;
       node.fail(error.what());
     }
@@ -254,40 +247,40 @@ class GraphReader {
       const std::string what = "the output '" + printable(output.name()) + "' ";
       const auto found = values_.find(output.name());
       if (found == values_.end()) {
-        file_.fail(what +
-                   (left_out_.contains(output.name()) ? "is not computed" : "is made by nothing"));
+        file_.fail(what + (left_out_.contains(output.name()) ? "is not computed"
+                                                             : "is computed by no node"));
       }
       const View& view = found->second;
       if (view.is_constant()) file_.fail(what + "does not depend on the input");
       const std::string name = printable(output.name(), kLongestName);
-      draft_.outputs.push_back({name, settled(name, view), view.dims});
+      draft_.outputs.push_back({name, stored(name, view), view.dims});
     }
   }
 
-  /// The tensor that holds an output, as DraftOutput says it lies.
-  DraftId settled(const std::string& name, const View& view) {
+  /// Returns the tensor that holds an output in the order of DraftOutput.
+  DraftId stored(const std::string& name, const View& view) {
     proto::NodeProto copy;
     copy.set_op_type("Identity");
     const Node node(file_, copy, opset_, draft_.unique(name + ".output"), {&view});
     LayerEmitter emitter(draft_, node);
     const View whole = emitter.dense(view);
     if (draft_.tensors[whole.tensor().index()].producer) return whole.tensor();
-    // The input itself: a layer of its own copies it.
-    View as;
-    const Placed placed = emitter.place_anyhow(whole, as);
-    const Move move{placed.shape, {{placed.shape.elements(), 1}}, 0};
-    return emitter.emit(move, {placed}, view.dims, memory_order(view.rank())).tensor();
+    // The output is the model's input: a Move copies it.
+    View read;
+    const LayerInput input = emitter.input_in_any_order(whole, read);
+    const Move move{input.shape, {{input.shape.elements(), 1}}, 0};
+    return emitter.emit(move, {input}, view.dims, memory_order(view.rank())).tensor();
   }
 
   ModelFile& file_;
   const ImportOptions& options_;
   proto::GraphProto& graph_;
   std::int64_t opset_ = 0;
-  std::int64_t folded_ = 0;                       ///< values of constants that follow from others
-  std::unordered_map<std::string, View> values_;  ///< those that are still to be used
+  std::int64_t folded_ = 0;                       ///< values of folded constants
+  std::unordered_map<std::string, View> values_;  ///< the values that are still to be used
   std::unordered_map<std::string, std::size_t> uses_left_;
-  std::set<std::string> made_;      ///< names of all values, forgotten ones included
-  std::set<std::string> left_out_;  ///< values that no handler computes
+  std::set<std::string> defined_;   ///< names of all values, freed ones included
+  std::set<std::string> left_out_;  ///< outputs that no operator computes
   Draft draft_;
 };
 

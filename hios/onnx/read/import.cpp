@@ -13,13 +13,13 @@ Model to_model(Draft& draft, const ModelFile& file) {
   ModelBuilder builder(draft.name, draft.tensors.front().shape);
   builder.keep_layer_names();
   ModelWeights weights;
-  std::vector<TensorId> made(draft.tensors.size());
-  made.front() = builder.input();
+  std::vector<TensorId> ids(draft.tensors.size());  // by DraftId
+  ids.front() = builder.input();
   for (DraftLayer& layer : draft.layers) {
     std::vector<TensorId> inputs;
-    for (const DraftId input : layer.inputs) inputs.push_back(made[input.index()]);
+    for (const DraftId input : layer.inputs) inputs.push_back(ids[input.index()]);
     try {
-      made[layer.output.index()] =
+      ids[layer.output.index()] =
           builder.add(layer.name, layer.kind, std::move(inputs), layer.input_shapes);
     } catch (const InputError& error) {
       file.fail(error.what());
@@ -30,7 +30,7 @@ Model to_model(Draft& draft, const ModelFile& file) {
   }
   std::vector<NamedOutput> outputs;
   for (const DraftOutput& output : draft.outputs) {
-    outputs.push_back({output.name, made[output.tensor.index()], output.dims});
+    outputs.push_back({output.name, ids[output.tensor.index()], output.dims});
   }
   builder.set_weights(std::move(weights));
   return std::move(builder).build(std::move(outputs), {draft.input_name, draft.input_dims});

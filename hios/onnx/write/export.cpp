@@ -10,9 +10,9 @@ namespace hios::onnx {
 namespace {
 
 constexpr std::int64_t kIrVersion = 7;  // of opset 14
-/// A message of protobuf has less than 2 GiB; this is left for all but weights.
-constexpr std::int64_t kBytesForTheRest = 64 << 20;
-constexpr std::size_t kListed = 12;
+/// Bytes of a protobuf message, which has less than 2 GiB, that are not available for weights.
+constexpr std::int64_t kReservedBytes = 64 << 20;
+constexpr std::size_t kMostListed = 12;  // kinds of layers in a message
 
 void declare(proto::ValueInfoProto& value, const std::string& name,
              std::span<const std::int64_t> dims) {
@@ -23,7 +23,7 @@ void declare(proto::ValueInfoProto& value, const std::string& name,
   for (const std::int64_t extent : dims) shape.add_dim()->set_dim_value(extent);
 }
 
-/// The model's tensors as values of the graph, by TensorId.
+/// Writes a model into an ONNX graph.
 class Export {
  public:
   Export(const Model& model, const LayerValues& values, proto::GraphProto& graph)
@@ -35,14 +35,14 @@ class Export {
 
   void write() {
     graph_.set_name(model_.name());
-    name_ends();
-    for (const Layer& layer : model_.layers()) write_one(layer);
+    name_inputs_and_outputs();
+    for (const Layer& layer : model_.layers()) write_nodes(layer);
     for (std::size_t i = 0; i < model_.named_outputs().size(); ++i) write_output(i);
   }
 
  private:
-  /// Names that people know come first: what is inside gives way.
-  void name_ends() {
+  /// Reserves the names of the model's input and outputs before those of inner values.
+  void name_inputs_and_outputs() {
     const NamedInput& input = model_.named_input();
     const std::string name = maker_.fresh(input.name);
     declare(*graph_.add_input(), name, input.dims);
@@ -57,7 +57,7 @@ class Export {
         maker_.from_dims(name, input.dims, model_.tensor(model_.input()).shape);
   }
 
-  void write_one(const Layer& layer) {
+  void write_nodes(const Layer& layer) {
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorId id = layer.inputs[i];
@@ -86,36 +86,37 @@ class Export {
   const LayerValues& values_;
   proto::GraphProto& graph_;
   GraphMaker maker_;
-  std::vector<std::string> names_;    ///< by TensorId
-  std::vector<std::string> outputs_;  ///< in order
+  std::vector<std::string> names_;    ///< of the values, by TensorId
+  std::vector<std::string> outputs_;  ///< names of the outputs, in order
 };
 
 }  // namespace
 
 void check_exportable(const Model& model) {
   const std::string where = "model '" + printable(model.name()) + "': ";
-  std::map<std::string, std::pair<std::string, int>> lacking;  // the first layer, how many
+  // By kind: the first layer, and the number of layers.
+  std::map<std::string, std::pair<std::string, int>> refused;
   for (const Layer& layer : model.layers()) {
-    const std::string lack = unwritten(layer);
-    if (lack.empty()) continue;
-    auto& entry = lacking[lack];
+    const std::string kind = inexpressible(layer);
+    if (kind.empty()) continue;
+    auto& entry = refused[kind];
     if (entry.second++ == 0) entry.first = layer.name;
   }
   std::string list;
   std::size_t named = 0;
-  for (const auto& [kind, entry] : lacking) {
-    if (++named > kListed) break;
+  for (const auto& [kind, entry] : refused) {
+    if (++named > kMostListed) break;
     list += (list.empty() ? "" : ", ") + kind + " (" +
             (entry.second > 1 ? std::to_string(entry.second) + " layers, first '" : "layer '") +
             printable(entry.first, 40) + "')";
   }
-  if (lacking.size() > kListed)
-    list += " and " + std::to_string(lacking.size() - kListed) + " more";
+  if (refused.size() > kMostListed)
+    list += " and " + std::to_string(refused.size() - kMostListed) + " more";
   if (!list.empty()) {
     throw InputError(where + "has layers that are not written as ONNX (opset " +
                      std::to_string(kWrittenOpset) + "): " + list);
   }
-  const std::int64_t most = (std::numeric_limits<std::int32_t>::max() - kBytesForTheRest) /
+  const std::int64_t most = (std::numeric_limits<std::int32_t>::max() - kReservedBytes) /
                             static_cast<std::int64_t>(sizeof(float));
   if (model.parameters() > most) {
     throw InputError(where + "has " + std::to_string(model.parameters()) +

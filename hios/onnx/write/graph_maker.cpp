@@ -3,7 +3,7 @@
 namespace hios::onnx {
 namespace {
 
-/// As it lies in memory.
+/// Returns the extents in the order of memory.
 std::vector<std::int64_t> memory_dims(const Shape& shape) {
   return {shape.n, shape.h, shape.w, shape.c};
 }
@@ -12,7 +12,7 @@ Shape shape_of_image(const std::vector<std::int64_t>& dims) {
   return {dims[0], dims[1], dims[2], dims[3]};
 }
 
-/// The name, or one like it that is not taken; from now on it is.
+/// Returns the name, with a number appended if it is taken, and adds it to the taken ones.
 std::string added_to(std::unordered_set<std::string>& taken, const std::string& name) {
   std::string result = name;
   for (int i = 2; !taken.insert(result).second; ++i) result = name + "_" + std::to_string(i);

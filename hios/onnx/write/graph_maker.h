@@ -11,7 +11,7 @@
 
 namespace hios::onnx {
 
-/// A node being made: its attributes one after the other.
+/// Adds attributes to a new node.
 class NodeMaker {
  public:
   explicit NodeMaker(proto::NodeProto& node) : node_(node) {}
@@ -26,19 +26,19 @@ class NodeMaker {
   proto::NodeProto& node_;
 };
 
-/// An ONNX graph being made, whose values are called by names that are given once.
+/// Adds nodes and constants to an ONNX graph, with unique names.
 class GraphMaker {
  public:
   explicit GraphMaker(proto::GraphProto& graph) : graph_(graph) {}
 
-  /// The name, or one like it that is not taken; from now on it is.
+  /// Returns the name, with a number appended if a value has it, and reserves it.
   std::string fresh(const std::string& name);
 
-  /// The node is called so, or like it where another is. REQUIRES: a name, given by fresh, for the
-  /// output.
+  /// Adds a node. Its name gets a number if another node has it. REQUIRES: `output` is a name from
+  /// fresh().
   NodeMaker node(std::string_view type, const std::string& name,
                  const std::vector<std::string>& inputs, const std::string& output);
-  /// A node that only helps: both it and its output are called like `name`. Returns the output.
+  /// Adds an auxiliary node that is named like its output. Returns the output's name.
   std::string helper(std::string_view type, const std::string& name,
                      const std::vector<std::string>& inputs);
 
@@ -49,11 +49,11 @@ class GraphMaker {
 
   std::string transposed(const std::string& value, const std::vector<std::int64_t>& axes);
   std::string reshaped(const std::string& value, const std::vector<std::int64_t>& dims);
-  /// An image (N, C, H, W) read in another shape of as many values, which lie in the same order in
-  /// memory (Layer::input_shapes).
+  /// Adds the nodes that read an image (N, C, H, W) in another shape of as many values, in the same
+  /// order in memory (Layer::input_shapes).
   std::string read_as(const std::string& value, const Shape& own, const Shape& wanted);
-  /// Between an image of this shape and a tensor of the dims by which people know it
-  /// (NamedOutput::dims).
+  // Convert between a tensor of the model's dims (NamedInput, NamedOutput) and an image of a shape.
+
   std::string from_dims(const std::string& value, const std::vector<std::int64_t>& dims,
                         const Shape& shape);
   std::string to_dims(const std::string& value, const Shape& shape,
@@ -62,10 +62,10 @@ class GraphMaker {
  private:
   proto::GraphProto& graph_;
   std::unordered_set<std::string> taken_;  ///< names of values
-  std::unordered_set<std::string> nodes_;  ///< names of nodes, which are no values'
+  std::unordered_set<std::string> nodes_;  ///< names of nodes; values have names of their own
 };
 
-/// (N, C, H, W).
+/// Returns a shape as (N, C, H, W).
 inline std::vector<std::int64_t> dims_of(const Shape& shape) {
   return {shape.n, shape.c, shape.h, shape.w};
 }

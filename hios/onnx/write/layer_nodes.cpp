@@ -1,14 +1,14 @@
-// Each kind of layer as a node of ONNX, which mostly is a node of the same name: the attributes are
-// ONNX's own. Opset 14 has no word for some functions; what would need several nodes to be said is
-// refused instead (but for x·sigmoid(x), which everybody writes so), so that who runs the file runs
-// the same layers. tests/engine/onnx/export_test.cpp.
+// Writes each kind of layer as an ONNX node, mostly of the same name and attributes. Opset 14 lacks
+// some functions. A layer that would need several nodes is refused (except x·sigmoid(x), which
+// every exporter writes so): whoever runs the file runs the same layers. Tests:
+// tests/engine/onnx/export_test.cpp.
 #include "hios/onnx/write/layer_nodes.h"
 
 #include <cmath>
 #include <type_traits>
 
 #include "hios/model/layer_fields.h"
-#include "hios/onnx/operators/families.h"
+#include "hios/onnx/operators/elementwise.h"
 
 namespace hios::onnx {
 namespace {
@@ -28,8 +28,8 @@ bool per_channel(const std::optional<Shape>& shape, std::int64_t channels) {
   return shape && *shape == Shape{1, channels, 1, 1};
 }
 
-/// By kind of layer: what cannot be said.
-struct Unwritten {
+/// Names the property of a layer that opset 14 cannot express; "" if there is none.
+struct Inexpressible {
   const Layer& layer;
 
   std::string operator()(const Pool& pool) const {
@@ -59,10 +59,10 @@ struct Unwritten {
     return instances ? "" : "Normalization other than InstanceNormalization";
   }
   std::string operator()(const Resize& resize) const {
-    const bool gone = resize.coordinates == Resize::Coordinates::kTfHalfPixel,
+    const bool removed = resize.coordinates == Resize::Coordinates::kTfHalfPixel,
                later = resize.coordinates == Resize::Coordinates::kHalfPixelSymmetric;
-    if (gone || later) return "Resize by " + std::string(name_of(resize.coordinates));
-    // Which ONNX and ONNX Runtime read in two ways.
+    if (removed || later) return "Resize by " + std::string(name_of(resize.coordinates));
+    // ONNX and ONNX Runtime differ for extents that are no whole numbers.
     const Shape& in = layer.input_shapes.front();
     const auto whole = [](std::int64_t from, double scale, std::int64_t to) {
       return std::fabs(static_cast<double>(from) * scale - static_cast<double>(to)) <= 1e-4;
@@ -79,7 +79,7 @@ struct Unwritten {
   std::string operator()(const auto&) const { return ""; }
 };
 
-/// By kind of layer: its nodes.
+/// Adds the nodes of a layer, by its kind.
 struct LayerNodes {
   GraphMaker& graph;
   const Model& model;
@@ -164,7 +164,7 @@ struct LayerNodes {
     node(softmax.log ? "LogSoftmax" : "Softmax").set("axis", axes_of(softmax.axes).front());
   }
   void operator()(const Reduce& reduce) const {
-    if (reduce.function == Reduce::Function::kSum) {  // since opset 13 an input
+    if (reduce.function == Reduce::Function::kSum) {  // its axes are an input since opset 13
       node("ReduceSum", {inputs[0], graph.integers(layer.name + "_axes", axes_of(reduce.axes))});
       return;
     }
@@ -184,7 +184,7 @@ struct LayerNodes {
         .set("beta", norm.beta)
         .set("bias", norm.bias);
   }
-  /// By its sizes where the scales are those that follow from them.
+  /// Writes sizes if they determine the scales, else scales.
   void operator()(const Resize& resize) const {
     const Shape& in = layer.input_shapes.front();
     const auto follows = [](std::int64_t from, double scale, std::int64_t to) {
@@ -214,7 +214,7 @@ struct LayerNodes {
                  graph.floats(layer.name + "_value", {}, {&pad.value, 1})})
         .set("mode", name_of(pad.mode));
   }
-  /// ONNX multiplies over the last two axes.
+  /// Transposes, since ONNX multiplies over the last two axes.
   void operator()(const MatMul& matmul) const {
     const std::string left = graph.transposed(inputs[0], {0, 2, 3, 1});
     const std::string right =
@@ -224,14 +224,16 @@ struct LayerNodes {
     graph.node("Transpose", layer.name + "_transposed", {product}, output)
         .set("perm", Dims{0, 3, 1, 2});
   }
-  void operator()(const Move&) const {}  // refused
-  /// GlobalAveragePool, Relu, Sum: no attributes.
+  void operator()(const Move&) const {}  // refused by Inexpressible
+  /// Writes a node without attributes: GlobalAveragePool, Relu, Sum.
   void operator()(const auto& kind) const { node(onnx_type(kind)); }
 };
 
 }  // namespace
 
-std::string unwritten(const Layer& layer) { return std::visit(Unwritten{layer}, layer.kind); }
+std::string inexpressible(const Layer& layer) {
+  return std::visit(Inexpressible{layer}, layer.kind);
+}
 
 void write_layer(GraphMaker& graph, const Model& model, const Layer& layer,
                  const std::vector<std::string>& inputs, const std::string& output,

@@ -8,14 +8,15 @@
 
 namespace hios::onnx {
 
-/// The opset of the files that are written.
+/// The opset of written files.
 inline constexpr std::int64_t kWrittenOpset = 14;
 
-/// What of a layer these nodes cannot say: "Move", "Softmax over several axes". Empty: nothing.
-std::string unwritten(const Layer& layer);
+/// Returns the property of a layer that these nodes cannot express ("Move", "Softmax over several
+/// axes"); empty if they can express the layer.
+std::string inexpressible(const Layer& layer);
 
 /// Adds the nodes and constants of one layer. `inputs`: images (N, C, H, W) in the shapes in which
-/// the layer reads them. REQUIRES: unwritten(layer) is empty.
+/// the layer reads them. REQUIRES: inexpressible(layer) is empty.
 void write_layer(GraphMaker& graph, const Model& model, const Layer& layer,
                  const std::vector<std::string>& inputs, const std::string& output,
                  ModelWeights::Values values);

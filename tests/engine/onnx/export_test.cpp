@@ -1,5 +1,5 @@
-// Models written as ONNX files and read again compute what they did: the built-in networks bit for
-// bit, every kind of layer by itself; and names and extents are those of the model.
+// Models written as ONNX files and read again compute the same: the built-in networks bit for bit,
+// and each kind of layer. Names and extents are those of the model.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,8 @@ ModelWeights::Values drawn(const Model& model, const Layer& layer) {
   return values;
 }
 
-/// What others refuse: a name that two nodes or two values have, or none.
+/// Expects that each node and each value has a name, and no other one's. Other runtimes refuse such
+/// files.
 void expect_each_named_once(const std::string& file) {
   proto::ModelProto written;
   std::ifstream bytes(file, std::ios::binary);
@@ -50,8 +51,8 @@ void expect_each_named_once(const std::string& file) {
   }
 }
 
-/// The model, written and read.
-Model again(const Model& model) {
+/// Writes the model and reads it.
+Model written_and_read(const Model& model) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "written.onnx").string();
   onnx::export_model(
@@ -60,7 +61,7 @@ Model again(const Model& model) {
   return onnx::import_model(file);
 }
 
-/// In row-major order, by the model's own list of outputs.
+/// Returns the model's named outputs, in row-major order.
 Outputs computed(const Model& model, Backend& backend) {
   const CoarseGraph coarse = coarsen(model);
   SeededSource source(kSeed);
@@ -89,7 +90,7 @@ void expect_same_bits(const Outputs& left, const Outputs& right) {
   }
 }
 
-/// Inputs are not those that a function is defined for: what is no number must stay none.
+/// Compares values. Inputs may lie outside a function's domain, so NaN must stay NaN.
 void expect_near(const Outputs& got, const Outputs& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -102,7 +103,7 @@ void expect_near(const Outputs& got, const Outputs& wanted) {
   }
 }
 
-void expect_same_ends(const Model& left, const Model& right) {
+void expect_same_inputs_and_outputs(const Model& left, const Model& right) {
   EXPECT_EQ(left.named_input().name, right.named_input().name);
   EXPECT_EQ(left.named_input().dims, right.named_input().dims);
   ASSERT_EQ(left.named_outputs().size(), right.named_outputs().size());
@@ -112,7 +113,7 @@ void expect_same_ends(const Model& left, const Model& right) {
   }
 }
 
-TEST(Export, NetworksComeBackBitForBit) {
+TEST(Export, NetworksAreReadBackBitForBit) {
   struct Case {
     const char* network;
     std::int64_t pixels;
@@ -124,8 +125,8 @@ TEST(Export, NetworksComeBackBitForBit) {
         Case{"randwire_large", 32, false}}) {
     SCOPED_TRACE(network);
     const Model model = load_model(network, {1, pixels, pixels, {}});
-    const Model read = again(model);
-    expect_same_ends(model, read);
+    const Model read = written_and_read(model);
+    expect_same_inputs_and_outputs(model, read);
     EXPECT_EQ(read.layers().size(), model.layers().size());
     EXPECT_EQ(read.layers().front().name, model.layers().front().name);
     for (std::size_t i = all ? 0 : backends.size() - 1; i < backends.size(); ++i) {
@@ -134,21 +135,21 @@ TEST(Export, NetworksComeBackBitForBit) {
   }
 }
 
-/// What opset 14 has no word for, and what has a word only in several nodes.
+/// Opset 14 lacks these layers, or needs several nodes for them.
 TEST(Export, EveryKindOfLayerIsWrittenOrNamed) {
-  const std::set<std::string> unwritten = {"AveragePool with dilation",
-                                           "Gelu",
-                                           "GeluTanh",
-                                           "Mish",
-                                           "Move",
-                                           "Normalization other than InstanceNormalization",
-                                           "Pad by wrap",
-                                           "PRelu of a constant",
-                                           "Resize by half_pixel_symmetric",
-                                           "Resize by tf_half_pixel_for_nn",
-                                           "Resize that aligns corners of no whole extent",
-                                           "Softmax over several axes",
-                                           "a reduction over no axis"};
+  const std::set<std::string> inexpressible = {"AveragePool with dilation",
+                                               "Gelu",
+                                               "GeluTanh",
+                                               "Mish",
+                                               "Move",
+                                               "Normalization other than InstanceNormalization",
+                                               "Pad by wrap",
+                                               "PRelu of a constant",
+                                               "Resize by half_pixel_symmetric",
+                                               "Resize by tf_half_pixel_for_nn",
+                                               "Resize that aligns corners of no whole extent",
+                                               "Softmax over several axes",
+                                               "a reduction over no axis"};
   const auto backend = find_backend("reference").make({});
   std::set<std::string> refused;
   std::size_t written = 0;
@@ -162,12 +163,12 @@ TEST(Export, EveryKindOfLayerIsWrittenOrNamed) {
       refused.insert(text.substr(begin, text.find(" (", begin) - begin));
       continue;
     }
-    const Model read = again(each.model);
-    expect_same_ends(each.model, read);
+    const Model read = written_and_read(each.model);
+    expect_same_inputs_and_outputs(each.model, read);
     expect_near(computed(read, *backend), computed(each.model, *backend));
     ++written;
   }
-  EXPECT_EQ(refused, unwritten);
+  EXPECT_EQ(refused, inexpressible);
   EXPECT_GT(written, 250u);
 }
 
@@ -175,7 +176,7 @@ TEST(Export, ImportedFilesKeepTheirNamesExtentsAndWeights) {
   OnnxBuilder b;
   b.input("x", {2, 3, 4, 4});
   b.floats("w", {5, 3, 1, 1}, std::vector<float>(15, 0.3f));
-  b.node("Conv", {"x", "w"}, "y").set_name("scores");  // as an output is called
+  b.node("Conv", {"x", "w"}, "y").set_name("scores");  // the name of an output
   b.node("GlobalAveragePool", {"y"}, "mean");
   b.node("Flatten", {"mean"}, "row");
   b.floats("m", {5, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
@@ -185,22 +186,22 @@ TEST(Export, ImportedFilesKeepTheirNamesExtentsAndWeights) {
   for (const char* name : {"scores", "features", "twin"}) b.output(name);
   const Model model = onnx::import_model(b.write());
   EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{2, 3}));
-  const Model read = again(model);
-  expect_same_ends(model, read);
+  const Model read = written_and_read(model);
+  expect_same_inputs_and_outputs(model, read);
   const auto backend = find_backend("reference").make({});
   expect_same_bits(computed(read, *backend), computed(model, *backend));
 }
 
-TEST(Export, NodesAreNotCalledAsTheirOutputs) {
+TEST(Export, NodesAreNotNamedAsTheirOutputs) {
   OnnxBuilder b;
   b.input("picture", {2, 3, 4, 4});
   b.floats("m", {3, 2}, std::vector<float>(6, 0.3f));
   b.node("GlobalAveragePool", {"picture"}, "mean");
   b.node("Flatten", {"mean"}, "row");
-  b.node("MatMul", {"row", "m"}, "scores");  // a node without a name, and one more behind it
+  b.node("MatMul", {"row", "m"}, "scores");  // a node without a name, and one more after it
   b.output("scores");
   const Model model = onnx::import_model(b.write());
-  expect_same_ends(model, again(model));
+  expect_same_inputs_and_outputs(model, written_and_read(model));
   EXPECT_EQ(model.named_input().name, "picture");
 }
 
@@ -212,8 +213,8 @@ TEST(Export, InputsOfOtherRanks) {
   b.node("Sigmoid", {"y"}, "z");
   b.output("z");
   const Model model = onnx::import_model(b.write());
-  const Model read = again(model);
-  expect_same_ends(model, read);
+  const Model read = written_and_read(model);
+  expect_same_inputs_and_outputs(model, read);
   const auto backend = find_backend("reference").make({});
   expect_same_bits(computed(read, *backend), computed(model, *backend));
 }

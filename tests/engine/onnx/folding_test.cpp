@@ -1,5 +1,5 @@
-// Scales, shifts and padding become part of the convolutions and pools beside them where that
-// computes the same, and only there.
+// Scales, shifts and padding are folded into adjacent convolutions and pools where that computes
+// the same, and only there.
 
 #include <limits>
 
@@ -18,7 +18,7 @@ std::string conv(Net& n, const std::string& x, std::int64_t out, std::int64_t in
   return y;
 }
 
-/// By each function of a constant in turn, a channel or all at once.
+/// Applies each function of a constant in turn, with a value per channel or one for all.
 std::string scaled(Net& n, std::string y, std::int64_t channels) {
   y = n.op("Mul", {y, n.drawn({1, channels, 1, 1})});
   y = n.op("Add", {n.drawn({channels, 1, 1}), y});
@@ -27,7 +27,7 @@ std::string scaled(Net& n, std::string y, std::int64_t channels) {
   return n.op("Sub", {y, n.constant({1}, {0.5f})});
 }
 
-TEST(Folding, ScalesAndShiftsGoIntoTheConvolutionInFront) {
+TEST(Folding, ScalesAndShiftsGoIntoTheConvolutionBefore) {
   for (const std::int64_t groups : {1, 2, 6}) {
     Net net(kImage);
     scaled(net, conv(net, "x", 12, 6, groups, 1), 12);
@@ -44,7 +44,7 @@ TEST(Folding, ScalesAndShiftsGoIntoTheConvolutionInFront) {
   expect_read_as(rows, {"Conv"}, "a product of matrices");
 }
 
-TEST(Folding, WhatIsNoScaleOfChannelsStaysBehindTheConvolution) {
+TEST(Folding, OtherFunctionsStayAfterTheConvolution) {
   const auto left = [](const char* what, auto&& write) {
     Net net(kImage);
     const std::string y = conv(net, "x", 6, 6, 1, 1);
@@ -60,14 +60,14 @@ TEST(Folding, WhatIsNoScaleOfChannelsStaysBehindTheConvolution) {
   });
 }
 
-TEST(Folding, ScalesGoIntoTheConvolutionBehind) {
+TEST(Folding, ScalesGoIntoTheConvolutionAfter) {
   for (const std::int64_t groups : {1, 2, 6}) {
     Net net(kImage);
     const std::string centred = net.op("Sub", {"x", net.drawn(kChannels)});
     conv(net, net.op("Div", {centred, net.drawn(kChannels)}), 12, 6, groups, 0);
     expect_read_as(net, {"Conv"}, std::to_string(groups) + " groups");
   }
-  // In the padding are zeros, and not what is added: the factor goes, the summand stays.
+  // The padding holds zeros and not the shift: the factor is folded, the shift stays.
   Net padded(kImage);
   const std::string centred = padded.op("Sub", {"x", padded.drawn(kChannels)});
   conv(padded, padded.op("Div", {centred, padded.drawn(kChannels)}), 12, 6, 1, 1);
@@ -99,7 +99,7 @@ std::string pool(Net& n, const std::string& type, const std::string& x,
 
 const std::vector<std::int64_t> kUneven{0, 0, 0, 1, 0, 0, 1, 2};
 
-TEST(Folding, PaddingGoesIntoWhatReadsIt) {
+TEST(Folding, PaddingGoesIntoItsConsumers) {
   Net convolution(kImage);
   conv(convolution, padded(convolution, "x", kUneven, 0), 4, 6, 1, 1);
   expect_read_as(convolution, {"Conv"}, "a convolution");
@@ -120,16 +120,16 @@ TEST(Folding, PaddingGoesIntoWhatReadsIt) {
   const std::string wide = padded(both, "x", kUneven, 0);
   const std::string a = pool(both, "AveragePool", wide), b = pool(both, "AveragePool", wide);
   both.op("Add", {a, b});
-  expect_read_as(both, {"AveragePool", "AveragePool", "Sum"}, "two readers");
+  expect_read_as(both, {"AveragePool", "AveragePool", "Sum"}, "two consumers");
 }
 
-TEST(Folding, PaddingStaysWhereAPoolsIsAnother) {
+TEST(Folding, PaddingStaysWhereAPoolWouldComputeSomethingElse) {
   const auto left = [](const char* what, auto&& write) {
     Net net(kImage);
     write(net);
     expect_read_as_written(net, what);
   };
-  left("zeros beside negative values",
+  left("zeros next to negative values",
        [](Net& n) { pool(n, "MaxPool", padded(n, "x", kUneven, 0)); });
   left("another value",
        [](Net& n) { pool(n, "MaxPool", padded(n, n.op("Relu", {"x"}), kUneven, 0.5f)); });
@@ -151,7 +151,7 @@ TEST(Folding, PaddingStaysWhereAPoolsIsAnother) {
   });
 }
 
-// A last window that begins in what is padded behind would be left out.
+// A last window that begins in the padding at the end would be left out.
 TEST(Folding, PaddingStaysWhereAWindowWouldBeLeftOut) {
   Net net({1, 2, 4, 4});
   const std::string y = padded(net, "x", {0, 0, 0, 0, 0, 0, 1, 1}, 0);

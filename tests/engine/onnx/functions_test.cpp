@@ -1,5 +1,5 @@
 // Functions and normalizations that files write out are read as one layer, in all the orders in
-// which exporters write them, and compute the same; what is nearly one of them is left alone.
+// which exporters write them, and compute the same. Patterns that differ slightly are left alone.
 
 #include "engine/onnx/written_out.h"
 
@@ -111,7 +111,7 @@ TEST(WrittenOut, HardGatesAreOneLayer) {
   read("sigmoid", "Silu", [&](Net& n) { n.op("Mul", {n.op("Sigmoid", {"x"}), "x"}); });
 }
 
-TEST(WrittenOut, WhatIsNearlyAFunctionIsLeftAlone) {
+TEST(WrittenOut, PatternsThatDifferFromAFunctionAreLeftAlone) {
   const auto left = [](const char* what, auto&& write) {
     Net net({1, 6, 5, 7});
     write(net);
@@ -150,7 +150,7 @@ TEST(WrittenOut, WhatIsNearlyAFunctionIsLeftAlone) {
   left("another HardSigmoid", [&](Net& n) { n.op("Mul", {"x", n.op("HardSigmoid", {"x"})}); });
 }
 
-TEST(WrittenOut, WhatOthersReadStays) {
+TEST(WrittenOut, TensorsWithOtherConsumersStay) {
   Net net({1, 6, 5, 7});
   const std::string gate = net.op("Sigmoid", {"x"});
   const std::string silu = net.op("Mul", {"x", gate});
@@ -159,7 +159,7 @@ TEST(WrittenOut, WhatOthersReadStays) {
   EXPECT_EQ(layers_of(onnx::import_model(net.write())), (Layers{"Sigmoid", "Mul", "Sin", "Mul"}));
 }
 
-/// What PyTorch writes before opset 17, up to the quotient.
+/// The tensors of a LayerNorm that PyTorch writes before opset 17, up to the quotient.
 struct Normalized {
   std::string mean, difference, square, variance, quotient;
 };
@@ -202,7 +202,7 @@ TEST(WrittenOut, LayerNormIsOneLayer) {
   });
 }
 
-// ConvNeXt and Swin: the channels of images, which lie innermost already.
+// ConvNeXt and Swin normalize the channels of images, which are innermost already.
 TEST(WrittenOut, LayerNormOfChannelsMovesNothing) {
   Net net({2, 6, 3, 4});
   const std::string last = net.op("Transpose", {"x"}, "perm", {0, 2, 3, 1});
@@ -218,7 +218,7 @@ TEST(WrittenOut, LayerNormOfChannelsMovesNothing) {
   EXPECT_EQ(layers_of(onnx::import_model(newer.write())).front(), "Normalization");
 }
 
-TEST(WrittenOut, WhatIsNearlyLayerNormIsLeftAlone) {
+TEST(WrittenOut, PatternsThatDifferFromLayerNormAreLeftAlone) {
   const auto left = [](const char* what, auto&& write) {
     Net net({2, 5, 8});
     write(net);
@@ -247,7 +247,7 @@ TEST(WrittenOut, WhatIsNearlyLayerNormIsLeftAlone) {
     const Normalized names = normalized(n, "x", {2}, {2});
     n.op("Add", {names.quotient, names.variance});
   });
-  // A scale that makes the output larger is no parameter.
+  // A scale that broadcasts the output is no parameter.
   Net net({1, 1, 8});
   net.op("Mul", {normalized(net, "x", {2}, {2}).quotient, net.drawn({5, 8})});
   expect_read_as(net, {"Normalization", "Mul"}, "a scale of more rows");

@@ -43,7 +43,7 @@ std::optional<OnnxValues> floats_of(const proto::TensorProto& tensor) {
   return result;
 }
 
-/// An output of other floating-point numbers, which are computed as fp32.
+/// Converts an output of any floating-point type to fp32.
 std::optional<OnnxValues> widened(const proto::TensorProto& tensor) {
   if (tensor.data_type() == proto::TensorProto::DOUBLE) {
     OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-/// ONNX's own test cases (libonnx-testdata): a node or a small network, its inputs and what it
-/// gives.
+/// ONNX's own test cases (libonnx-testdata): a node or a small network, its inputs and its outputs.
 namespace hios::test {
 
 struct OnnxValues {
@@ -14,7 +13,7 @@ struct OnnxValues {
   std::vector<float> values;  ///< row-major
 };
 
-/// A case with one input of fp32 of at most four dimensions. Further inputs stand as initializers.
+/// A case with one fp32 input of at most four dimensions. Further inputs become initializers.
 struct OnnxCase {
   std::string name;
   std::string model;  ///< the file's bytes
@@ -22,8 +21,8 @@ struct OnnxCase {
   std::vector<OnnxValues> outputs;
 };
 
-/// All cases below a folder, by name. Cases whose outputs are no floating-point numbers, or
-/// sequences, keep their models, with no outputs: they must be refused.
+/// Returns all cases below a folder, by name. Cases whose outputs are no floating-point numbers, or
+/// sequences, have no outputs here: their models must be refused.
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder);
 
 }  // namespace hios::test

@@ -1,5 +1,5 @@
-// ONNX's own cases for single operators: each is computed right, or refused in a line that names
-// the operator; none is wrong. Rank by rank the same is shown elsewhere: here one rank computes.
+// ONNX's own cases for single operators: each is computed correctly, or refused in a line that
+// names the operator. One rank computes; tests/cli/programs/onnx_test.cpp runs files on several.
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@
 namespace hios::test {
 namespace {
 
-constexpr std::size_t kLeastRight = 250;
+constexpr std::size_t kFewestCorrect = 250;
 
-/// The case's input, in the order of memory.
+/// The case's input, in the order of memory (NHWC).
 class GivenInput final : public TensorSource {
  public:
   explicit GivenInput(const OnnxValues& values) : values_(values) {}
@@ -52,7 +52,7 @@ class GivenInput final : public TensorSource {
   SeededSource seeded_{0};
 };
 
-/// From memory into row-major order.
+/// Returns values in row-major order.
 std::vector<float> row_major(const std::vector<float>& memory,
                              const std::vector<std::int64_t>& dims) {
   if (dims.size() != 4) return memory;
@@ -66,7 +66,7 @@ std::vector<float> row_major(const std::vector<float>& memory,
   return result;
 }
 
-/// Empty: alike. Else what differs.
+/// Returns the first difference; empty if there is none.
 std::string difference(const std::vector<float>& got, const std::vector<float>& wanted) {
   if (got.size() != wanted.size()) return "another number of values";
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -96,12 +96,12 @@ std::string run(const OnnxCase& the_case, const Model& model, Backend& backend) 
 
 class OnnxNodes : public testing::TestWithParam<std::string> {};
 
-TEST_P(OnnxNodes, AreRightOrRefused) {
+TEST_P(OnnxNodes, AreCorrectOrRefused) {
   const std::vector<OnnxCase> cases = onnx_cases(HIOS_ONNX_TESTDATA "/node");
   ASSERT_GT(cases.size(), 300u) << "libonnx-testdata is not what it was";
   const auto backend = find_backend(GetParam()).make({});
   TemporaryFolder folder;
-  std::size_t right = 0;
+  std::size_t correct = 0;
   std::map<std::string, int> refused;
   for (const OnnxCase& each : cases) {
     SCOPED_TRACE(each.name);
@@ -109,21 +109,22 @@ TEST_P(OnnxNodes, AreRightOrRefused) {
     std::ofstream(file, std::ios::binary) << each.model;
     try {
       const Model model = onnx::import_model(file);
-      const std::string wrong = each.outputs.empty()
-                                    ? "gives other than floating-point numbers, which was not seen"
-                                    : run(each, model, *backend);
+      const std::string wrong =
+          each.outputs.empty()
+              ? "has outputs that are no floating-point numbers, and was not refused"
+              : run(each, model, *backend);
       EXPECT_EQ(wrong, "");
-      if (wrong.empty()) ++right;
+      if (wrong.empty()) ++correct;
     } catch (const InputError& error) {
       const std::string text = error.what();
       EXPECT_NE(text.find("model.onnx"), std::string::npos) << text;
       ++refused[text.substr(text.find("model.onnx") + 12)];
     }
   }
-  std::printf("%s: %zu cases, %zu right, %zu refused\n", GetParam().c_str(), cases.size(), right,
-              cases.size() - right);
+  std::printf("%s: %zu cases, %zu correct, %zu refused\n", GetParam().c_str(), cases.size(),
+              correct, cases.size() - correct);
   for (const auto& [text, count] : refused) std::printf("  %d x %s\n", count, text.c_str());
-  EXPECT_GE(right, kLeastRight);
+  EXPECT_GE(correct, kFewestCorrect);
 }
 
 std::vector<std::string> host_backends() {

@@ -13,14 +13,14 @@
 #include "hios/onnx/read/import.h"
 #include "support/layers/onnx_builder.h"
 
-/// Networks that write out what one layer can do, computed as they are read and as they are
+/// Networks that write out the function of one layer, computed as they are read and as they are
 /// written.
 namespace hios::test {
 
 using Layers = std::vector<std::string>;
 using Names = std::vector<std::string>;
 
-/// One input "x"; nodes and constants are named as they come.
+/// A network with one input "x"; nodes and constants are numbered.
 class Net : public OnnxBuilder {
  public:
   explicit Net(const std::vector<std::int64_t>& dims) { input("x", dims); }
@@ -47,7 +47,7 @@ class Net : public OnnxBuilder {
     floats(name, dims, values);
     return name;
   }
-  /// Drawn, far enough from 0 to be divided by.
+  /// Adds a constant of random values, far enough from 0 to be divided by.
   std::string drawn(const std::vector<std::int64_t>& dims) {
     std::size_t count = 1;
     for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
@@ -72,7 +72,7 @@ inline Layers layers_of(const Model& model) {
   return result;
 }
 
-/// An input whose values reach the flat ends of the functions that are recognised.
+/// An input whose values reach the flat ends of the recognised functions.
 class WideInput final : public TensorSource {
  public:
   void weights(const Model& model, const Layer& layer, std::span<float> out) override {
@@ -90,7 +90,7 @@ class WideInput final : public TensorSource {
   SeededSource seeded_{0};
 };
 
-/// The file's first output by the reference backend.
+/// Returns the model's first output, computed by the reference backend.
 inline std::vector<float> first_output(const Model& model) {
   const CoarseGraph coarse = coarsen(model);
   const auto backend = find_backend("reference").make({});
@@ -100,7 +100,7 @@ inline std::vector<float> first_output(const Model& model) {
   return run.output(*coarse.producer(model.named_outputs().front().tensor));
 }
 
-/// With every value an output, none may vanish: computed as it is written.
+/// Reads the network with every value as an output, so that no pass can change it.
 inline Model as_written(Net& net) {
   for (const auto& node : net.graph().node()) {
     if (node.output(0) != net.graph().output(0).name()) net.output(node.output(0));
@@ -108,14 +108,15 @@ inline Model as_written(Net& net) {
   return onnx::import_model(net.write());
 }
 
-/// The net's last value is its output, its layers are these, and it computes what is written.
+/// Expects that the network, whose last value becomes its output, is read as these layers and
+/// computes the same as written.
 inline void expect_read_as(Net& net, const Layers& wanted, const std::string& what) {
   SCOPED_TRACE(what);
   net.output(net.last().output(0));
   const Model read = onnx::import_model(net.write());
   EXPECT_EQ(layers_of(read), wanted);
   const Model written = as_written(net);
-  EXPECT_GT(written.layers().size(), wanted.size()) << "what it is compared with is the same";
+  EXPECT_GT(written.layers().size(), wanted.size()) << "the network as written has the same layers";
   const std::vector<float> got = first_output(read), expected = first_output(written);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -124,7 +125,7 @@ inline void expect_read_as(Net& net, const Layers& wanted, const std::string& wh
   }
 }
 
-/// Nothing in it is taken for something else.
+/// Expects that no pass changes the network.
 inline void expect_read_as_written(Net& net, const std::string& what) {
   SCOPED_TRACE(what);
   net.output(net.last().output(0));

@@ -1,4 +1,4 @@
-// What ONNX files become.
+// Models that ONNX files become.
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/graph/fusion/coarsen.h"
+#include "hios/onnx/operators/registry.h"
 #include "hios/onnx/read/import.h"
-#include "hios/onnx/read/layer_emitter.h"
 #include "support/layers/onnx_builder.h"
 
 namespace hios::onnx {
@@ -40,7 +40,7 @@ TEST(Import, KeepsNamesWeightsAndOutputs) {
   ASSERT_EQ(model.named_outputs().size(), 2u);
   EXPECT_EQ(model.named_outputs()[1].name, "z");
   EXPECT_EQ(model.named_outputs()[1].dims, (std::vector<std::int64_t>{1, 4, 8, 8}));
-  // What others read stays an operator of its own where it is an output.
+  // A tensor with consumers that is also an output stays an operator of its own.
   const CoarseGraph coarse = coarsen(model);
   EXPECT_EQ(coarse.graph.size(), 2u);
   EXPECT_TRUE(coarse.is_output(OpId(0)));
@@ -69,11 +69,11 @@ TEST(Import, FoldsBatchNormalizationIntoTheConvolution) {
   EXPECT_EQ(values.bias, (std::vector<float>{0, 0, 0, -7}));
 }
 
-TEST(Import, WhatOnlyMovesValuesCostsNothingUntilItMust) {
+TEST(Import, OperatorsThatRearrangeValuesAreViewsUntilAMoveIsNeeded) {
   OnnxBuilder b;
   small_net(b);
   b.graph().clear_output();
-  // A channel shuffle: five dimensions, two of them exchanged. One Move in all.
+  // A channel shuffle: five dimensions, two of them exchanged. One Move in total.
   b.integers("apart", {1, 2, 2, 8, 8});
   b.integers("together", {1, 4, 8, 8});
   b.node("Reshape", {"y", "apart"}, "five");
@@ -81,7 +81,7 @@ TEST(Import, WhatOnlyMovesValuesCostsNothingUntilItMust) {
                          std::vector<std::int64_t>{0, 2, 1, 3, 4});
   b.node("Reshape", {"turned", "together"}, "shuffled");
   b.node("Relu", {"shuffled"}, "r");
-  // The mean over the image, as a matrix: no Move at all.
+  // The mean over the image, as a matrix: no Move.
   b.node("GlobalAveragePool", {"r"}, "mean");
   b.node("Flatten", {"mean"}, "row");
   b.floats("m", {4, 5}, std::vector<float>(20, 1));
@@ -92,7 +92,7 @@ TEST(Import, WhatOnlyMovesValuesCostsNothingUntilItMust) {
   EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{1, 5}));
 }
 
-TEST(Import, KnownValuesAreFolded) {
+TEST(Import, ConstantsAreFolded) {
   OnnxBuilder b;
   small_net(b);
   b.graph().clear_output();
@@ -118,7 +118,7 @@ TEST(Import, GatesBecomeOneLayer) {
   EXPECT_EQ(types(import_model(b.write())), (Types{"Conv", "Silu"}));
 }
 
-TEST(Import, ReadsDataBesideTheFile) {
+TEST(Import, ReadsExternalData) {
   OnnxBuilder b;
   small_net(b);
   auto& tensor = *b.graph().mutable_initializer(0);
@@ -150,7 +150,7 @@ TEST(Import, OpenExtentsAreGivenByName) {
   const std::string file = b.write();
   try {
     import_model(file);
-    FAIL() << "an open extent was made up";
+    FAIL() << "an open extent got a value";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("leaves extents open: c"), std::string::npos);
     EXPECT_EQ(error.need(), Need(need::OpenDimensions{{"c"}}));

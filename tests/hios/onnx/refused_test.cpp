@@ -1,5 +1,5 @@
-// ONNX files that are refused: a line that names file and place, before anything is opened that
-// lies outside the model's folder.
+// Refused ONNX files: the error is one line that names the file and the node or tensor, and nothing
+// outside the model's folder is opened.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -80,26 +80,26 @@ const std::vector<BadFile>& bad_files() {
        },
        "cannot be"},
       {"MissingValue", [](auto& b) { small_net(b), b.node("Relu", {"nowhere"}, "z"); },
-       "node 'Relu_of_z' (Relu): reads 'nowhere', which nothing before it makes"},
+       "node 'Relu_of_z' (Relu): reads 'nowhere', which no node before it computes"},
       {"Cycle",
        [](auto& b) {
          small_net(b);
          b.node("Add", {"y", "q"}, "p");
          b.node("Relu", {"p"}, "q");
        },
-       "reads 'q', which nothing before it makes"},
-      {"MadeTwice", [](auto& b) { small_net(b), b.node("Relu", {"x"}, "y"); },
-       "the value 'y' is made twice"},
-      {"MadeAgainAfterItsLastUse",
+       "reads 'q', which no node before it computes"},
+      {"ComputedTwice", [](auto& b) { small_net(b), b.node("Relu", {"x"}, "y"); },
+       "the value 'y' is computed twice"},
+      {"ComputedAgainAfterItsLastUse",
        [](auto& b) {
          small_net(b);
          b.node("Relu", {"y"}, "z");
          b.node("Relu", {"z"}, "w");
        },
-       "the value 'w' is made twice"},
+       "the value 'w' is computed twice"},
       {"NoOutput", [](auto& b) { small_net(b), b.graph().clear_output(); }, "has no output"},
       {"OutputOfNothing", [](auto& b) { small_net(b), b.output("z"); },
-       "the output 'z' is made by nothing"},
+       "the output 'z' is computed by no node"},
       {"FewValues", [](auto& b) { small_net(b), b.graph().mutable_initializer(0)->add_dims(2); },
        "tensor 'w' has 12 values where its dimensions say 24"},
       {"NegativeDims",
@@ -156,7 +156,7 @@ const std::vector<BadFile>& bad_files() {
          b.node("Add", {"zeros", "zeros"}, "more");
        },
        "would make a constant of 1099511627776 values"},
-      {"RangeWithoutEnd",
+      {"RangeOfTooMany",
        [](auto& b) {
          small_net(b);
          b.integers("zero", {0}), b.integers("one", {1}), b.integers("end", {INT64_MAX});
@@ -167,7 +167,7 @@ const std::vector<BadFile>& bad_files() {
        "lies outside the model's folder"},
       {"DataAbove", [](auto& b) { external(b, "data/../../secret"); },
        "lies outside the model's folder"},
-      {"DataBehindAZero", [](auto& b) { external(b, std::string("..\0/..\0/etc/passwd", 19)); },
+      {"DataAfterAZeroByte", [](auto& b) { external(b, std::string("..\0/..\0/etc/passwd", 19)); },
        "lies outside the model's folder"},
       {"ConcatOfOthers",
        [](auto& b) {
@@ -197,7 +197,7 @@ const std::vector<BadFile>& bad_files() {
          b.node("Split", {"y"}, "part").clear_output();
        },
        "has no output"},
-      {"PadsBelowAll",
+      {"PadsOutOfRange",
        [](auto& b) {
          small_net(b);
          b.integers("pads", {0, 0, INT64_MIN, 0, 0, 0, INT64_MIN, 0});
@@ -211,7 +211,7 @@ const std::vector<BadFile>& bad_files() {
          for (int i = 0; i < 5; ++i)
            b.node("Range", {"zero", "end", "one"}, "r" + std::to_string(i));
        },
-       "is one constant too many"},
+       "is one folded constant too many"},
       {"ScaleOfMoreDimensions",
        [](auto& b) {
          small_net(b);
@@ -295,7 +295,7 @@ TEST(ImportRefuses, FilesThatAreNone) {
   const std::string whole = b.model.SerializeAsString();
   std::vector<std::string> bad = {"", "noise \x01\x02\xff", whole.substr(0, whole.size() / 2),
                                   std::string(100'000, '\x0a')};
-  // Graphs in attributes of nodes of graphs, a thousand deep.
+  // Graphs in attributes of nodes of graphs, a thousand levels deep.
   proto::GraphProto deep;
   for (int i = 0; i < 1000; ++i) {
     proto::GraphProto around;

@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "hios/onnx/draft.h"
-#include "hios/onnx/read/file.h"
+#include "hios/onnx/model_file.h"
 
 namespace hios::onnx {
 
-/// One node of the file as its operator sees it: attributes and inputs by their names and places,
-/// every message with the node's name.
+/// A node of the file: its attributes by name, its inputs by index. Every error names the node.
 class Node {
  public:
-  /// `inputs`: null where an optional one is left out. Refers to its arguments.
+  /// `inputs`: null for an optional input that is absent. Refers to its arguments.
   Node(ModelFile& file, proto::NodeProto& node, std::int64_t opset, std::string name,
        std::vector<const View*> inputs)
       : file_(file),
@@ -24,7 +23,7 @@ class Node {
         inputs_(std::move(inputs)) {}
 
   const std::string& type() const { return node_.op_type(); }
-  /// As the file calls it, made unique: what its layer is called.
+  /// The node's name, made unique: the name of its layer.
   const std::string& name() const { return name_; }
   std::int64_t opset() const { return opset_; }
   bool widens_halves() const { return file_.widens_halves(); }
@@ -36,21 +35,23 @@ class Node {
   }
   bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
   const View& input(std::size_t i) const;
-  /// Of a constant input.
+  // The values of a constant input. Fail for an input that is not constant.
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;
 
+  // Attributes; `or_else` is the default.
   bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
   std::int64_t integer(std::string_view attribute, std::int64_t or_else) const;
   float number(std::string_view attribute, float or_else) const;
   std::string text(std::string_view attribute, std::string_view or_else) const;
   std::optional<std::vector<std::int64_t>> integer_list(std::string_view attribute) const;
   std::optional<std::vector<float>> number_list(std::string_view attribute) const;
-  /// Of a tensor: its values and dims.
+  /// Returns the values and dims of a tensor attribute.
   std::optional<View> tensor(std::string_view attribute) const;
-  /// An axis as ONNX counts them, from the end where negative.
+  /// Returns the index of an axis; ONNX counts negative axes from the end. Fails outside the rank.
   std::size_t axis(std::int64_t axis, std::size_t rank) const;
 
+  /// Throws InputError that names file, node and operator.
   [[noreturn]] void fail(const std::string& message) const;
 
  private:

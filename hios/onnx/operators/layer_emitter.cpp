@@ -1,4 +1,4 @@
-#include "hios/onnx/read/layer_emitter.h"
+#include "hios/onnx/operators/layer_emitter.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,8 +8,8 @@
 namespace hios::onnx {
 namespace {
 
-/// Extents in the order of memory; more than four become four: the first, those in between as one,
-/// the last two.
+/// Returns extents in this order of axes. More than four become four: the first, the product of
+/// those between, and the last two.
 Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
   Dims extents;
   for (const std::size_t axis : order) extents.push_back(dims[axis]);
@@ -20,7 +20,7 @@ Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
   return {extents.front(), between, last[0], last[1]};
 }
 
-/// The loops of a Move: neighbours that can be walked as one are one.
+/// Returns the loops of a Move, adjacent axes merged where one loop can walk them.
 std::vector<Move::Dimension> loops_of(const View& view, std::span<const std::size_t> order) {
   std::vector<Move::Dimension> loops;
   for (const std::size_t axis : order) {
@@ -38,10 +38,10 @@ std::vector<Move::Dimension> loops_of(const View& view, std::span<const std::siz
 
 }  // namespace
 
-DraftId LayerEmitter::add(const LayerKind& kind, const std::vector<Placed>& inputs,
+DraftId LayerEmitter::add(const LayerKind& kind, const std::vector<LayerInput>& inputs,
                           ModelWeights::Values parameters, bool affine) {
   DraftLayer layer;
-  // The first that computes is called as the node is.
+  // The first layer that is not a Move has the node's name.
   if (std::holds_alternative<Move>(kind)) {
     layer.name = draft_.unique(node_.name() + ".move");
   } else {
@@ -51,7 +51,7 @@ DraftId LayerEmitter::add(const LayerKind& kind, const std::vector<Placed>& inpu
   layer.kind = kind;
   layer.affine = affine;
   layer.parameters = std::move(parameters);
-  for (const Placed& input : inputs) {
+  for (const LayerInput& input : inputs) {
     layer.inputs.push_back(input.tensor);
     layer.input_shapes.push_back(input.shape);
   }
@@ -79,27 +79,27 @@ View LayerEmitter::dense(const View& view, std::span<const std::size_t> order) {
   return dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
 }
 
-Placed LayerEmitter::place(const View& view, std::span<const std::size_t> order) {
+LayerInput LayerEmitter::input(const View& view, std::span<const std::size_t> order) {
   if (view.is_constant()) fail("computes on a constant where a tensor is needed");
   return {dense(view, order).tensor(), shape_of(extents_in(view.dims, order))};
 }
 
-Placed LayerEmitter::place_anyhow(const View& view, View& as) {
+LayerInput LayerEmitter::input_in_any_order(const View& view, View& read) {
   if (view.is_constant()) fail("computes on a constant where a tensor is needed");
-  as = dense_order(view, draft_.size(view.tensor())) ? view : dense(view);
-  return {as.tensor(), draft_.tensors[as.tensor().index()].shape};
+  read = dense_order(view, draft_.size(view.tensor())) ? view : dense(view);
+  return {read.tensor(), draft_.tensors[read.tensor().index()].shape};
 }
 
-Placed LayerEmitter::image(const View& view) {
+LayerInput LayerEmitter::image(const View& view) {
   if (view.rank() != 4) {
     fail("takes images (four dimensions), not " + std::to_string(view.rank()) + " dimensions");
   }
-  return place(view, memory_order(4));
+  return input(view, memory_order(4));
 }
 
-View LayerEmitter::emit(const LayerKind& kind, const std::vector<Placed>& inputs, const Dims& dims,
-                        std::span<const std::size_t> order, ModelWeights::Values parameters,
-                        bool affine) {
+View LayerEmitter::emit(const LayerKind& kind, const std::vector<LayerInput>& inputs,
+                        const Dims& dims, std::span<const std::size_t> order,
+                        ModelWeights::Values parameters, bool affine) {
   const DraftId made = add(kind, inputs, std::move(parameters), affine);
   if (draft_.size(made) != elements(dims)) {
     fail("makes " + draft_.tensors[made.index()].shape.to_string() + " where " +
@@ -108,8 +108,8 @@ View LayerEmitter::emit(const LayerKind& kind, const std::vector<Placed>& inputs
   return dense_view(made, dims, order);
 }
 
-View LayerEmitter::emit_like(const View& as, const LayerKind& kind, const Placed& input) {
-  View result = as;
+View LayerEmitter::emit_like(const View& read, const LayerKind& kind, const LayerInput& input) {
+  View result = read;
   result.base = add(kind, {input}, {}, false);
   return result;
 }

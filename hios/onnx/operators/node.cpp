@@ -1,4 +1,4 @@
-#include "hios/onnx/read/node.h"
+#include "hios/onnx/operators/node.h"
 
 #include "hios/base/error.h"
 
@@ -13,7 +13,7 @@ std::vector<std::int64_t> Node::integers(std::size_t i) const {
   const View& view = input(i);
   if (!view.is_constant()) {
     fail("its input " + std::to_string(i + 1) +
-         " must be known before anything is computed, and depends on the model's input");
+         " must be a constant, and depends on the model's input");
   }
   return integers_of(view);
 }
@@ -38,7 +38,7 @@ proto::AttributeProto* Node::find(std::string_view attribute,
   if (!found->ref_attr_name().empty()) {
     fail("its attribute " + std::string(attribute) + " belongs to a function, which is not read");
   }
-  // Old files leave the type out.
+  // Files of old IR versions omit the type.
   if (found->type() != type && found->type() != proto::AttributeProto::UNDEFINED) {
     fail("its attribute " + std::string(attribute) + " is of another type than it should be");
   }

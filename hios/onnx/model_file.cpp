@@ -1,4 +1,4 @@
-#include "hios/onnx/read/file.h"
+#include "hios/onnx/model_file.h"
 
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -11,6 +11,7 @@
 #include <span>
 
 #include "hios/base/error.h"
+#include "hios/base/files/descriptor.h"
 #include "hios/base/need.h"
 #include "hios/base/numbers/half.h"
 
@@ -19,32 +20,21 @@ namespace {
 
 constexpr int kMaxNesting = 100;
 
-/// A file that is open; closed at the end.
-class OpenFile {
- public:
-  /// Where it is not a regular file, or cannot be opened, is_regular() is false. Waits for nothing.
-  OpenFile(int folder, const std::string& name, int flags)
-      : number_(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)) {
-    if (number_ < 0 || fstat(number_, &status_) != 0) status_.st_mode = 0;
-  }
-  ~OpenFile() {
-    if (number_ >= 0) close(number_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int number() const { return number_; }
-  bool is_regular() const { return S_ISREG(status_.st_mode); }
-  bool is_folder() const { return S_ISDIR(status_.st_mode); }
-  Bytes size() const { return static_cast<Bytes>(status_.st_size); }
+/// Opens a file of a folder for reading. O_NONBLOCK: opening a named pipe must not block.
+Descriptor open_in(int folder, const std::string& name, int flags) {
+  return Descriptor(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+}
 
- private:
-  int number_;
-  struct stat status_ {};
-};
+/// Returns the size of a regular file; empty for anything else.
+std::optional<Bytes> regular_size(const Descriptor& file) {
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return static_cast<Bytes>(status.st_size);
+}
 
-bool read_at(int file, std::size_t offset, std::span<char> to) {
+bool read_at(const Descriptor& file, std::size_t offset, std::span<char> to) {
   while (!to.empty()) {
-    const ssize_t got = pread(file, to.data(), to.size(), static_cast<off_t>(offset));
+    const ssize_t got = pread(file.get(), to.data(), to.size(), static_cast<off_t>(offset));
     if (got <= 0) return false;
     to = to.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::size_t>(got);
@@ -80,7 +70,7 @@ Constant::Type kind_of(int type) {
   }
 }
 
-/// From bytes in the machine's (little-endian) order.
+/// Converts raw values, little-endian as this machine is.
 void from_bytes(const std::string& bytes, int type, Constant& to) {
   switch (type) {
     case proto::TensorProto::FLOAT:
@@ -118,7 +108,8 @@ void from_bytes(const std::string& bytes, int type, Constant& to) {
   }
 }
 
-/// From the lists of numbers in which a message may hold them instead; false: not as many.
+/// Converts the values of the message's typed lists, the other form of a tensor. Returns false if
+/// the list of its type has another length.
 bool from_lists(const proto::TensorProto& tensor, Constant& to) {
   const auto take = [](const auto& list, auto& values, auto&& convert) {
     if (static_cast<std::size_t>(list.size()) != values.size()) return false;
@@ -152,7 +143,7 @@ bool from_lists(const proto::TensorProto& tensor, Constant& to) {
   }
 }
 
-/// Gives the memory of the tensor's values back: cleared fields would keep it.
+/// Frees the memory of the tensor's values; clearing the fields would keep it.
 void release(proto::TensorProto& tensor) {
   const std::unique_ptr<std::string> raw(tensor.release_raw_data());
   google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
@@ -160,12 +151,12 @@ void release(proto::TensorProto& tensor) {
   google::protobuf::RepeatedField<std::int32_t>().Swap(tensor.mutable_int32_data());
 }
 
-/// A name below the folder: no "..", not from the root.
+/// Returns true if a path stays below its folder: relative, without "..".
 bool stays_inside(const std::filesystem::path& path) {
   if (path.empty() || path.is_absolute()) return false;
-  if (path.native().find('\0') != std::string::npos) return false;  // where the kernel would cut it
-  for (const auto& part : path) {
-    if (part == "..") return false;
+  if (path.native().find('\0') != std::string::npos) return false;  // the kernel would cut it here
+  for (const auto& name : path) {
+    if (name == "..") return false;
   }
   return true;
 }
@@ -206,23 +197,24 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
     : folder_(file.parent_path().empty() ? "." : file.parent_path()),
       name_(printable(file.string(), 200)),
       model_(std::make_unique<proto::ModelProto>()) {
-  const OpenFile open(AT_FDCWD, file.string(), 0);
-  if (open.number() < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
-  if (!open.is_regular()) fail("is not a regular file");
-  if (open.size() > limits.max_weights_bytes) {
-    throw InputError(name_ + ": holds " + std::to_string(open.size()) +
+  const Descriptor open = open_in(AT_FDCWD, file.string(), 0);
+  if (!open.is_open()) fail(std::string("cannot be opened: ") + std::strerror(errno));
+  const auto size = regular_size(open);
+  if (!size) fail("is not a regular file");
+  if (*size > limits.max_weights_bytes) {
+    throw InputError(name_ + ": holds " + std::to_string(*size) +
                          " bytes, more than the limit of " +
                          std::to_string(limits.max_weights_bytes),
                      need::LargerInput{});
   }
-  left_ = limits.max_weights_bytes - open.size();
-  google::protobuf::io::FileInputStream stream(open.number());
+  bytes_left_ = limits.max_weights_bytes - *size;
+  google::protobuf::io::FileInputStream stream(open.get());
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   coded.SetRecursionLimit(kMaxNesting);
   if (!model_->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage() ||
       !model_->has_graph()) {
-    fail("is no ONNX model, or is cut short");
+    fail("is no ONNX model, or is truncated");
   }
 }
 
@@ -251,24 +243,24 @@ std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t ex
     fail(where + "has " + std::to_string(length) + " bytes where " + std::to_string(expected) +
          " are needed");
   }
-  // Step by step, so that no link on the way leads out of the folder.
-  auto at = std::make_unique<OpenFile>(AT_FDCWD, folder_.string(), O_DIRECTORY);
+  // Folder by folder, so that no link on the way leads out of the model's folder.
+  Descriptor at = open_in(AT_FDCWD, folder_.string(), O_DIRECTORY);
   const std::filesystem::path path(location);
-  for (auto part = path.begin(); part != path.end(); ++part) {
-    const bool last = std::next(part) == path.end();
-    at = std::make_unique<OpenFile>(at->number(), part->string(),
-                                    O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
-    if (at->number() < 0) fail(where + "cannot be opened (links are not followed)");
+  for (auto name = path.begin(); name != path.end(); ++name) {
+    const bool last = std::next(name) == path.end();
+    at = open_in(at.get(), name->string(), O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
+    if (!at.is_open()) fail(where + "cannot be opened (links are not followed)");
   }
-  if (!at->is_regular()) fail(where + "is not in a regular file");
-  if (offset > at->size() || length > at->size() - offset) fail(where + "ends too early");
-  if (length > left_) {
-    throw InputError(name_ + ": " + where + "goes beyond the limit of the input's size",
+  const auto size = regular_size(at);
+  if (!size) fail(where + "is not in a regular file");
+  if (offset > *size || length > *size - offset) fail(where + "ends too early");
+  if (length > bytes_left_) {
+    throw InputError(name_ + ": " + where + "exceeds the limit of the input's size",
                      need::LargerInput{});
   }
-  left_ -= length;
+  bytes_left_ -= length;
   std::string bytes(length, '\0');
-  if (!read_at(at->number(), offset, bytes)) fail(where + "cannot be read");
+  if (!read_at(at, offset, bytes)) fail(where + "cannot be read");
   return bytes;
 }
 
@@ -289,7 +281,7 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
     fail(what + "has " + std::to_string(tensor.raw_data().size()) + " bytes for " +
          std::to_string(count) + " values of " + std::to_string(width));
   }
-  // Before anything so large is allocated: the file must hold it.
+  // Checked before the allocation: the file must hold as many values.
   const std::size_t listed = std::max({static_cast<std::size_t>(tensor.float_data_size()),
                                        static_cast<std::size_t>(tensor.int32_data_size()),
                                        static_cast<std::size_t>(tensor.int64_data_size()),
@@ -310,7 +302,7 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
   if (outside || raw) {
     from_bytes(outside ? bytes : tensor.raw_data(), tensor.data_type(), *constant);
   } else if (!from_lists(tensor, *constant)) {
-    fail(what + "has values of another type than it says");
+    fail(what + "has values of another type than it declares");
   }
   release(tensor);
   return constant;

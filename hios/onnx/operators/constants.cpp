@@ -1,19 +1,16 @@
-// Part of hios/onnx/read/layer_emitter.h: operators whose inputs are all known. Whole numbers stay
-// exact; floating-point values are computed in double and kept as float. Operators that only move
-// values are not here: on constants they are views as well.
+#include "hios/onnx/operators/constants.h"
+
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 
 #include "hios/base/error.h"
-#include "hios/onnx/read/layer_emitter.h"
 
 namespace hios::onnx {
 namespace {
 
 using Type = Constant::Type;
+using Fold = decltype(Operator::fold);
 
 View constant_view(Constant values, const Dims& dims) {
   return {std::make_shared<Constant>(std::move(values)), dims, dense_strides(dims), 0};
@@ -41,8 +38,8 @@ Views shape(const Node& node) {
     return at < 0 ? at + rank : at;
   };
   const std::int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
-  const Dims part(dims.begin() + start, dims.begin() + end);
-  return {integers(part, {static_cast<std::int64_t>(part.size())})};
+  const Dims extents(dims.begin() + start, dims.begin() + end);
+  return {integers(extents, {static_cast<std::int64_t>(extents.size())})};
 }
 
 Views size(const Node& node) { return {integers({elements(node.input(0).dims)}, {})}; }
@@ -67,8 +64,8 @@ Views constant_of_shape(const Node& node) {
   View value = constant_view({Type::kFloat, {0.0f}, {}}, {1});
   if (auto given = node.tensor("value")) value = *given;
   if (elements(value.dims) != 1) node.fail("needs one value");
-  // A view of the one value: however large, it takes no memory.
-  elements(dims);  // refuses too many
+  // A view of the one value takes no memory, however large.
+  elements(dims);  // throws if there are too many
   return {View{value.base, dims, Dims(dims.size(), 0), 0}};
 }
 
@@ -94,8 +91,8 @@ Views range(const Node& node) {
   return {constant_view(std::move(values), {static_cast<std::int64_t>(count)})};
 }
 
-/// Calls compute(values) for each element, operands broadcast; whole numbers stay whole where the
-/// result type is.
+/// Computes each element from the operands' elements, broadcast. Uses `whole` if it is given and
+/// all operands and the result are integers, else `real`.
 View each(const Node& node, std::vector<View> operands, Type type,
           const std::function<double(std::span<const double>)>& real,
           const std::function<std::int64_t(std::span<const std::int64_t>)>& whole) {
@@ -143,17 +140,14 @@ Views cast(const Node& node) {
                     to == proto::TensorProto::DOUBLE || to == proto::TensorProto::BFLOAT16;
   const bool truth = to == proto::TensorProto::BOOL;
   const View& x = node.input(0);
-  if (real && x.constant().type == Type::kFloat) return {x};  // weights among them: no copy
+  if (real && x.constant().type == Type::kFloat) return {x};  // without a copy: it may be a weight
   const Type type = real ? Type::kFloat : truth ? Type::kBool : Type::kInteger;
   return {each(
       node, {x}, type, [&](auto v) { return truth ? static_cast<double>(v[0] != 0) : v[0]; },
       [&](auto v) { return truth ? static_cast<std::int64_t>(v[0] != 0) : v[0]; })};
 }
 
-using Real2 = double (*)(double, double);
-using Whole2 = std::int64_t (*)(std::int64_t, std::int64_t);
-
-// Sums and products of whole numbers wrap as in two's complement, as elsewhere.
+// Sums and products of integers wrap in two's complement, as in other runtimes.
 std::int64_t add(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -173,86 +167,28 @@ std::int64_t modulo(std::int64_t a, std::int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-struct BinaryRow {
-  Real2 real;
-  Whole2 whole;
-  bool truth = false;  ///< the result is true or false
+/// A function of two values. `whole` computes it on integers; null: integers are computed as
+/// double.
+struct Function2 {
+  double (*real)(double, double);
+  std::int64_t (*whole)(std::int64_t, std::int64_t);
+  bool is_truth = false;  ///< the result is true or false
 };
 
-const BinaryRow* binary_row(const std::string& type) {
-  static const std::map<std::string_view, BinaryRow> kRows = {
-      {"Add", {[](double a, double b) { return a + b; }, add}},
-      {"Sub", {[](double a, double b) { return a - b; }, subtract}},
-      {"Mul", {[](double a, double b) { return a * b; }, multiply}},
-      {"Div", {[](double a, double b) { return a / b; }, divide}},
-      {"Mod", {[](double a, double b) { return std::fmod(a, b); }, modulo}},
-      {"Pow", {[](double a, double b) { return std::pow(a, b); }, nullptr}},
-      {"Min",
-       {[](double a, double b) { return std::min(a, b); },
-        [](std::int64_t a, std::int64_t b) { return std::min(a, b); }}},
-      {"Max",
-       {[](double a, double b) { return std::max(a, b); },
-        [](std::int64_t a, std::int64_t b) { return std::max(a, b); }}},
-      {"Equal",
-       {[](double a, double b) { return double(a == b); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a == b}; }, true}},
-      {"Less",
-       {[](double a, double b) { return double(a < b); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a < b}; }, true}},
-      {"LessOrEqual",
-       {[](double a, double b) { return double(a <= b); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a <= b}; }, true}},
-      {"Greater",
-       {[](double a, double b) { return double(a > b); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a > b}; }, true}},
-      {"GreaterOrEqual",
-       {[](double a, double b) { return double(a >= b); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a >= b}; }, true}},
-      {"And",
-       {[](double a, double b) { return double(a != 0 && b != 0); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a != 0 && b != 0}; }, true}},
-      {"Or",
-       {[](double a, double b) { return double(a != 0 || b != 0); },
-        [](std::int64_t a, std::int64_t b) { return std::int64_t{a != 0 || b != 0}; }, true}},
-  };
-  const auto found = kRows.find(type);
-  return found == kRows.end() ? nullptr : &found->second;
-}
-
-Views binary(const Node& node, const BinaryRow& row) {
+/// Folds from the first input to the last.
+Views binary(const Node& node, const Function2& function) {
   View result = node.input(0);
   for (std::size_t k = 1; k < node.input_count(); ++k) {
     const bool real =
         result.constant().type == Type::kFloat || node.input(k).constant().type == Type::kFloat;
-    const Type type = row.truth ? Type::kBool : real ? Type::kFloat : Type::kInteger;
+    const Type type = function.is_truth ? Type::kBool : real ? Type::kFloat : Type::kInteger;
     std::function<std::int64_t(std::span<const std::int64_t>)> whole;
-    if (row.whole) whole = [&](auto v) { return row.whole(v[0], v[1]); };
+    if (function.whole) whole = [&](auto v) { return function.whole(v[0], v[1]); };
     result = each(
-        node, {result, node.input(k)}, type, [&](auto v) { return row.real(v[0], v[1]); }, whole);
+        node, {result, node.input(k)}, type, [&](auto v) { return function.real(v[0], v[1]); },
+        whole);
   }
   return {result};
-}
-
-using Real1 = double (*)(double);
-
-Real1 unary_function(const std::string& type) {
-  static const std::map<std::string_view, Real1> kFunctions = {
-      {"Neg", [](double x) { return -x; }},
-      {"Abs", [](double x) { return std::fabs(x); }},
-      {"Floor", [](double x) { return std::floor(x); }},
-      {"Ceil", [](double x) { return std::ceil(x); }},
-      {"Round", [](double x) { return std::nearbyint(x); }},
-      {"Sqrt", [](double x) { return std::sqrt(x); }},
-      {"Exp", [](double x) { return std::exp(x); }},
-      {"Log", [](double x) { return std::log(x); }},
-      {"Reciprocal", [](double x) { return 1 / x; }},
-      {"Sin", [](double x) { return std::sin(x); }},
-      {"Cos", [](double x) { return std::cos(x); }},
-      {"Relu", [](double x) { return x > 0 ? x : 0; }},
-      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-      {"Not", [](double x) { return double(x == 0); }}};
-  const auto found = kFunctions.find(type);
-  return found == kFunctions.end() ? nullptr : found->second;
 }
 
 Views where(const Node& node) {
@@ -291,16 +227,16 @@ Views concat(const Node& node) {
   for (std::size_t i = 0; i < node.input_count(); ++i) {
     const View& x = node.input(i);
     const View to{x.base, x.dims, strides, begin * strides[axis]};
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> targets;
     each_position(to, own,
-                  [&](std::int64_t at) { places.push_back(static_cast<std::size_t>(at)); });
+                  [&](std::int64_t at) { targets.push_back(static_cast<std::size_t>(at)); });
     std::size_t next = 0;
     each_position(x, own, [&](std::int64_t at) {
       const auto from = static_cast<std::size_t>(at);
       if (type == Type::kFloat) {
-        result.floats[places[next++]] = x.constant().floats[from];
+        result.floats[targets[next++]] = x.constant().floats[from];
       } else {
-        result.integers[places[next++]] = x.constant().integers[from];
+        result.integers[targets[next++]] = x.constant().integers[from];
       }
     });
     begin += x.dims[axis];
@@ -308,14 +244,14 @@ Views concat(const Node& node) {
   return {constant_view(std::move(result), dims)};
 }
 
-/// Slices of the data at these places replaced (ONNX ScatterND): how exporters write to parts of a
-/// tensor, masks of attention for one.
+/// Replaces slices of the data at given indices (ScatterND). Exporters use it to assign to slices
+/// of a tensor, such as attention masks.
 Views scatter(const Node& node) {
   const View &data = node.input(0), &indices = node.input(1), &updates = node.input(2);
   if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
   const auto size = static_cast<std::size_t>(checked_size(node, data.dims));
   const std::size_t depth = indices.rank() == 0 ? 0 : static_cast<std::size_t>(indices.dims.back());
-  if (depth < 1 || depth > data.rank()) node.fail("has places of other dimensions than its data");
+  if (depth < 1 || depth > data.rank()) node.fail("has indices of other dimensions than its data");
   const bool real = data.constant().type == Type::kFloat;
   Constant result{data.constant().type, {}, {}};
   if (real) {
@@ -325,25 +261,25 @@ Views scatter(const Node& node) {
   }
   const Dims strides = dense_strides(data.dims);
   const std::int64_t length = strides[depth - 1];
-  const std::vector<std::int64_t> places = integers_of(indices);
+  const std::vector<std::int64_t> tuples = integers_of(indices);
   const std::vector<float> floats = real ? floats_of(updates) : std::vector<float>();
   const std::vector<std::int64_t> whole = real ? std::vector<std::int64_t>() : integers_of(updates);
-  const std::size_t count = places.size() / depth;
+  const std::size_t count = tuples.size() / depth;
   if (std::max(floats.size(), whole.size()) != count * static_cast<std::size_t>(length)) {
-    node.fail("has other than the values that its places take");
+    node.fail("has another number of updates than its indices take");
   }
   for (std::size_t i = 0; i < count; ++i) {
     std::int64_t at = 0;
     for (std::size_t k = 0; k < depth; ++k) {
-      std::int64_t place = places[i * depth + k];
-      if (place < -data.dims[k] || place >= data.dims[k]) node.fail("has a place out of range");
-      if (place < 0) place += data.dims[k];
-      at += place * strides[k];
+      std::int64_t index = tuples[i * depth + k];
+      if (index < -data.dims[k] || index >= data.dims[k]) node.fail("has an index out of range");
+      if (index < 0) index += data.dims[k];
+      at += index * strides[k];
     }
     for (std::int64_t j = 0; j < length; ++j) {
       const auto from = i * static_cast<std::size_t>(length) + static_cast<std::size_t>(j);
       const auto to = static_cast<std::size_t>(at + j);
-      if (to >= size) node.fail("has a place out of range");
+      if (to >= size) node.fail("has an index out of range");
       if (real) {
         result.floats[to] = floats[from];
       } else {
@@ -361,34 +297,100 @@ Views product(const Node& node) {
   return {integers({to_integer(all)}, keep ? Dims(node.input(0).rank(), 1) : Dims{})};
 }
 
-}  // namespace
-
-std::optional<Views> fold(const Node& node) {
-  const std::string& type = node.type();
-  if (type == "Shape") return shape(node);
-  if (type == "Size") return size(node);
-  if (type == "Constant") return constant(node);
+bool has_only_constants(const Node& node) {
   for (std::size_t i = 0; i < node.input_count(); ++i) {
-    if (node.has(i) && !node.input(i).is_constant()) return {};
+    if (node.has(i) && !node.input(i).is_constant()) return false;
   }
-  if (node.input_count() == 0) return {};
-  if (type == "ConstantOfShape") return constant_of_shape(node);
-  if (type == "Range") return range(node);
-  if (type == "Cast") return cast(node);
-  if (type == "Where") return where(node);
-  if (type == "ScatterND") return scatter(node);
-  if (type == "Concat") return concat(node);
-  if (type == "ReduceProd" && node.input(0).constant().type == Type::kInteger &&
-      !node.has_attribute("axes")) {
-    return product(node);
-  }
-  if (const BinaryRow* row = binary_row(type)) return binary(node, *row);
-  if (const Real1 function = unary_function(type)) {
-    const Type of = type == "Not" ? Type::kBool : node.input(0).constant().type;
+  return node.input_count() > 0;
+}
+
+// Makers of the table's `fold` entries.
+
+Fold of_constants(Views (*compute)(const Node&)) {
+  return [compute](const Node& node) -> std::optional<Views> {
+    if (!has_only_constants(node)) return {};
+    return compute(node);
+  };
+}
+
+Fold unary(double (*function)(double), std::optional<Type> type = {}) {
+  return [function, type](const Node& node) -> std::optional<Views> {
+    if (!has_only_constants(node)) return {};
+    const Type of = type.value_or(node.input(0).constant().type);
     return Views{each(
         node, {node.input(0)}, of, [&](auto v) { return function(v[0]); }, nullptr)};
-  }
-  return {};
+  };
+}
+
+Fold arithmetic(const Function2& function) {
+  return [function](const Node& node) -> std::optional<Views> {
+    if (!has_only_constants(node)) return {};
+    return binary(node, function);
+  };
+}
+
+/// `Predicate`: of two doubles or two integers.
+template <class Predicate>
+Fold truth(Predicate) {
+  return arithmetic({[](double a, double b) { return double(Predicate{}(a, b)); },
+                     [](std::int64_t a, std::int64_t b) { return std::int64_t{Predicate{}(a, b)}; },
+                     true});
+}
+
+std::optional<Views> reduce_product(const Node& node) {
+  const bool whole = has_only_constants(node) && !node.has_attribute("axes") &&
+                     node.input(0).constant().type == Type::kInteger;
+  return whole ? std::optional(product(node)) : std::nullopt;
+}
+
+}  // namespace
+
+void add_folding(Operators& operators) {
+  const std::pair<std::string_view, Fold> rows[] = {
+      // Computed from attributes and extents: the input need not be a constant.
+      {"Constant", constant},
+      {"Shape", shape},
+      {"Size", size},
+      {"Cast", of_constants(cast)},
+      {"Concat", of_constants(concat)},
+      {"ConstantOfShape", of_constants(constant_of_shape)},
+      {"Range", of_constants(range)},
+      {"ReduceProd", reduce_product},
+      {"ScatterND", of_constants(scatter)},
+      {"Where", of_constants(where)},
+      {"Abs", unary([](double x) { return std::fabs(x); })},
+      {"Ceil", unary([](double x) { return std::ceil(x); })},
+      {"Cos", unary([](double x) { return std::cos(x); })},
+      {"Exp", unary([](double x) { return std::exp(x); })},
+      {"Floor", unary([](double x) { return std::floor(x); })},
+      {"Log", unary([](double x) { return std::log(x); })},
+      {"Neg", unary([](double x) { return -x; })},
+      {"Not", unary([](double x) { return double(x == 0); }, Type::kBool)},
+      {"Reciprocal", unary([](double x) { return 1 / x; })},
+      {"Relu", unary([](double x) { return x > 0 ? x : 0; })},
+      {"Round", unary([](double x) { return std::nearbyint(x); })},
+      {"Sigmoid", unary([](double x) { return 1 / (1 + std::exp(-x)); })},
+      {"Sin", unary([](double x) { return std::sin(x); })},
+      {"Sqrt", unary([](double x) { return std::sqrt(x); })},
+      {"Add", arithmetic({[](double a, double b) { return a + b; }, add})},
+      {"Div", arithmetic({[](double a, double b) { return a / b; }, divide})},
+      {"Max", arithmetic({[](double a, double b) { return std::max(a, b); },
+                          [](std::int64_t a, std::int64_t b) { return std::max(a, b); }})},
+      {"Min", arithmetic({[](double a, double b) { return std::min(a, b); },
+                          [](std::int64_t a, std::int64_t b) { return std::min(a, b); }})},
+      {"Mod", arithmetic({[](double a, double b) { return std::fmod(a, b); }, modulo})},
+      {"Mul", arithmetic({[](double a, double b) { return a * b; }, multiply})},
+      {"Pow", arithmetic({[](double a, double b) { return std::pow(a, b); }, nullptr})},
+      {"Sub", arithmetic({[](double a, double b) { return a - b; }, subtract})},
+      {"And", truth([](auto a, auto b) { return a != 0 && b != 0; })},
+      {"Equal", truth([](auto a, auto b) { return a == b; })},
+      {"Greater", truth(std::greater<>())},
+      {"GreaterOrEqual", truth(std::greater_equal<>())},
+      {"Less", truth(std::less<>())},
+      {"LessOrEqual", truth(std::less_equal<>())},
+      {"Or", truth([](auto a, auto b) { return a != 0 || b != 0; })},
+  };
+  for (const auto& [type, fold] : rows) operators[type].fold = fold;
 }
 
 }  // namespace hios::onnx

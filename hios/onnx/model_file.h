@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "hios/base/json/json_io.h"
+#include "hios/onnx/proto.h"
+#include "hios/onnx/view.h"
+
+namespace hios::onnx {
+
+/// An ONNX file in memory, and the folder of its external data. Opens nothing outside that folder.
+class ModelFile {
+ public:
+  /// Reads the file. Throws InputError with its name if it is not a regular file, is larger than
+  /// `limits`, is not ONNX, or nests messages too deeply.
+  ModelFile(const std::filesystem::path& file, const ReadLimits& limits);
+
+  proto::ModelProto& model() { return *model_; }
+  const std::string& name() const { return name_; }
+  /// Returns true if the input is fp16. All of the file is then computed in fp32, and a Cast to
+  /// fp16 changes nothing.
+  bool widens_halves() const { return widens_halves_; }
+  void set_widens_halves(bool widens) { widens_halves_ = widens; }
+
+  /// Returns the values of a tensor, from the message (whose memory is freed) or from external
+  /// data. Throws InputError for a type that is not numeric, for sizes that contradict each other,
+  /// and for external data that is missing, too short, no regular file or outside the folder.
+  std::shared_ptr<const Constant> take(proto::TensorProto& tensor);
+
+  /// Throws InputError that names the file.
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  /// Reads the `expected` bytes of a tensor from external data.
+  std::string external(const proto::TensorProto& tensor, std::size_t expected);
+
+  std::filesystem::path folder_;
+  std::string name_;
+  bool widens_halves_ = false;
+  Bytes bytes_left_;  ///< of the limit, for external data
+  std::unique_ptr<proto::ModelProto> model_;
+};
+
+/// Returns the name of a tensor's element type ("FLOAT"), for messages.
+std::string type_name(int type);
+/// Returns the bytes of an element (1, 2, 4, 8); 0 for types that are not read.
+std::size_t element_size(int type);
+
+}  // namespace hios::onnx

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hios/onnx/operators/node.h"
+
+namespace hios::onnx {
+
+/// An input of a layer: a tensor, and the shape in which the layer reads it.
+struct LayerInput {
+  DraftId tensor;
+  Shape shape;
+};
+
+/// Adds the layers of one node to the draft. Adds a Move wherever a layer needs values in another
+/// order in memory.
+class LayerEmitter {
+ public:
+  LayerEmitter(Draft& draft, const Node& node) : draft_(draft), node_(node) {}
+  const Node& node() const { return node_; }
+
+  /// Returns the view as a whole base whose axes lie in this order: the view itself if it is one,
+  /// else the output of a Move (or a new constant).
+  View dense(const View& view, std::span<const std::size_t> order);
+  View dense(const View& view) { return dense(view, memory_order(view.rank())); }
+  /// Returns an input that reads the view in this order of axes. Of more than four axes, the inner
+  /// ones between the first and the last two are read as one.
+  LayerInput input(const View& view, std::span<const std::size_t> order);
+  /// Returns an input that reads the view's base as it is, for layers that treat all values alike.
+  /// `read` becomes the view of the base by which emit_like() sees the output.
+  LayerInput input_in_any_order(const View& view, View& read);
+  /// Returns an input that reads (N, C, H, W) as an image. Fails for other ranks.
+  LayerInput image(const View& view);
+
+  /// Adds a layer whose output has these dims and lies in this order of axes.
+  View emit(const LayerKind& kind, const std::vector<LayerInput>& inputs, const Dims& dims,
+            std::span<const std::size_t> order, ModelWeights::Values parameters = {},
+            bool affine = false);
+  /// Adds a layer whose output lies in memory_order().
+  View emit(const LayerKind& kind, const std::vector<LayerInput>& inputs, const Dims& dims,
+            ModelWeights::Values parameters = {}) {
+    return emit(kind, inputs, dims, memory_order(dims.size()), std::move(parameters));
+  }
+  /// Adds a layer that treats all values alike. `read` and `input`: of input_in_any_order().
+  View emit_like(const View& read, const LayerKind& kind, const LayerInput& input);
+
+  [[noreturn]] void fail(const std::string& message) const { node_.fail(message); }
+
+ private:
+  DraftId add(const LayerKind& kind, const std::vector<LayerInput>& inputs,
+              ModelWeights::Values parameters, bool affine);
+
+  Draft& draft_;
+  const Node& node_;
+  bool named_ = false;  ///< a layer has the node's own name
+};
+
+}  // namespace hios::onnx
