@@ -14,7 +14,7 @@ import asks
 import hetero_parts
 import network_graphs
 import platforms
-import prices
+import costs
 import problems
 import run_hetero
 import summaries
@@ -28,37 +28,37 @@ CHAIN = {"format": "hios-graph", "version": 1, "name": "chain",
 
 class PricesTest(unittest.TestCase):
     def test_networks_stand_at_the_level_of_the_table(self):
-        graph = prices.like_table_2(CHAIN, 1)
+        graph = costs.like_table_2(CHAIN, 1)
         first, second = (operator["time_ms"] for operator in graph["operators"])
         self.assertAlmostEqual(first["gpu0"], 7.80 * 3 / 4)
         self.assertAlmostEqual(second["gpu0"], 7.80 * 1 / 4)
         self.assertEqual(set(first), {"gpu0", "gpu1", "cpu"})
         self.assertNotAlmostEqual(first["gpu1"] / first["gpu0"], second["gpu1"] / second["gpu0"])
-        self.assertEqual(graph, prices.like_table_2(CHAIN, 1))
-        self.assertNotEqual(graph, prices.like_table_2(CHAIN, 2))
+        self.assertEqual(graph, costs.like_table_2(CHAIN, 1))
+        self.assertNotEqual(graph, costs.like_table_2(CHAIN, 2))
 
     def test_ratios_have_the_mean_that_is_asked(self):
-        chance = prices.random.Random(1)
-        self.assertAlmostEqual(statistics.fmean(prices.lognormal(chance, 1.6, 0.5) for _ in range(20000)), 1.6, delta=0.03)
+        chance = costs.random.Random(1)
+        self.assertAlmostEqual(statistics.fmean(costs.lognormal(chance, 1.6, 0.5) for _ in range(20000)), 1.6, delta=0.03)
 
     def test_many_inputs_cost_little_more_on_gpus_and_all_of_it_on_a_cpu(self):
         graph = {**CHAIN, "operators": [{"name": "a", "time_ms": {"gpu0": 2.0, "cpu": 5.0}}]}
-        made = prices.many_inputs(graph, 16, 4, 1)
+        made = costs.many_inputs(graph, 16, 4, 1)
         times = made["operators"][0]["time_ms"]
         self.assertEqual((made["version"], made["inputs"], list(times["gpu0"])), (2, 16, ["4", "8", "12", "16"]))
         self.assertAlmostEqual(times["gpu0"]["16"], 2 * (1 + 0.027 * 15))
         self.assertAlmostEqual(times["cpu"]["12"], 60)
         self.assertEqual(made["edges"][0]["bytes"], 100)
-        self.assertEqual(prices.many_inputs(graph, 16, 4, 16)["edges"][0]["bytes"], 1600)
+        self.assertEqual(costs.many_inputs(graph, 16, 4, 16)["edges"][0]["bytes"], 1600)
 
     def test_rooflines(self):
         operators = [{"name": "a", "flop": 1e9, "bytes": 1e6, "weight_bytes": 8}]
-        graph = prices.on_machines("one", operators, [], {"x": (10, 100), "y": (1, 100)})
+        graph = costs.on_machines("one", operators, [], {"x": (10, 100), "y": (1, 100)})
         self.assertAlmostEqual(graph["operators"][0]["time_ms"]["x"], 0.005 + 0.1)
         self.assertAlmostEqual(graph["operators"][0]["time_ms"]["y"], 0.005 + 1)
         self.assertEqual(graph["operators"][0]["parameter_bytes"], 8)
-        self.assertAlmostEqual(prices.roofline_ms(1e9, 1e6, 10, 100), 0.005 + 0.1)
-        self.assertAlmostEqual(prices.roofline_ms(1e6, 1e9, 10, 100), 0.005 + 10)
+        self.assertAlmostEqual(costs.roofline_ms(1e9, 1e6, 10, 100), 0.005 + 0.1)
+        self.assertAlmostEqual(costs.roofline_ms(1e6, 1e9, 10, 100), 0.005 + 10)
 
 
 class GraphsTest(unittest.TestCase):
@@ -152,7 +152,7 @@ class PartsTest(unittest.TestCase):
         self.assertLess(seconds, 2000)  # of which proofs leave a part
 
     def test_table_4_says_what_16_inputs_take(self):
-        self.assertTrue(math.isclose(1 + 15 * prices.SHARE_OF_FURTHER_INPUTS, 1.40, rel_tol=0.01))
+        self.assertTrue(math.isclose(1 + 15 * costs.SHARE_OF_FURTHER_INPUTS, 1.40, rel_tol=0.01))
 
 
 class ProblemsTest(FolderTest):

@@ -5,9 +5,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import costs
 import network_graphs
 import platforms
-import prices
 import transformer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,7 +25,7 @@ def written(name, content):
 
 @dataclass(frozen=True)
 class Modules:
-    """As --random makes them; `inputs` above 1: that many at once, by prices.many_inputs."""
+    """As --random makes them; `inputs` above 1: that many at once, by costs.many_inputs."""
     case: str
     seed: int
     keys: str
@@ -39,7 +39,7 @@ class Modules:
         WORK.mkdir(parents=True, exist_ok=True)
         one = WORK / "one-input.json"
         study.programs.run("hios-schedule", *random, "--platform", SERVER, "--export-graph", one, "--force", "-q")
-        graph = prices.many_inputs(json.loads(one.read_text()), self.inputs, PARTS, self.tensors)
+        graph = costs.many_inputs(json.loads(one.read_text()), self.inputs, PARTS, self.tensors)
         return ["--graph", written("many-inputs.json", graph), "--parts", PARTS, "--platform", SERVER]
 
 
@@ -67,10 +67,10 @@ class Network:
 
     def flags(self, study):
         work = network_graphs.network(study.programs, self.network, "default")
-        graph = prices.like_table_2(prices.on_machines(self.network, *work, {"gpu0": platforms.A100}), self.seed)
+        graph = costs.like_table_2(costs.on_machines(self.network, *work, {"gpu0": platforms.A100}), self.seed)
         if self.inputs == 1:
             return ["--graph", written("network.json", graph), "--platform", SERVER]
-        graph = prices.many_inputs(graph, self.inputs, PARTS, self.inputs)
+        graph = costs.many_inputs(graph, self.inputs, PARTS, self.inputs)
         return ["--graph", written("network.json", graph), "--parts", PARTS, "--platform", SERVER]
 
 
@@ -90,7 +90,7 @@ class OnMoirai:
         size = next((size for size in transformer.SIZES if size.name == self.name), None)
         work = (transformer.gpt3(size, self.coarse) if size else
                 network_graphs.network(study.programs, self.name, "default" if self.coarse else "none"))
-        return prices.on_machines(self.name, *work, platforms.machines(self.scenario))
+        return costs.on_machines(self.name, *work, platforms.machines(self.scenario))
 
     def flags(self, study):
         return ["--graph", written("moirai.json", self.graph(study)),
@@ -114,6 +114,6 @@ class Decoding:
     def flags(self, study):
         platform, machines = platforms.servers(self.servers)
         size = transformer.Size("GPT-3 part", self.layers, 12288, self.groups, 20)
-        graph = prices.on_machines(size.name, *transformer.gpt3(size, True), machines)
+        graph = costs.on_machines(size.name, *transformer.gpt3(size, True), machines)
         return ["--graph", written("decoding.json", graph),
                 "--platform", written("servers.json", platform)]
