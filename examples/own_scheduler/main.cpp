@@ -1,5 +1,5 @@
-// A scheduler of one's own beside those of HIOS: the program below is hios-schedule with one
-// algorithm more, so --list-algorithms describes it and --compare ranks it among the others.
+// An own scheduler in addition to those of HIOS: this program is hios-schedule with one more
+// algorithm, so --list-algorithms describes it and --compare ranks it among the others.
 //
 // The algorithm is the classic list schedule of Topcuoglu, Hariri and Wu ("Performance-effective
 // and low-complexity task scheduling for heterogeneous computing", 2002, section IV-A): operators
@@ -24,7 +24,7 @@ namespace {
 ScheduleResult earliest_finish(const Graph& graph, const CostModel& costs, const Platform& platform,
                                const Options& options, const Context& context) {
   require_placeable(graph, costs, "earliest-finish");
-  Placement placement(graph, costs);  // which devices an operator may still go to
+  Placement placement(graph, costs);  // the devices that an operator may still go to
   ListTimeline timeline(graph, costs, options.boolean("insertion"));
   for (const OpId op : priority_order(graph, costs)) {
     std::optional<DeviceId> best;
@@ -46,7 +46,7 @@ ScheduleResult earliest_finish(const Graph& graph, const CostModel& costs, const
     placement.place(op, *best);
     timeline.place(op, *best);
   }
-  // complete() simulates the schedule and sets the lower bound beside it.
+  // complete() simulates the schedule and adds the lower bound.
   return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
 }
 
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
                 .description = "by upward rank, each operator where it finishes first",
                 .options = {{.name = "insertion",
                              .default_value = true,
-                             .help = "use gaps between operators that are placed already"}},
+                             .help = "use gaps between operators that are already placed"}},
                 .run = earliest_finish});
   return cli::schedule_program(argc, argv, registry);
 }

@@ -1,6 +1,6 @@
-// A network measured, scheduled and run from C++: mpirun -np 2 run_network [NETWORK [PIXELS]].
-// Without mpirun it is one rank. Every rank runs this; whatever two of them must share is agreed on
-// inside the calls.
+// Measures, schedules and runs a network from C++: mpirun -np 2 run_network [NETWORK [PIXELS]].
+// Without mpirun it is one rank. Every rank runs this code; the calls themselves agree on values
+// that ranks must share.
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +20,8 @@ int run(mpi::Transport& transport, const std::string& name, const InputSize& siz
   const Network network(load_model(name, size));
   const Graph& graph = network.coarse.graph;
 
-  // 1. What operators and transfers cost on these ranks, one core each.
-  job::Watch watch(transport);  // says where a rank stands still, should one
+  // 1. The costs of operators and transfers on these ranks, one core each.
+  job::Watch watch(transport);  // reports the step of a rank that hangs
   job::ProfileJob profiling(watch, network, Profile(), job::ProfileOptions());
   profiling.measure();
 
