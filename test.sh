@@ -23,11 +23,12 @@ for preset in "${presets[@]}"; do
 done
 if [ "$cuda_only" = yes ]; then
   printf '\n== cuda: build ==\n'
-  # Nothing here is timed and no GPU runs the kernels: few optimisations, and no code for what came after the H100.
-  cmake --preset cuda -DHIOS_WERROR=ON "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
-  cmake --build --preset cuda --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests hios_gpu_rank_tests
+  # In a tree of its own: nothing is timed here and no GPU runs the kernels, so there are few optimisations, and no
+  # code for GPUs after the H100.
+  cmake --preset cuda -B build/cuda-test -DHIOS_WERROR=ON "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
+  cmake --build build/cuda-test --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests hios_gpu_rank_tests
   printf '\n== cuda: tests that need no GPU ==\n'
-  ctest --preset cuda -L '^cuda$'
+  ctest --test-dir build/cuda-test --output-on-failure -L '^cuda$'
 elif [ $# -eq 0 ]; then
   printf '\n== cuda: skipped, there is no nvcc in PATH ==\n'
 fi
