@@ -75,6 +75,15 @@ def window_of(layer):
     return (tuple(layer["kernel_shape"]), tuple(layer.get("strides", (1, 1))), tuple(layer.get("pads", (0, 0, 0, 0))))
 
 
+def refuse_unknown(layer):
+    """Refuses attributes that change what a layer computes and that PyTorch's network here does not follow."""
+    for key in ("input_shapes", "dilations", "ceil_mode", "count_include_pad", "constant", "constant_first"):
+        if key in layer:
+            raise ValueError(f"{layer['name']}: {key} is not known here")
+    if layer.get("axis", "c") != "c":
+        raise ValueError(f"{layer['name']}: only channels are concatenated here")
+
+
 def read_model(path):
     """The Model that the file writes out. ValueError where a layer is of no known type or does not fit."""
     return model_of(json.loads(Path(path).read_text()))
@@ -87,6 +96,7 @@ def model_of(root):
     shapes = {"input": model.input}
     for entry in root["layers"]:
         kind = entry["type"]
+        refuse_unknown(entry)
         in_shapes = tuple(shapes[name] for name in entry["inputs"])
         shape = output_shape(kind, in_shapes, entry)
         more = {}

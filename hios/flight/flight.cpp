@@ -103,7 +103,7 @@ std::string_view to_string(Ending ending) { return name_of(kEndingNames, ending)
 void to_json(Json& json, Ending ending) { json = to_string(ending); }
 
 Json to_json(const Flight& flight) {
-  Json json{{"format", "hios-flight"}, {"version", 1}, {"program", flight.program}};
+  Json json{{"format", "hios-flight"}, {"version", kFormatVersion}, {"program", flight.program}};
   if (!flight.job.empty()) json["job"] = flight.job;
   if (flight.rank) json["rank"] = *flight.rank;
   if (flight.ranks) json["ranks"] = *flight.ranks;
@@ -119,7 +119,7 @@ Json to_json(const Flight& flight) {
 }
 
 Flight parse_flight(const JsonView& root) {
-  ObjectReader object = open_format(root, "hios-flight", 1);
+  ObjectReader object = open_format(root, "hios-flight");
   Flight flight;
   flight.program = object.required("program").string();
   flight.job = text_or_empty(object, "job");

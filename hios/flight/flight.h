@@ -10,7 +10,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/json/json_io.h"
 
-/// What a rank did last, as a flight recorder keeps it: `hios-flight` version 1, a file a rank,
+/// What a rank did last, as a flight recorder keeps it: `hios-flight`, a file a rank,
 /// written where a job ends in a failure.
 namespace hios::flight {
 

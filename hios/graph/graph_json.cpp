@@ -1,4 +1,4 @@
-// Part of hios/graph/graph_json.h: `hios-graph` versions 1 and 2, to and from JSON. An operator's
+// Part of hios/graph/graph_json.h: `hios-graph`, to and from JSON. An operator's
 // `extra` carries what only our own programs use, its signature and block, so that a graph written
 // out and read back keeps its digest and a schedule of the one is a schedule of the other.
 #include "hios/graph/graph_json.h"
@@ -24,19 +24,15 @@ std::string read_label(const JsonView& view) {
 
 Bytes read_bytes(const JsonView& view) { return static_cast<Bytes>(view.integer(0, kMaxBytes)); }
 
-/// How many inputs a graph has, and so which sizes its times may be of; none: version 1 has none.
-using Inputs = std::optional<std::int64_t>;
-
 /// "16" and the like: numbers of inputs, up to all of them.
-std::map<std::int64_t, double> read_times_by_size(const JsonView& view, const Inputs& inputs) {
-  if (!inputs) view.fail("must be a number; times by the number of inputs are of version 2");
+std::map<std::int64_t, double> read_times_by_size(const JsonView& view, std::int64_t inputs) {
   std::map<std::int64_t, double> times;
   for (const auto& [key, time] : view.members()) {
     std::int64_t size = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), size);
-    if (error != std::errc() || end != key.data() + key.size() || size < 1 || size > *inputs ||
+    if (error != std::errc() || end != key.data() + key.size() || size < 1 || size > inputs ||
         std::to_string(size) != key) {
-      time.fail("must stand under a number of inputs, 1 to " + std::to_string(*inputs));
+      time.fail("must stand under a number of inputs, 1 to " + std::to_string(inputs));
     }
     times.emplace(size, time.number(0, kMaxMs));
   }
@@ -44,7 +40,7 @@ std::map<std::int64_t, double> read_times_by_size(const JsonView& view, const In
   return times;
 }
 
-void read_time(const JsonView& view, const Inputs& inputs, Operator& op) {
+void read_time(const JsonView& view, std::int64_t inputs, Operator& op) {
   if (!view.is_object()) {
     op.time_ms = view.number(0, kMaxMs);
     op.has_time = true;
@@ -71,7 +67,7 @@ void read_extra(const JsonView& view, Operator& op) {
   if (block && block->is_string()) op.block = block->string();
 }
 
-Operator read_operator(const JsonView& view, const Inputs& inputs) {
+Operator read_operator(const JsonView& view, std::int64_t inputs) {
   ObjectReader reader(view);
   Operator op;
   op.name = read_label(reader.required("name"));
@@ -102,9 +98,8 @@ OpId read_end(const JsonView& view, const IdsByName& ids) {
   return found->second;
 }
 
-/// `transfer_ms` as an object, of version 2.
-std::shared_ptr<const PairTimes> read_pair_times(const JsonView& view, int version) {
-  if (version < 2) view.fail("must be a number; times by pair are of version 2");
+/// Reads `transfer_ms` as an object: times by sender and receiver.
+std::shared_ptr<const PairTimes> read_pair_times(const JsonView& view) {
   PairTimes times;
   for (const auto& [sender, receivers] : view.members()) {
     auto& of_sender = times[sender];
@@ -117,7 +112,7 @@ std::shared_ptr<const PairTimes> read_pair_times(const JsonView& view, int versi
   return std::make_shared<const PairTimes>(std::move(times));
 }
 
-Edge read_edge(const JsonView& view, const IdsByName& ids, int version) {
+Edge read_edge(const JsonView& view, const IdsByName& ids) {
   ObjectReader reader(view);
   Edge edge;
   edge.from = read_end(reader.required("from"), ids);
@@ -125,7 +120,7 @@ Edge read_edge(const JsonView& view, const IdsByName& ids, int version) {
   if (edge.from == edge.to) view.fail("leads from an operator to itself; remove it");
   const auto time = reader.optional("transfer_ms");
   if (time && time->is_object()) {
-    edge.transfer_by_pair = read_pair_times(*time, version);
+    edge.transfer_by_pair = read_pair_times(*time);
   } else if (time) {
     edge.transfer_ms = time->number(0, kMaxMs);
   }
@@ -198,14 +193,10 @@ Json stage_cost_json(const StageCostRule& rule) {
 }  // namespace
 
 Graph graph_from_json(const JsonView& root) {
-  auto [version, reader] = open_format(root, "hios-graph", 1, 2);
+  ObjectReader reader = open_format(root, "hios-graph");
   std::string name = read_label(reader.required("name"));
-  Inputs inputs;
-  if (version > 1) inputs = 1;
-  if (const auto view = reader.optional("inputs")) {
-    if (version < 2) view->fail("is a key of version 2: say \"version\": 2");
-    inputs = view->integer(1, kMostInputs);
-  }
+  std::int64_t inputs = 1;
+  if (const auto view = reader.optional("inputs")) inputs = view->integer(1, kMostInputs);
 
   const JsonView operators_view = reader.required("operators");
   std::vector<Operator> operators;
@@ -221,15 +212,12 @@ Graph graph_from_json(const JsonView& root) {
 
   std::vector<Edge> edges;
   const JsonView edges_view = reader.required("edges");
-  for (const JsonView& view : edges_view.array()) {
-    edges.push_back(read_edge(view, ids, version));
-  }
+  for (const JsonView& view : edges_view.array()) edges.push_back(read_edge(view, ids));
   StageCostRule stage_cost;
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();
   try {
-    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost,
-                 inputs.value_or(1));
+    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, inputs);
   } catch (const InputError& error) {
     edges_view.fail(error.what());
   }
@@ -239,8 +227,6 @@ Json to_json(const Graph& graph) {
   Json operators = Json::array();
   for (const Operator& op : graph.operators()) operators.push_back(to_json(op));
   Json edges = Json::array();
-  const auto by_size = [](const Operator& op) { return !op.time_by_size.empty(); };
-  int version = graph.inputs() > 1 || std::ranges::any_of(graph.operators(), by_size) ? 2 : 1;
   for (const Edge& edge : graph.edges()) {
     Json json{{"from", graph.op(edge.from).name},
               {"to", graph.op(edge.to).name},
@@ -249,11 +235,10 @@ Json to_json(const Graph& graph) {
       json["transfer_ms"] = *edge.transfer_ms;
     } else if (edge.transfer_by_pair) {
       json["transfer_ms"] = pair_times_json(*edge.transfer_by_pair);
-      version = 2;
     }
     edges.push_back(std::move(json));
   }
-  Json json{{"format", "hios-graph"},    {"version", version},
+  Json json{{"format", "hios-graph"},    {"version", kFormatVersion},
             {"name", graph.name()},      {"operators", std::move(operators)},
             {"edges", std::move(edges)}, {"stage_cost", stage_cost_json(graph.stage_cost())}};
   if (graph.inputs() > 1) json["inputs"] = graph.inputs();

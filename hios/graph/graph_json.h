@@ -5,7 +5,7 @@
 
 namespace hios {
 
-/// `hios-graph` versions 1 and 2 (docs/formats.md). Throws InputError with file and path.
+/// `hios-graph` (docs/formats.md). Throws InputError with file and path.
 Graph graph_from_json(const JsonView& root);
 Json to_json(const Graph& graph);
 

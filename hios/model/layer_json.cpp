@@ -30,35 +30,28 @@ Json pads(const Padding& padding) {
 
 /// What Conv and the pools have in common.
 template <class Windowed>
-void read_window(ObjectReader& reader, Windowed& layer, int version) {
+void read_window(ObjectReader& reader, Windowed& layer) {
   layer.kernel = read_extent(reader.required("kernel_shape"));
   layer.stride = {1, 1};
   layer.padding = {0, 0};
   if (const auto strides = reader.optional("strides")) layer.stride = read_extent(*strides);
-  if (const auto view = reader.optional("pads")) {
-    layer.padding = read_pads(*view);
-    if (version == 1 && !layer.padding.even()) {
-      view->fail("padding must be the same before and after (version 2 of the format has others)");
-    }
-  }
-  if (version == 1) return;
+  if (const auto pads = reader.optional("pads")) layer.padding = read_pads(*pads);
   if (const auto dilations = reader.optional("dilations")) layer.dilation = read_extent(*dilations);
 }
 
-Conv read_conv(ObjectReader& reader, int version) {
+Conv read_conv(ObjectReader& reader) {
   Conv conv;
   conv.out_channels = reader.required("out_channels").integer(1, kMaxExtent);
-  read_window(reader, conv, version);
+  read_window(reader, conv);
   if (const auto group = reader.optional("group")) conv.groups = group->integer(1, kMaxExtent);
   if (const auto bias = reader.optional("bias")) conv.bias = bias->boolean();
   return conv;
 }
 
-Pool read_pool(ObjectReader& reader, Pool::Kind kind, int version) {
+Pool read_pool(ObjectReader& reader, Pool::Kind kind) {
   Pool pool;
   pool.kind = kind;
-  read_window(reader, pool, version);
-  if (version == 1) return pool;
+  read_window(reader, pool);
   if (const auto ceil = reader.optional("ceil_mode")) pool.ceil = ceil->boolean();
   if (const auto count = reader.optional("count_include_pad")) {
     pool.count_padding = count->boolean();
@@ -158,8 +151,8 @@ Kind read_fields(ObjectReader& reader, Kind layer) {
   return layer;
 }
 
-/// The kinds that came with version 2, by type; empty: no such type.
-std::optional<LayerKind> read_later_kind(const std::string& type, ObjectReader& reader) {
+/// Reads a kind whose attributes layer_fields.h lists; empty: no such type.
+std::optional<LayerKind> read_listed_kind(const std::string& type, ObjectReader& reader) {
   const auto function_of = [&]<class Kind>(Kind layer) -> std::optional<LayerKind> {
     const auto& names = Names<typename Kind::Function>::kAll;
     const auto found = std::ranges::find(names, type);
@@ -170,6 +163,7 @@ std::optional<LayerKind> read_later_kind(const std::string& type, ObjectReader& 
   if (auto unary = function_of(Unary{})) return unary;
   if (auto binary = function_of(Binary{})) return binary;
   if (auto reduce = function_of(Reduce{})) return reduce;
+  if (type == "Concat") return read_fields(reader, Concat{});
   if (type == "ConvTranspose") return read_fields(reader, ConvTranspose{});
   if (type == "Softmax") return read_fields(reader, Softmax{});
   if (type == "Normalization") return read_fields(reader, Normalization{});
@@ -199,22 +193,18 @@ Shape read_shape(const JsonView& view, std::int64_t least) {
   return {values[0], values[1], values[2], values[3]};
 }
 
-LayerKind read_kind(const JsonView& type_view, ObjectReader& reader, int version) {
+LayerKind read_kind(const JsonView& type_view, ObjectReader& reader) {
   const std::string type = type_view.string();
-  if (type == "Conv") return read_conv(reader, version);
-  if (type == "MaxPool") return read_pool(reader, Pool::Kind::kMax, version);
-  if (type == "AveragePool") return read_pool(reader, Pool::Kind::kAverage, version);
+  if (type == "Conv") return read_conv(reader);
+  if (type == "MaxPool") return read_pool(reader, Pool::Kind::kMax);
+  if (type == "AveragePool") return read_pool(reader, Pool::Kind::kAverage);
   if (type == "GlobalAveragePool") return GlobalAveragePool{};
   if (type == "Relu") return Relu{};
-  if (type == "Sum" || (type == "Add" && version == 1)) return Sum{};
-  if (type == "Concat") return version == 1 ? Concat{} : read_fields(reader, Concat{});
-  if (version > 1) {
-    if (const auto kind = read_later_kind(type, reader)) return *kind;
-  }
+  if (type == "Sum") return Sum{};
+  if (const auto kind = read_listed_kind(type, reader)) return *kind;
   type_view.fail("'" + printable(type) +
                  "' is unknown; known are Conv, MaxPool, AveragePool, GlobalAveragePool, Relu, "
-                 "Sum, Add and Concat" +
-                 (version == 1 ? "" : ", and those of version 2"));
+                 "Sum, Concat and the others that docs/formats.md lists");
 }
 
 void write_kind(Json& json, const LayerKind& kind) {
@@ -231,7 +221,6 @@ void write_kind(Json& json, const LayerKind& kind) {
     if (pool->count_padding) json["count_include_pad"] = true;
     return;
   }
-  if (version_for(kind) == 1) return;
   std::visit(
       [&](const auto& layer) {
         fields(layer, [&](std::string_view name, const auto& value) {
@@ -240,20 +229,6 @@ void write_kind(Json& json, const LayerKind& kind) {
         });
       },
       kind);
-}
-
-int version_for(const LayerKind& kind) {
-  if (const auto* conv = std::get_if<Conv>(&kind)) {
-    return conv->padding.even() && conv->dilation == Extent{} ? 1 : 2;
-  }
-  if (const auto* pool = std::get_if<Pool>(&kind)) {
-    const bool plain = pool->padding.even() && pool->dilation == Extent{};
-    return plain && !pool->ceil && !pool->count_padding ? 1 : 2;
-  }
-  if (const auto* concat = std::get_if<Concat>(&kind)) return concat->axis == Axis::kC ? 1 : 2;
-  const bool first = std::holds_alternative<GlobalAveragePool>(kind) ||
-                     std::holds_alternative<Relu>(kind) || std::holds_alternative<Sum>(kind);
-  return first ? 1 : 2;
 }
 
 }  // namespace hios

@@ -17,14 +17,10 @@ std::vector<std::int64_t> read_integers(const JsonView& view, std::size_t count,
 /// N, C, H, W.
 Shape read_shape(const JsonView& view, std::int64_t least = 1);
 
-/// The kind that a type and its attributes name. `version`: of the file's format. Reads, of
-/// `reader`, the keys of that kind.
-LayerKind read_kind(const JsonView& type, ObjectReader& reader, int version);
+/// Returns the kind that a type and its attributes name, and reads that kind's keys from `reader`.
+LayerKind read_kind(const JsonView& type, ObjectReader& reader);
 
 /// Adds the kind's attributes to a layer's object.
 void write_kind(Json& json, const LayerKind& kind);
-
-/// The lowest version of the format that can say this.
-int version_for(const LayerKind& kind);
 
 }  // namespace hios

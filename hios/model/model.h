@@ -169,7 +169,7 @@ class ModelBuilder {
   std::unordered_set<std::string> names_;
 };
 
-/// `hios-model`, in the lowest version that can say it: the Model written out. Reading it back
+/// `hios-model`: the Model written out. Reading it back
 /// gives an equal Model, but for what a wide convolution is made of (Layer::merged), which is not
 /// written.
 Json to_json(const Model& model);

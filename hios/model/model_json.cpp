@@ -1,8 +1,9 @@
-// Part of hios/model/model.h: `hios-model` versions 1 and 2, to and from JSON.
+// Part of hios/model/model.h: `hios-model`, to and from JSON.
 
-#include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "hios/base/error.h"
 #include "hios/model/layer_json.h"
@@ -26,23 +27,30 @@ std::vector<TensorId> read_tensors(const JsonView& view, const TensorsByName& te
   return result;
 }
 
-void read_layer(const JsonView& view, int version, ModelBuilder& builder, TensorsByName& tensors) {
+/// Returns true for an Add of two values of one shape, which is a Sum as in models that are built.
+bool is_sum(const LayerKind& kind, std::span<const TensorId> inputs, std::span<const Shape> shapes,
+            const ModelBuilder& builder) {
+  const auto* binary = std::get_if<Binary>(&kind);
+  if (binary == nullptr || *binary != Binary{Binary::Function::kAdd, {}, false}) return false;
+  if (inputs.size() != 2) return false;
+  return shapes.empty() ? builder.shape(inputs[0]) == builder.shape(inputs[1])
+                        : shapes[0] == shapes[1];
+}
+
+void read_layer(const JsonView& view, ModelBuilder& builder, TensorsByName& tensors) {
   ObjectReader reader(view);
   std::string name = reader.required("name").string();
   const JsonView type = reader.required("type");
-  const LayerKind kind = read_kind(type, reader, version);
+  LayerKind kind = read_kind(type, reader);
   std::vector<TensorId> inputs = read_tensors(reader.required("inputs"), tensors);
   std::vector<Shape> shapes;
-  if (version > 1) {
-    if (const auto list = reader.optional("input_shapes")) {
-      for (const JsonView& shape : list->array()) shapes.push_back(read_shape(shape));
-      if (shapes.size() != inputs.size()) list->fail("must hold a shape for each input");
-    }
+  if (const auto list = reader.optional("input_shapes")) {
+    for (const JsonView& shape : list->array()) shapes.push_back(read_shape(shape));
+    if (shapes.size() != inputs.size()) list->fail("must hold a shape for each input");
   }
-  const bool add = type.string() == "Add" && version == 1;
-  if (add && inputs.size() != 2) type.fail("Add takes two inputs; use Sum");
   const auto block = reader.optional("block");
   reader.finish();
+  if (is_sum(kind, inputs, shapes, builder)) kind = Sum{};
   builder.begin_block(block ? block->string() : std::string());
   try {
     tensors.emplace(name, builder.add(name, kind, std::move(inputs), std::move(shapes)));
@@ -82,59 +90,40 @@ Json to_json(const Layer& layer, const Model& model) {
   return json;
 }
 
-/// The lowest version of the format that can say this.
-int version_for(const Model& model) {
-  if (model.keeps_layer_names()) return 2;
-  for (const TensorId output : model.outputs()) {
-    if (!model.consumers(output).empty()) return 2;
-  }
-  const auto needs_two = [&](const Layer& layer) {
-    return version_for(layer.kind) > 1 || !reads_as_made(layer, model);
-  };
-  return std::ranges::any_of(model.layers(), needs_two) ? 2 : 1;
-}
-
 }  // namespace
 
 Json to_json(const Model& model) {
-  const int version = version_for(model);
   Json layers = Json::array();
   for (const Layer& layer : model.layers()) layers.push_back(to_json(layer, model));
-  Json json{{"format", "hios-model"},
-            {"version", version},
-            {"name", model.name()},
-            {"input", {{"shape", shape_list(model.tensor(model.input()).shape)}}},
-            {"layers", std::move(layers)}};
-  if (version == 1) return json;
   Json outputs = Json::array();
   for (const TensorId output : model.outputs()) outputs.push_back(model.tensor(output).name);
-  json["outputs"] = std::move(outputs);
-  json["keep_names"] = model.keeps_layer_names();
-  return json;
+  return {{"format", "hios-model"},
+          {"version", kFormatVersion},
+          {"name", model.name()},
+          {"input", {{"shape", shape_list(model.tensor(model.input()).shape)}}},
+          {"layers", std::move(layers)},
+          {"outputs", std::move(outputs)},
+          {"keep_names", model.keeps_layer_names()}};
 }
 
 Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch,
                       std::optional<std::int64_t> height, std::optional<std::int64_t> width) {
-  const auto [version, opened] = open_format(root, "hios-model", 1, 2);
-  ObjectReader reader = opened;
+  ObjectReader reader = open_format(root, "hios-model");
   std::string name = reader.required("name").string();
   ObjectReader input(reader.required("input"));
   const Shape shape = read_shape(input.required("shape"));
   input.finish();
   const JsonView layers = reader.required("layers");
-  std::optional<JsonView> outputs, keep_names;
-  if (version > 1) {
-    outputs = reader.optional("outputs");
-    keep_names = reader.optional("keep_names");
-  }
+  const auto outputs = reader.optional("outputs");
+  const auto keep_names = reader.optional("keep_names");
   reader.finish();
 
   ModelBuilder builder = open_model(
       input.view(), std::move(name),
       {batch.value_or(shape.n), shape.c, height.value_or(shape.h), width.value_or(shape.w)});
-  if (version > 1 && (!keep_names || keep_names->boolean())) builder.keep_layer_names();
+  if (keep_names && keep_names->boolean()) builder.keep_layer_names();
   TensorsByName tensors{{"input", builder.input()}};
-  for (const JsonView& layer : layers.array()) read_layer(layer, version, builder, tensors);
+  for (const JsonView& layer : layers.array()) read_layer(layer, builder, tensors);
   if (tensors.size() == 1) layers.fail("needs at least one layer");
   if (outputs && outputs->array().empty()) outputs->fail("needs at least one output");
   return std::move(builder).build(outputs ? read_tensors(*outputs, tensors)

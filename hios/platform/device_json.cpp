@@ -20,13 +20,6 @@ int read_count(ObjectReader& reader, const char* key, int least, int otherwise, 
   return view ? static_cast<int>(view->integer(least, kMaxCount)) : otherwise;
 }
 
-/// A key of version 2.
-std::optional<JsonView> newer(ObjectReader& reader, const char* key, int version) {
-  const auto view = reader.optional(key);
-  if (view && version < 2) view->fail("is a key of version 2: say \"version\": 2");
-  return view;
-}
-
 IoCharge read_io_charge(const JsonView& view) {
   IoCharge charge;
   ObjectReader reader(view);
@@ -37,10 +30,10 @@ IoCharge read_io_charge(const JsonView& view) {
   return charge;
 }
 
-FastMemory read_fast_memory(ObjectReader& reader, int version) {
+FastMemory read_fast_memory(ObjectReader& reader) {
   FastMemory memory;
-  const auto bytes = newer(reader, "fast_memory_bytes", version);
-  const auto speed = newer(reader, "overflow_gb_per_s", version);
+  const auto bytes = reader.optional("fast_memory_bytes");
+  const auto speed = reader.optional("overflow_gb_per_s");
   if (bytes) memory.bytes = static_cast<Bytes>(bytes->integer(0, kMaxBytes));
   if (speed) memory.gb_per_s = speed->number(kMinGbPerS, kMaxGbPerS);
   if (memory.bytes > 0 && !speed) bytes->fail("needs overflow_gb_per_s beside it");
@@ -50,7 +43,7 @@ FastMemory read_fast_memory(ObjectReader& reader, int version) {
 
 }  // namespace
 
-Device read_device(ObjectReader& reader, Unsaid unsaid, int version) {
+Device read_device(ObjectReader& reader, Unsaid unsaid) {
   Device device;
   device.name = read_name(reader.required("name"), "give it a name");
   device.kind = read_name(reader.required("kind"), "give it a name");
@@ -64,10 +57,10 @@ Device read_device(ObjectReader& reader, Unsaid unsaid, int version) {
   if (const auto gpu = reader.optional("gpu")) {
     device.identity = read_name(*gpu, "leave it out where any GPU will do");
   }
-  if (const auto charge = newer(reader, "io_charge", version)) {
+  if (const auto charge = reader.optional("io_charge")) {
     device.io_charge = read_io_charge(*charge);
   }
-  device.fast_memory = read_fast_memory(reader, version);
+  device.fast_memory = read_fast_memory(reader);
   return device;
 }
 
@@ -88,10 +81,6 @@ Json device_json(const Device& device) {
     json["overflow_gb_per_s"] = device.fast_memory.gb_per_s;
   }
   return json;
-}
-
-int device_version(const Device& device) {
-  return device.io_charge == IoCharge{} && device.fast_memory == FastMemory{} ? 1 : 2;
 }
 
 }  // namespace hios

@@ -12,12 +12,10 @@ enum class Unsaid {
   kRefused,
 };
 
-/// Reads a device's own keys, of a file of this version; the caller may read more of the object,
-/// and ends it (finish()). Throws InputError with file and JSON path.
-Device read_device(ObjectReader& reader, Unsaid unsaid, int version);
+/// Reads a device's own keys. The caller may read more of the object, and ends it with finish().
+/// Throws InputError with file and JSON path.
+Device read_device(ObjectReader& reader, Unsaid unsaid);
 /// What has its default is left out, except cores and streams.
 Json device_json(const Device& device);
-/// The least version of a file that can say what is said of the device.
-int device_version(const Device& device);
 
 }  // namespace hios

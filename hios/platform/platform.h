@@ -134,7 +134,7 @@ class Platform {
       by_pair_;  // given links and those that serve both ways; or ways
 };
 
-/// `hios-platform` versions 1 and 2. What is written is of version 1 where that can say it.
+/// `hios-platform`, to and from JSON.
 Platform platform_from_json(const JsonView& root);
 Json to_json(const Platform& platform);
 

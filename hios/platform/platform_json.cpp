@@ -1,4 +1,4 @@
-// Part of hios/platform/platform.h: `hios-platform` versions 1 and 2, to and from JSON.
+// Part of hios/platform/platform.h: `hios-platform`, to and from JSON.
 
 #include <algorithm>
 #include <initializer_list>
@@ -67,13 +67,10 @@ Word read_word(const JsonView& view, std::initializer_list<Word> known) {
   view.fail(quote(text) + message + names);
 }
 
-Traffic read_traffic(ObjectReader& reader, int version) {
+Traffic read_traffic(ObjectReader& reader) {
   Traffic traffic;
   const auto contention = reader.optional("contention");
   const auto routing = reader.optional("routing");
-  for (const auto& view : {contention, routing}) {
-    if (view && version < 2) view->fail("is a key of version 2: say \"version\": 2");
-  }
   if (contention) {
     traffic.contention =
         read_word(*contention, {Contention::kNone, Contention::kLink, Contention::kPort});
@@ -89,12 +86,12 @@ Json speed_json(const Link& link) {
 }  // namespace
 
 Platform platform_from_json(const JsonView& root) {
-  auto [version, reader] = open_format(root, "hios-platform", 1, 2);
+  ObjectReader reader = open_format(root, "hios-platform");
   const JsonView devices_view = reader.required("devices");
   std::vector<Device> devices;
   for (const JsonView& view : devices_view.array()) {
     ObjectReader device(view);
-    devices.push_back(read_device(device, Unsaid::kDefault, version));
+    devices.push_back(read_device(device, Unsaid::kDefault));
     device.finish();
   }
   if (devices.empty()) devices_view.fail("needs at least one device");
@@ -108,7 +105,7 @@ Platform platform_from_json(const JsonView& root) {
     ObjectReader link(*view);
     default_link = read_speed(link);
   }
-  const Traffic traffic = read_traffic(reader, version);
+  const Traffic traffic = read_traffic(reader);
   reader.finish();
   return built(links_view.value_or(root), std::move(devices), std::move(links), default_link,
                traffic);
@@ -118,10 +115,8 @@ Json to_json(const Platform& platform) {
   Json devices = Json::array();
   for (const Device& device : platform.devices()) devices.push_back(device_json(device));
   const Traffic traffic = platform.traffic();
-  int version = traffic == Traffic{} ? 1 : 2;
-  for (const Device& device : platform.devices())
-    version = std::max(version, device_version(device));
-  Json root{{"format", "hios-platform"}, {"version", version}, {"devices", std::move(devices)}};
+  Json root{
+      {"format", "hios-platform"}, {"version", kFormatVersion}, {"devices", std::move(devices)}};
   if (!platform.links().empty()) {
     Json links = Json::array();
     for (const auto& [from, to, link] : platform.links()) {

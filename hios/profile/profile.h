@@ -106,8 +106,7 @@ struct Configuration {
   ConfigurationKey key() const;
 };
 
-/// `hios-profile` versions 1 and 2: measured times with provenance. What is written is of version 1
-/// where that can say it.
+/// `hios-profile`: measured times with provenance.
 struct Profile {
   std::vector<Configuration> configurations;
   std::string file = "FILE";  ///< where it was read from: for messages only

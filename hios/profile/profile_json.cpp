@@ -1,4 +1,4 @@
-// Part of hios/profile/profile.h: `hios-profile` versions 1 and 2, to and from JSON.
+// Part of hios/profile/profile.h: `hios-profile`, to and from JSON.
 
 #include <algorithm>
 #include <set>
@@ -141,20 +141,7 @@ void check_algorithms(const JsonView& machine) {
   }
 }
 
-/// The keys of version 2.
-void read_version_2(ObjectReader& reader, int version, Configuration& into) {
-  const auto launch = reader.optional("launch");
-  const auto warm = reader.optional("warm");
-  const auto charge = reader.optional("io_charge");
-  for (const auto& key : {launch, warm, charge}) {
-    if (key && version < 2) key->fail("is a key of version 2: say \"version\": 2");
-  }
-  if (launch) into.launch = read_launch(*launch);
-  if (warm) read_warm(*warm, into);
-  if (charge) into.io_charge = read_charge(*charge);
-}
-
-Configuration read_configuration(const JsonView& view, int version) {
+Configuration read_configuration(const JsonView& view) {
   ObjectReader reader(view);
   Configuration configuration;
   configuration.backend = reader.required("backend").string();
@@ -175,7 +162,11 @@ Configuration read_configuration(const JsonView& view, int version) {
   if (const auto transfers = reader.optional("transfers")) {
     read_transfers(*transfers, configuration);
   }
-  read_version_2(reader, version, configuration);
+  if (const auto launch = reader.optional("launch")) configuration.launch = read_launch(*launch);
+  if (const auto warm = reader.optional("warm")) read_warm(*warm, configuration);
+  if (const auto charge = reader.optional("io_charge")) {
+    configuration.io_charge = read_charge(*charge);
+  }
   if (const auto seconds = reader.optional("seconds")) {
     configuration.seconds = seconds->number(0, kMaxMs);
   }
@@ -199,7 +190,8 @@ Json transfer_json(const TransferCurve& curve) {
   return {{"from", curve.from}, {"to", curve.to}, {"points", std::move(points)}};
 }
 
-void add_version_2(const Configuration& configuration, Json& json) {
+/// Adds the measurements that a configuration need not have.
+void add_optional(const Configuration& configuration, Json& json) {
   if (const auto& launch = configuration.launch) {
     json["launch"] = {
         {"ms", launch->ms}, {"marks_ms", launch->marks_ms}, {"samples", launch->samples}};
@@ -213,10 +205,6 @@ void add_version_2(const Configuration& configuration, Json& json) {
   if (!configuration.io_charge) return;
   const auto& [charge, samples] = *configuration.io_charge;
   json["io_charge"] = {{"send", charge.send}, {"receive", charge.receive}, {"samples", samples}};
-}
-
-bool is_of_version_2(const Configuration& configuration) {
-  return configuration.launch || !configuration.warm.empty() || configuration.io_charge;
 }
 
 Json configuration_json(const Configuration& configuration) {
@@ -239,18 +227,18 @@ Json configuration_json(const Configuration& configuration) {
                {"stages", std::move(stages)},        {"transfers", std::move(transfers)},
                {"seconds", configuration.seconds}};
   if (!configuration.devices.empty()) json["devices"] = configuration.devices;
-  add_version_2(configuration, json);
+  add_optional(configuration, json);
   return json;
 }
 
 }  // namespace
 
 Profile profile_from_json(const JsonView& root) {
-  auto [version, reader] = open_format(root, "hios-profile", 1, 2);
+  ObjectReader reader = open_format(root, "hios-profile");
   Profile profile;
   std::set<std::pair<std::string, ConfigurationKey>> keys;
   for (const JsonView& view : reader.required("configurations").array()) {
-    Configuration configuration = read_configuration(view, version);
+    Configuration configuration = read_configuration(view);
     const bool is_new = keys.emplace(configuration.backend, configuration.key()).second;
     if (!is_new) {
       view.fail(
@@ -266,12 +254,11 @@ Profile profile_from_json(const JsonView& root) {
 
 Json to_json(const Profile& profile) {
   Json configurations = Json::array();
-  const bool newer = std::ranges::any_of(profile.configurations, is_of_version_2);
   for (const Configuration& configuration : profile.configurations) {
     configurations.push_back(configuration_json(configuration));
   }
   return {{"format", "hios-profile"},
-          {"version", newer ? 2 : 1},
+          {"version", kFormatVersion},
           {"configurations", std::move(configurations)}};
 }
 

@@ -173,7 +173,7 @@ Json to_json(const Report& report, const Graph& graph) {
     error = prediction_error(statistics.best_quarter, *report.predicted_ms);
   }
   Json json = {{"format", "hios-report"},
-               {"version", 1},
+               {"version", kFormatVersion},
                {"arguments", report.arguments},
                {"versions", report.versions},
                {"ranks", ranks_json(report.ranks)},

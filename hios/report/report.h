@@ -14,7 +14,7 @@
 #include "hios/report/throughput.h"
 #include "hios/schedule/schedule.h"
 
-/// `hios-report` version 1: what a run measured, and under which circumstances. Written only;
+/// `hios-report`: what a run measured, and under which circumstances. Written only;
 /// scripts read it (schedules/schemas/hios-report.json).
 namespace hios {
 

@@ -105,11 +105,10 @@ struct ScheduleFile {
   Json extra = Json::object();  ///< whatever the author adds; kept, and never read by us
 };
 
-/// `hios-schedule` versions 1 and 2; written is the lowest that can say it. The text names
-/// operators; `graph` gives them ids and must have the digest that the file names (an InputError
-/// tells both otherwise). Structural messages (unknown operator) carry the JSON path; the rules
-/// of a schedule are `validate`'s. Only "graph" (name, digest) and "devices" are needed; the rest
-/// has the defaults of ScheduleFile.
+/// `hios-schedule`, from JSON. The text names operators; `graph` gives them ids and must have the
+/// digest that the file names (an InputError tells both otherwise). Structural messages (unknown
+/// operator) carry the JSON path; the rules of a schedule are `validate`'s. Only "graph" (name,
+/// digest) and "devices" are needed; the rest has the defaults of ScheduleFile.
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);
 /// The batches in which a schedule file divides the inputs of its graph, sorted; empty where each
 /// operator runs all of them at once, and schedule_from_json() wants the graph itself. Else it

@@ -1,4 +1,4 @@
-// Part of hios/schedule/schedule.h: `hios-schedule` versions 1 and 2, to and from JSON. A schedule
+// Part of hios/schedule/schedule.h: `hios-schedule`, to and from JSON. A schedule
 // that another author wrote by hand needs no more than the graph's digest and the devices with
 // their stages.
 
@@ -76,13 +76,13 @@ GraphHead read_graph(const JsonView& view) {
   return head;
 }
 
-/// Calls `each(device, view of its stages)` for every device of a file of this version.
+/// Calls `each(device, view of its stages)` for every device of a file.
 template <class Each>
-void read_devices(const JsonView& view, int version, const Each& each) {
+void read_devices(const JsonView& view, const Each& each) {
   std::set<std::string> names;
   for (const JsonView& device_view : view.array()) {
     ObjectReader reader(device_view);
-    Device device = read_device(reader, Unsaid::kRefused, version);
+    Device device = read_device(reader, Unsaid::kRefused);
     if (!names.insert(device.name).second) {
       device_view.fail("device " + quote(device.name) + " is there twice; rename one");
     }
@@ -183,18 +183,17 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
             "schedule anew");
 }
 
-Objective read_objective(const JsonView& view, int version) {
+Objective read_objective(const JsonView& view) {
   const std::string name = view.string();
   if (name == to_string(Objective::kLatency)) return Objective::kLatency;
   if (name != to_string(Objective::kThroughput)) {
     view.fail("must be \"latency\" or \"throughput\", not " + quote(name));
   }
-  if (version < 2) view.fail("is of version 2: say \"version\": 2");
   return Objective::kThroughput;
 }
 
 /// How the schedule came to be.
-void read_making(ObjectReader& reader, int version, ScheduleFile& file) {
+void read_making(ObjectReader& reader, ScheduleFile& file) {
   if (const auto algorithm = reader.optional("algorithm")) file.algorithm = algorithm->string();
   if (const auto options = reader.optional("options")) {
     if (!options->is_object()) options->fail("must be an object");
@@ -204,7 +203,7 @@ void read_making(ObjectReader& reader, int version, ScheduleFile& file) {
   if (const auto seconds = reader.optional("seconds"))
     file.seconds = seconds->number(0, kMaxSeconds);
   if (const auto objective = reader.optional("objective")) {
-    file.objective = read_objective(*objective, version);
+    file.objective = read_objective(*objective);
   }
 }
 
@@ -245,19 +244,10 @@ Json transfer_json(const Graph& graph, OpId producer, const std::string& to) {
   return json;
 }
 
-/// The lowest that can say it.
-int version_of(const ScheduleFile& file, const Graph& graph) {
-  const bool newer = !file.schedule.transfers.empty() || graph.batching() != nullptr ||
-                     file.objective != Objective::kLatency;
-  int version = newer ? 2 : 1;
-  for (const Device& device : file.devices) version = std::max(version, device_version(device));
-  return version;
-}
-
 }  // namespace
 
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
-  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
+  ObjectReader reader = open_format(root, "hios-schedule");
   const JsonView graph_view = reader.required("graph");
   GraphHead head = read_graph(graph_view);
   check_digest(graph_view.find("digest")->second, head, graph);
@@ -269,13 +259,12 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.height = head.height;
   file.width = head.width;
   file.merge = head.merge;
-  read_making(reader, version, file);
-  read_devices(reader.required("devices"), version, [&](Device device, const JsonView& stages) {
+  read_making(reader, file);
+  read_devices(reader.required("devices"), [&](Device device, const JsonView& stages) {
     file.devices.push_back(std::move(device));
     file.schedule.devices.push_back(read_stages(stages, graph));
   });
   if (const auto transfers = reader.optional("transfers")) {
-    if (version < 2) transfers->fail("is a key of version 2: say \"version\": 2");
     file.schedule.transfers = read_transfers(*transfers, graph, file.devices);
   }
   const auto predicted = reader.optional("predicted");
@@ -301,7 +290,7 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
     devices.push_back(std::move(device));
   }
   const std::vector<PlannedTransfer>& transfers = file.schedule.transfers;
-  Json json = {{"format", "hios-schedule"},    {"version", version_of(file, graph)},
+  Json json = {{"format", "hios-schedule"},    {"version", kFormatVersion},
                {"graph", graph_json(file)},    {"algorithm", file.algorithm},
                {"options", file.options},      {"outcome", std::string(to_string(file.outcome))},
                {"seconds", file.seconds},      {"objective", to_string(file.objective)},
@@ -316,14 +305,13 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
 }
 
 std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, std::int64_t inputs) {
-  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
+  ObjectReader reader = open_format(root, "hios-schedule");
   const JsonView graph_view = reader.required("graph");
   check_digest(graph_view.find("digest")->second, read_graph(graph_view), whole);
   std::vector<Batch> batches;
   bool divided = false;
-  const auto note = [&, version = version](const JsonView& view) {
+  const auto note = [&](const JsonView& view) {
     const NamedBatch batch = read_batch(view);
-    if (batch.inputs && version < 2) view.fail("is of version 2: say \"version\": 2");
     if (batch.inputs && batch.inputs->end > inputs) {
       view.fail("runs inputs " + to_string(*batch.inputs) + ", and there are " +
                 std::to_string(inputs));
@@ -333,7 +321,7 @@ std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, st
         {find_operator(view, batch.name, whole), batch.inputs.value_or(InputRange{0, inputs})});
     return batches.back().op;
   };
-  read_devices(reader.required("devices"), version, [&](const Device&, const JsonView& stages) {
+  read_devices(reader.required("devices"), [&](const Device&, const JsonView& stages) {
     for (const JsonView& stage : stages.array()) read_groups(stage, note);
   });
   if (!divided) return {};
@@ -342,7 +330,7 @@ std::vector<Batch> schedule_batches(const JsonView& root, const Graph& whole, st
 }
 
 ScheduleHead schedule_head(const JsonView& root) {
-  auto [version, reader] = open_format(root, "hios-schedule", 1, 2);
+  ObjectReader reader = open_format(root, "hios-schedule");
   GraphHead graph = read_graph(reader.required("graph"));
   ScheduleHead head;
   head.graph_name = std::move(graph.name);
@@ -350,7 +338,7 @@ ScheduleHead schedule_head(const JsonView& root) {
   head.height = graph.height;
   head.width = graph.width;
   const JsonView devices = reader.required("devices");
-  read_devices(devices, version,
+  read_devices(devices,
                [&](Device device, const JsonView&) { head.devices.push_back(std::move(device)); });
   try {
     (void)Platform(head.devices);
@@ -361,7 +349,7 @@ ScheduleHead schedule_head(const JsonView& root) {
 }
 
 void check_merge(const JsonView& root, const Graph& graph, Merge merge) {
-  auto reader = open_format(root, "hios-schedule", 1, 2).second;
+  ObjectReader reader = open_format(root, "hios-schedule");
   const JsonView view = reader.required("graph");
   const GraphHead head = read_graph(view);
   if (head.merge == merge || head.digest == graph.digest()) return;

@@ -61,6 +61,6 @@ class Bench:
 
 def write_platform(file, devices, threads, memory_bytes):
     """Alike, with so much memory each."""
-    file.write_text(json.dumps({"format": "hios-platform", "version": 2, "devices": [
+    file.write_text(json.dumps({"format": "hios-platform", "version": 1, "devices": [
         {"name": f"cpu{i}", "kind": "cpu", "threads": threads, "memory_bytes": memory_bytes} for i in range(devices)]}))
     return file

@@ -61,6 +61,11 @@ class ShapesTest(unittest.TestCase):
                 model_file.model_of(model(pool, layer("x", kind, "input", "p")))
         with self.assertRaisesRegex(ValueError, "Softmax"):
             model_file.model_of(model(layer("x", "Softmax", "input")))
+        for attribute in ({"dilations": [2, 2]}, {"ceil_mode": True}, {"input_shapes": [[1, 3, 8, 8]]}):
+            with self.assertRaisesRegex(ValueError, f"x: {next(iter(attribute))}"):
+                model_file.model_of(model(layer("x", "MaxPool", "input", kernel_shape=[2, 2], **attribute)))
+        with self.assertRaisesRegex(ValueError, "x: only channels"):
+            model_file.model_of(model(layer("x", "Concat", "input", "input", axis="h")))
         with self.assertRaises(ValueError):
             model_file.model_of({"format": "hios-graph", "version": 1})
 

@@ -59,4 +59,4 @@ def many_inputs(graph, inputs, parts, tensors):
                  for operator in graph["operators"]]
     edges = [{**edge, **{key: edge[key] * tensors for key in ("bytes", "transfer_ms") if key in edge}}
              for edge in graph["edges"]]
-    return {**graph, "version": 2, "inputs": inputs, "operators": operators, "edges": edges}
+    return {**graph, "inputs": inputs, "operators": operators, "edges": edges}

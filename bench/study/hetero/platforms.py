@@ -21,7 +21,7 @@ def moirai(scenario):
                for name in names]
     links = [{"from": names[row], "to": names[column], "latency_ms": LINK_LATENCY_MS[scenario], "gb_per_s": gbit / 8}
              for row, line in enumerate(machine["gbit"]) for column, gbit in enumerate(line) if gbit]
-    return {"format": "hios-platform", "version": 2, "devices": devices, "links": links, "contention": "port"}
+    return {"format": "hios-platform", "version": 1, "devices": devices, "links": links, "contention": "port"}
 
 
 def machines(scenario):

@@ -124,10 +124,11 @@ class ObjectReader {
   std::vector<bool> seen_;
 };
 
-/// Opens a versioned file: checks "format" and "version" and marks them as read.
-ObjectReader open_format(const JsonView& root, std::string_view format, int version);
-/// The same where there are several versions: which one it is, and the file.
-std::pair<int, ObjectReader> open_format(const JsonView& root, std::string_view format, int oldest,
-                                         int newest);
+/// The version of each format.
+inline constexpr int kFormatVersion = 1;
+
+/// Opens a file of this format: checks "format" and "version", which is kFormatVersion, and marks
+/// them as read.
+ObjectReader open_format(const JsonView& root, std::string_view format);
 
 }  // namespace hios

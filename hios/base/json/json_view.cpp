@@ -178,8 +178,7 @@ void ObjectReader::finish() const {
   }
 }
 
-std::pair<int, ObjectReader> open_format(const JsonView& root, std::string_view format, int oldest,
-                                         int newest) {
+ObjectReader open_format(const JsonView& root, std::string_view format) {
   if (!root.is_object()) {
     root.fail("must be a " + std::string(format) + " object, not " + describe(root.json()));
   }
@@ -191,17 +190,12 @@ std::pair<int, ObjectReader> open_format(const JsonView& root, std::string_view 
                 " is needed; name another file");
   }
   const JsonView number = reader.required("version");
-  const auto version = static_cast<int>(number.integer(0, 1'000'000));
-  if (version < oldest || version > newest) {
+  if (number.integer(0, 1'000'000) != kFormatVersion) {
     number.fail("version " + number.json().dump() + " is unknown; this program reads version " +
-                std::to_string(oldest) +
-                (newest > oldest ? " to " + std::to_string(newest) : std::string()));
+                std::to_string(kFormatVersion) +
+                ": make the file again, or correct the number in a file of your own");
   }
-  return {version, reader};
-}
-
-ObjectReader open_format(const JsonView& root, std::string_view format, int version) {
-  return open_format(root, format, version, version).second;
+  return reader;
 }
 
 }  // namespace hios

@@ -146,7 +146,7 @@ class RuleMatcher {
 }  // namespace
 
 FusionRules fusion_from_json(const JsonView& root) {
-  ObjectReader reader = open_format(root, "hios-fusion", 1);
+  ObjectReader reader = open_format(root, "hios-fusion");
   const JsonView list = reader.required("rules");
   reader.finish();
   const std::vector<JsonView> elements = list.array();
@@ -169,7 +169,7 @@ FusionRules fusion_from_json(const JsonView& root) {
 }
 
 Json to_json(const FusionRules& fusion) {
-  return {{"format", "hios-fusion"}, {"version", 1}, {"rules", fusion.rules}};
+  return {{"format", "hios-fusion"}, {"version", kFormatVersion}, {"rules", fusion.rules}};
 }
 
 FusionRules load_fusion(const std::string& word_or_file, const ReadLimits& limits) {

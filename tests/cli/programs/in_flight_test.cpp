@@ -118,7 +118,6 @@ TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {
 
 TEST_F(InFlight, PlacesBeyondADevicesMemoryAreRefused) {
   Json schedule = Json::parse(random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
-  schedule["version"] = 2;
   for (Json& device : schedule["devices"]) device["memory_bytes"] = 40'000'000;
   place_.write("s.json", schedule.dump());
   EXPECT_EQ(run(2, {"--schedule", file("s.json"), "--inferences", "10"}).exit_status, 0);

@@ -37,7 +37,7 @@ TEST_F(ManyInputs, AreMeasuredPlannedCheckedAndRunBitForBit) {
                                   file("s.json"), "--json", file("plan.json"), "--force"});
     ASSERT_EQ(planned.exit_status, 0) << planned.err;
     const Json schedule = read(file("s.json"));
-    EXPECT_EQ(schedule["version"], 2);
+    EXPECT_EQ(schedule["version"], 1);
     EXPECT_EQ(schedule["graph"]["batch"], 4);
     const double latency_ms = schedule["predicted"]["latency_ms"];
     EXPECT_NEAR(schedule["predicted"]["inputs_per_s"].get<double>(), 4000 / latency_ms, 1e-6);
@@ -83,7 +83,7 @@ TEST_F(ManyInputs, ASizeThatWasNotMeasuredIsNamedWithItsRemedy) {
 }
 
 TEST_F(ManyInputs, AGraphBringsTimesByTheirNumber) {
-  place_.write("g.json", R"({"format": "hios-graph", "version": 2, "name": "g", "inputs": 4,
+  place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "g", "inputs": 4,
     "operators": [
       {"name": "a", "time_ms": {"fast": {"2": 1, "4": 1.5}, "slow": {"1": 1, "2": 2}}},
       {"name": "b", "time_ms": {"fast": {"2": 1, "4": 1.5}, "slow": {"1": 1, "2": 2}}}],

@@ -154,34 +154,33 @@ TEST(GraphIo, PlacesEveryMessage) {
   expect_message(message(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
 }
 
-TEST(GraphIo, TimesByPairAreOfVersion2) {
-  const auto file = [](int version, const std::string& edge) {
-    return R"({"format": "hios-graph", "version": )" + std::to_string(version) +
-           R"(, "name": "g", "operators": [{"name": "a"}, {"name": "b"}],
+TEST(GraphIo, KeepsTimesByPair) {
+  const auto file = [](const std::string& edge) {
+    return R"({"format": "hios-graph", "version": 1, "name": "g",
+              "operators": [{"name": "a"}, {"name": "b"}],
               "edges": [{"from": "a", "to": "b", )" +
            edge + "}]}";
   };
   const std::string times = R"("transfer_ms": {"gpu0": {"cpu": 2, "gpu1": 0}, "cpu": {"gpu": 3}})";
-  const Graph graph = read(file(2, times));
+  const Graph graph = read(file(times));
   const Edge& edge = graph.edge(EdgeId(0));
   ASSERT_TRUE(edge.transfer_by_pair);
   EXPECT_EQ(edge.transfer_ms, std::nullopt);
   EXPECT_EQ(*edge.transfer_by_pair,
             (PairTimes{{"cpu", {{"gpu", 3}}}, {"gpu0", {{"cpu", 2}, {"gpu1", 0}}}}));
   const Json json = to_json(graph);
-  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(*read(to_text(json)).edge(EdgeId(0)).transfer_by_pair, *edge.transfer_by_pair);
-  EXPECT_EQ(to_json(read(file(2, R"("transfer_ms": 1)")))["version"], 1);
-  const auto message = [&](int version, const std::string& text) {
-    return message_of([&] { read(file(version, text)); });
+  EXPECT_EQ(to_json(read(file(R"("transfer_ms": 1)")))["edges"][0]["transfer_ms"], 1);
+  const auto message = [&](const std::string& text) {
+    return message_of([&] { read(file(text)); });
   };
-  expect_message(message(1, times), "$.edges[0].transfer_ms: must be a number");
-  expect_message(message(2, R"("transfer_ms": {})"),
+  expect_message(message(R"("transfer_ms": {})"),
                  "$.edges[0].transfer_ms: names no sender; give one a receiver and a time");
-  expect_message(message(2, R"("transfer_ms": {"gpu0": {}})"),
+  expect_message(message(R"("transfer_ms": {"gpu0": {}})"),
                  "$.edges[0].transfer_ms.gpu0: names no receiver; give one a time");
-  expect_message(message(2, R"("transfer_ms": {"gpu0": 1})"), "$.edges[0].transfer_ms.gpu0");
-  expect_message(message(2, R"("transfer_ms": {"gpu0": {"cpu": -1}})"),
+  expect_message(message(R"("transfer_ms": {"gpu0": 1})"), "$.edges[0].transfer_ms.gpu0");
+  expect_message(message(R"("transfer_ms": {"gpu0": {"cpu": -1}})"),
                  "$.edges[0].transfer_ms.gpu0.cpu: must be a number from 0");
 }
 

@@ -182,72 +182,64 @@ TEST(PlatformIo, PlacesEveryMessage) {
                  "$.default_link: the key \"gb_per_s\" is missing");
 }
 
-TEST(PlatformIo, ContentionAndRoutingAreOfVersion2) {
+TEST(PlatformIo, KeepsContentionAndRouting) {
   const std::string two =
       R"("devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}])";
-  const auto file = [&](int version, const std::string& more) {
-    return read(R"({"format": "hios-platform", "version": )" + std::to_string(version) + ", " +
-                two + more + "}");
+  const auto file = [&](const std::string& more) {
+    return read(R"({"format": "hios-platform", "version": 1, )" + two + more + "}");
   };
-  const Platform plain = file(2, "");
+  const Platform plain = file("");
   EXPECT_EQ(plain.traffic(), Traffic{});
-  EXPECT_EQ(to_json(plain)["version"], 1) << "the lowest that can say it";
-  EXPECT_EQ(file(2, R"(, "contention": "none", "routing": "direct")").traffic(), Traffic{});
-  const Platform shared = file(2, R"(, "contention": "port", "routing": "widest")");
+  EXPECT_FALSE(to_json(plain).contains("contention") || to_json(plain).contains("routing"));
+  EXPECT_EQ(file(R"(, "contention": "none", "routing": "direct")").traffic(), Traffic{});
+  const Platform shared = file(R"(, "contention": "port", "routing": "widest")");
   EXPECT_EQ(shared.traffic(), (Traffic{Contention::kPort, Routing::kWidest}));
   const Json json = to_json(shared);
-  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["contention"], "port");
   EXPECT_EQ(json["routing"], "widest");
   EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).traffic(), shared.traffic());
   EXPECT_EQ(shared.with_identities({"", "x"}).traffic(), shared.traffic());
-  const auto message = [&](int version, const std::string& more) {
-    return message_of([&] { file(version, more); });
-  };
-  expect_message(message(1, R"(, "contention": "link")"),
-                 "p.json: $.contention: is a key of version 2: say \"version\": 2");
-  expect_message(message(1, R"(, "routing": "widest")"), "$.routing: is a key of version 2");
-  expect_message(message(2, R"(, "contention": "buses")"),
+  const auto message = [&](const std::string& more) { return message_of([&] { file(more); }); };
+  expect_message(message(R"(, "contention": "buses")"),
                  "$.contention: \"buses\" is not known to this program; use one of \"none\", "
                  "\"link\", \"port\"");
-  expect_message(message(2, R"(, "contention": "Port")"),
+  expect_message(message(R"(, "contention": "Port")"),
                  "$.contention: \"Port\" is unknown; use one of \"none\", \"link\", \"port\"");
-  expect_message(message(2, R"(, "routing": "shortest")"),
+  expect_message(message(R"(, "routing": "shortest")"),
                  "$.routing: \"shortest\" is unknown; use one of \"direct\", \"widest\"");
-  expect_message(message(3, ""), "$.version: version 3 is unknown");
+  for (const std::string other : {"2", "3"}) {
+    const std::string of_other = R"({"format": "hios-platform", "version": )" + other;
+    expect_message(message_of([&] { read(of_other + ", " + two + "}"); }),
+                   "$.version: version " + other + " is unknown; this program reads version 1");
+  }
 }
 
-TEST(PlatformIo, ChargesAndFastMemoryAreOfVersion2) {
-  const auto file = [](int version, const std::string& more) {
-    return read(R"({"format": "hios-platform", "version": )" + std::to_string(version) +
-                R"(, "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu")" +
+TEST(PlatformIo, KeepsChargesAndFastMemory) {
+  const auto file = [](const std::string& more) {
+    return read(R"({"format": "hios-platform", "version": 1,
+                    "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu")" +
                 more + "}]}");
   };
-  EXPECT_EQ(file(2, "").device(kB).io_charge, (IoCharge{1, 1}));
-  EXPECT_EQ(file(2, R"(, "io_charge": {"send": 0.5})").device(kB).io_charge, (IoCharge{0.5, 1}));
-  EXPECT_EQ(to_json(file(2, R"(, "io_charge": {})"))["version"], 1);
-  const Platform said = file(2, R"(, "io_charge": {"send": 0, "receive": 0.25},
+  EXPECT_EQ(file("").device(kB).io_charge, (IoCharge{1, 1}));
+  EXPECT_EQ(file(R"(, "io_charge": {"send": 0.5})").device(kB).io_charge, (IoCharge{0.5, 1}));
+  EXPECT_FALSE(to_json(file(R"(, "io_charge": {})"))["devices"][1].contains("io_charge"));
+  const Platform said = file(R"(, "io_charge": {"send": 0, "receive": 0.25},
                                    "fast_memory_bytes": 4096, "overflow_gb_per_s": 2.5)");
   const Json json = to_json(said);
-  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(platform_from_json(JsonView(json, "p.json")).device(kB), said.device(kB));
   EXPECT_EQ(said.device(kB).fast_memory, (FastMemory{4096, 2.5}));
-  const auto message = [&](int version, const std::string& more) {
-    return message_of([&] { file(version, more); });
-  };
-  expect_message(message(1, R"(, "io_charge": {"send": 0})"),
-                 "p.json: $.devices[1].io_charge: is a key of version 2: say \"version\": 2");
-  expect_message(message(1, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 1)"),
-                 "$.devices[1].fast_memory_bytes: is a key of version 2");
-  expect_message(message(2, R"(, "io_charge": {"send": 101})"),
+  const auto message = [&](const std::string& more) { return message_of([&] { file(more); }); };
+  expect_message(message(R"(, "io_charge": {"send": 101})"),
                  "$.devices[1].io_charge.send: must be a number from 0 to 100");
-  expect_message(message(2, R"(, "io_charge": {"both": 1})"),
+  expect_message(message(R"(, "io_charge": {"both": 1})"),
                  "$.devices[1].io_charge: unknown key \"both\"");
-  expect_message(message(2, R"(, "fast_memory_bytes": 1)"),
+  expect_message(message(R"(, "fast_memory_bytes": 1)"),
                  "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s beside it");
-  expect_message(message(2, R"(, "overflow_gb_per_s": 1)"),
+  expect_message(message(R"(, "overflow_gb_per_s": 1)"),
                  "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes beside it");
-  expect_message(message(2, R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
+  expect_message(message(R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
                  "$.devices[1].overflow_gb_per_s: must be a number from");
 }
 
