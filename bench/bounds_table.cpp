@@ -14,6 +14,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/registry.h"
 

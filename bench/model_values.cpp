@@ -14,6 +14,7 @@
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
 #include "hios/graph/fusion/coarsen.h"
+#include "hios/model/model_json.h"
 
 namespace hios {
 namespace {

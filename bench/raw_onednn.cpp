@@ -23,6 +23,7 @@
 #include "engine/cpu/convolutions/post_operations.h"
 #include "engine/cpu/dnnl_handles.h"
 #include "hios/base/error.h"
+#include "hios/base/json/json_io.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/model/networks/networks.h"

@@ -29,6 +29,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/longest_path.h"

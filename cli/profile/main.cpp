@@ -23,6 +23,7 @@
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/growth.h"
+#include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "mpi/session/agreement.h"
 #include "scheduler/registry.h"
@@ -114,7 +115,7 @@ void write_measured(const ProfileCommand& command, const Profile& measured) {
   update_json(command.output, command.common.limits, [&](const Json* now) {
     if (!now) return to_json(measured);
     Profile all = profile_from_json(JsonView(*now, command.output));
-    bring_in(command.known, measured, all);
+    merge_changes(command.known, measured, all);
     return to_json(all);
   });
 }

@@ -8,7 +8,9 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
+#include "hios/profile/profile_json.h"
 #include "hios/schedule/schedule.h"
+#include "hios/schedule/schedule_json.h"
 #include "scheduler/registry.h"
 
 namespace hios::cli {

@@ -9,6 +9,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/report/draw_timeline.h"
+#include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
 
 namespace hios::cli {

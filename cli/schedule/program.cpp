@@ -18,7 +18,10 @@
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
+#include "hios/model/model_json.h"
+#include "hios/platform/platform_json.h"
 #include "hios/report/draw_timeline.h"
+#include "hios/schedule/schedule_json.h"
 
 namespace hios::cli {
 namespace {

@@ -6,10 +6,14 @@
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/cpu_kinds.h"
+#include "hios/platform/platform_json.h"
 #include "hios/profile/extrapolate.h"
+#include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
+#include "hios/schedule/schedule_json.h"
 
 namespace hios::cli {
 
@@ -37,8 +41,8 @@ struct Unsaid {
 };
 
 /// Which of the keys that profiles know, too, a --platform file has.
-std::vector<SaidOfDevice> said_of_devices(const Json& platform) {
-  std::vector<SaidOfDevice> said;
+std::vector<SetByPlatform> said_of_devices(const Json& platform) {
+  std::vector<SetByPlatform> said;
   for (const Json& device : platform.at("devices")) {
     said.push_back({device.contains("io_charge"), device.contains("fast_memory_bytes")});
   }
@@ -47,7 +51,7 @@ std::vector<SaidOfDevice> said_of_devices(const Json& platform) {
 
 /// `of_file`: gets what a --platform file says of its devices.
 Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsaid& unsaid,
-                       std::vector<SaidOfDevice>& of_file) {
+                       std::vector<SetByPlatform>& of_file) {
   const auto file = flags.optional_text("platform");
   if (!file) {
     const auto said = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
@@ -190,7 +194,7 @@ std::shared_ptr<const Graph> ScheduleInputs::divided_as(const JsonView& root) co
     const SizedGraphs sized = sized_for(batch_sizes(inputs, batches));
     return std::make_shared<const Graph>(divide(sized, std::move(batches)));
   } catch (const InputError& error) {
-    root.fail(std::string(error.what()) + "; schedule it anew");
+    root.fail(std::string(error.what()) + "; schedule it again");
   }
 }
 

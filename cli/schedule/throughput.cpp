@@ -62,11 +62,11 @@ void predict_throughput(Prediction& predicted, const Graph& graph, const Schedul
                         const scheduler::LowerBound& proven) {
   const Period period = period_of(graph, schedule, costs);
   const InFlight many = least_in_flight(graph, schedule, costs);
-  const bool ring = !ring_of_blocks(graph, schedule).empty();
+  const bool ring = !cycle_of_blocks(graph, schedule).empty();
   // What bounds and proofs are about; with the fewest places it is up to a hundredth longer.
   const double period_ms = ring ? many.run.period_ms : period.ms();
   predicted.throughput = {period_ms, per_second(period_ms, inputs),
-                          costs.platform().device(period.bottleneck).name, many.places};
+                          costs.platform().device(period.bottleneck).name, many.in_flight};
   predicted.lower_bound_ms = 0;
   predicted.bound = "none";
   if (ring) return;

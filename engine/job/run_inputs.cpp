@@ -9,6 +9,8 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/profile/extrapolate.h"
+#include "hios/profile/profile_json.h"
+#include "hios/schedule/schedule_json.h"
 
 namespace hios::job {
 namespace {
@@ -47,7 +49,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
     try {
       inputs.network = SizedNetworks(batch_sizes(all, batches), made).divide(std::move(batches));
     } catch (const InputError& error) {
-      root.fail(std::string(error.what()) + "; schedule it anew");
+      root.fail(std::string(error.what()) + "; schedule it again");
     }
   }
   inputs.schedule = schedule_from_json(root, inputs.network.coarse.graph);

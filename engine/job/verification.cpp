@@ -127,7 +127,7 @@ std::vector<const std::byte*> OneRankRun::inputs_of(const CoarseGraph& coarse, O
   const auto [whole, read] = coarse.graph.batch(op);
   std::vector<const std::byte*> inputs;
   for (const TensorId id : coarse.layers(op).inputs) {
-    const auto maker = coarse.maker(id, op);
+    const auto maker = coarse.producer_for(id, op);
     const auto made =
         maker ? coarse.graph.batch(*maker).inputs : InputRange{0, coarse.graph.counted_inputs()};
     const std::byte* const first = maker ? outputs_[maker->index()].first : input.data();

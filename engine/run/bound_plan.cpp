@@ -84,7 +84,7 @@ BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t place
 // Where the graph divides inputs, those of one operator lie behind each other.
 const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_t place) const {
   const std::int64_t first = coarse_.graph.batch(op).inputs.begin;
-  if (const auto maker = coarse_.maker(tensor, op)) {
+  if (const auto maker = coarse_.producer_for(tensor, op)) {
     return arena_->data() + plan_.slot(*maker).offset_of(first, place);
   }
   const Bytes each = input_->size_bytes() / static_cast<Bytes>(coarse_.graph.counted_inputs());

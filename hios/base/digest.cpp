@@ -5,8 +5,8 @@
 namespace hios {
 namespace {
 
-// The 64-bit FNV prime, and for the second lane an odd constant unrelated to it: lanes that differ
-// in their offset alone would collide together.
+// The 64-bit FNV prime, and an unrelated odd constant for the second lane: lanes that differ only
+// in their offset would collide together.
 constexpr std::uint64_t kPrimeA = 0x100000001b3ull;
 constexpr std::uint64_t kPrimeB = 0x9e3779b97f4a7c15ull;
 

@@ -6,7 +6,7 @@
 
 namespace hios {
 
-/// A 128-bit fingerprint for telling files, graphs and builds apart (two FNV-1a lanes; not
+/// A 128-bit fingerprint that distinguishes files, graphs and builds (two FNV-1a lanes; not
 /// cryptographic). Fields are length-prefixed, so ("ab","c") and ("a","bc") differ.
 class Digest {
  public:

@@ -28,8 +28,8 @@ using DeviceId = Id<struct DeviceTag>;  ///< a device of the Platform; rank r ru
 using LayerId = Id<struct LayerTag>;    ///< a layer of the Model
 using TensorId = Id<struct TensorTag>;  ///< a tensor of the Model
 using Rank = Id<struct RankTag>;        ///< a process of the job
-using StreamIndex =
-    Id<struct StreamTag>;  ///< a stream of one device; group g of a stage runs on stream g
+/// A stream of one device; group g of a stage runs on stream g.
+using StreamIndex = Id<struct StreamTag>;
 
 using Bytes = std::uint64_t;
 

@@ -14,13 +14,13 @@ namespace {
 
 Level current_level = Level::kNormal;
 
-/// A progress line is on the terminal now; the next line wipes it first, from whichever thread.
+/// True while a progress line is on the terminal; the next line of any thread wipes it first.
 std::atomic<bool> progress_shown = false;
 
-/// Back to the first column, and clear to the end of the line.
+/// Moves to the first column and clears to the end of the line.
 constexpr std::string_view kWipe = "\r\033[K";
 
-/// One write a line, so that lines of several ranks do not mix.
+/// Writes each line by one call, so that lines of several ranks do not mix.
 void emit(std::string_view prefix, std::string_view line) {
   std::string text;
   if (progress_shown.exchange(false)) text += kWipe;
@@ -30,8 +30,8 @@ void emit(std::string_view prefix, std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-/// A message quotes what it complains of: nothing in that may move the reader's cursor, and no
-/// end of it fill the screen.
+/// Returns a message fit for a terminal: what it quotes from files may neither move the cursor nor
+/// fill the screen.
 std::string message(std::string_view line) {
   constexpr std::size_t kMaxCharacters = 4000;
   return printable(line, kMaxCharacters);

@@ -6,7 +6,7 @@
 
 namespace hios::log {
 
-/// What goes to standard error; results go to standard output and files.
+/// The messages that go to standard error; results go to standard output and files.
 enum class Level { kQuiet, kNormal, kVerbose };
 
 /// Process-wide, set once by `main` before any thread starts. Ranks other than 0 run quiet.
@@ -24,9 +24,9 @@ std::string progress_line(std::string_view what, std::size_t done, std::size_t t
 /// "best: 174.2 ms, gap 8.8 %", cut to fit a terminal.
 std::string progress_line(std::string_view text);
 
-/// A progress_line that overwrites itself; the lines above wipe it before they print. Shows nothing
-/// unless standard error is a terminal and the level is at least kNormal. Not thread-safe; one at a
-/// time.
+/// A progress_line that overwrites itself; the functions above wipe it before they print. Shows
+/// nothing unless standard error is a terminal and the level is at least kNormal. Not thread-safe;
+/// one at a time.
 class Progress {
  public:
   explicit Progress(std::string_view what);
@@ -36,14 +36,14 @@ class Progress {
 
   /// `seconds_left` < 0: unknown.
   void update(std::size_t done, std::size_t total, double seconds_left);
-  /// The same for work that says more than a count: "best: 174.2 ms, gap 8.8 %".
+  /// Shows a text, for work that has more to say than a count: "best: 174.2 ms, gap 8.8 %".
   void show(std::string_view text);
 
  private:
   void overwrite(std::string line);
 
   std::string what_;
-  std::string line_;  ///< as shown last
+  std::string line_;  ///< the line shown last
 };
 
 }  // namespace hios::log

@@ -8,7 +8,7 @@
 namespace hios {
 namespace {
 
-/// Operators of a device in the order of its stages, group after group.
+/// Returns a device's operators in the order of its stages, group after group.
 std::vector<OpId> block_of(const std::vector<Stage>& stages) {
   std::vector<OpId> block;
   for (const Stage& stage : stages) {
@@ -17,7 +17,7 @@ std::vector<OpId> block_of(const std::vector<Stage>& stages) {
   return block;
 }
 
-/// The devices other than its own that read a tensor, each once, increasing.
+/// Returns the other devices that read a tensor, each once, ascending.
 std::vector<DeviceId> other_consumers(const Graph& graph, const Assignment& assignment,
                                       OpId producer) {
   std::vector<DeviceId> consumers;
@@ -55,22 +55,23 @@ double overflow_ms(const FastMemory& memory, Bytes parameters, Bytes peak) {
 
 Bytes peak_bytes(const Graph& graph, std::span<const OpId> block) {
   constexpr std::size_t kElsewhere = ~std::size_t{0};
-  std::vector<std::size_t> place(graph.size(), kElsewhere);
-  for (std::size_t i = 0; i < block.size(); ++i) place[block[i].index()] = i;
-  std::vector<Bytes> ends(block.size(), 0);  // what is not needed any more behind each operator
+  std::vector<std::size_t> position(graph.size(), kElsewhere);
+  for (std::size_t i = 0; i < block.size(); ++i) position[block[i].index()] = i;
+  std::vector<Bytes> ends(block.size(),
+                          0);  // bytes that are not needed any more after each operator
   std::vector<bool> received(graph.size(), false);
   Bytes from_others = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {
     for (const EdgeId edge : graph.in_edges(block[i])) {
       const OpId producer = graph.edge(edge).from;
-      if (place[producer.index()] != kElsewhere || received[producer.index()]) continue;
+      if (position[producer.index()] != kElsewhere || received[producer.index()]) continue;
       received[producer.index()] = true;
       from_others += tensor_bytes(graph, producer);
     }
     std::size_t last = i;
     bool kept = graph.out_edges(block[i]).empty();
     for (const EdgeId edge : graph.out_edges(block[i])) {
-      const std::size_t consumer = place[graph.edge(edge).to.index()];
+      const std::size_t consumer = position[graph.edge(edge).to.index()];
       kept = kept || consumer == kElsewhere;
       if (consumer != kElsewhere) last = std::max(last, consumer);
     }
@@ -117,7 +118,7 @@ Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& 
   return period;
 }
 
-std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedule) {
+std::vector<DeviceId> cycle_of_blocks(const Graph& graph, const Schedule& schedule) {
   const Assignment assignment(graph.size(), schedule);
   const Arcs arcs(schedule.devices.size(), [&](const auto& visit) {
     for (const Edge& edge : graph.edges()) {
@@ -128,12 +129,12 @@ std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedul
   });
   const std::vector<std::size_t> components = strong_components(arcs);
   std::vector<std::size_t> members(arcs.size(), 0);
-  std::vector<DeviceId> ring;
-  for (std::size_t block = 0; block < arcs.size() && ring.empty(); ++block) {
+  std::vector<DeviceId> cycle;
+  for (std::size_t block = 0; block < arcs.size() && cycle.empty(); ++block) {
     if (++members[components[block]] < 2) continue;
-    for (const std::size_t each : cycle_through(arcs, components, block)) ring.emplace_back(each);
+    for (const std::size_t each : cycle_through(arcs, components, block)) cycle.emplace_back(each);
   }
-  return ring;
+  return cycle;
 }
 
 }  // namespace hios

@@ -7,52 +7,53 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/schedule/schedule.h"
 
-/// What each device has to do for one inference, where many are in flight: its block (Archer,
+/// Blocks: the operators that each device runs for one inference, where many are in flight (Archer,
 /// Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference",
-/// section 2.2). The most expensive block decides how often an inference ends.
+/// section 2.2). The most expensive block decides the period from one inference to the next.
 namespace hios {
 
-/// The cost of a block (the same, Eq. 3).
+/// The cost of a block (Archer et al., Eq. 3).
 struct BlockCost {
   double stages_ms = 0;
-  /// Of each tensor of other blocks that it reads, once, the share that occupies the device
-  /// (IoCharge).
+  /// The share of transfers that occupies the device (IoCharge), for each tensor of other blocks
+  /// that it reads, once.
   double receive_ms = 0;
-  double send_ms = 0;      ///< the same of each of its tensors that other blocks read, once
-  double overflow_ms = 0;  ///< Eq. 2: reading again what fast memory does not hold
+  double send_ms = 0;      ///< that share for each of its tensors that other blocks read, once
+  double overflow_ms = 0;  ///< Eq. 2: reading the bytes that fast memory does not hold
 
   double ms() const { return stages_ms + receive_ms + send_ms + overflow_ms; }
 };
 
-/// All blocks of a schedule.
+/// The costs of all blocks of a schedule.
 struct Period {
   std::vector<BlockCost> blocks;  ///< by device
-  DeviceId bottleneck;            ///< the most expensive; the first of several
+  DeviceId bottleneck;            ///< device of the most expensive block; the first of several
 
   double ms() const { return blocks[bottleneck.index()].ms(); }
 };
 
-/// What a tensor costs whoever sends or receives it: its most expensive edge, in the mean over all
-/// pairs of different devices. 0 where nothing reads it.
+/// Returns the cost of a tensor for its sender and receivers: that of its most expensive edge, in
+/// the mean over all pairs of different devices. 0 for a tensor without consumers.
 double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer);
 
-/// The bytes of a tensor: those of its operator's output or, where the graph does not say, of its
-/// largest edge.
+/// Returns the bytes of a tensor: those of its operator's output or, where the graph has none, of
+/// its largest edge.
 Bytes tensor_bytes(const Graph& graph, OpId producer);
 
-/// Eq. 2 of a block of these bytes. 0 on a device whose memory is all as fast.
+/// Returns Eq. 2 for a block of these bytes; 0 on a device without fast memory.
 double overflow_ms(const FastMemory& memory, Bytes parameters, Bytes peak);
 
-/// The most bytes of tensors that a block holds at a time, run in this order: all that it receives,
-/// from the start to the end, and its own, each from its operator to its last consumer in the block
-/// or, where others read it or nobody does, to the end.
+/// Returns the most bytes of tensors that a block holds at a time, run in this order. Received
+/// tensors count from the start to the end. Its own count from their operator to their last
+/// consumer in the block, or to the end where another block or nobody reads them.
 Bytes peak_bytes(const Graph& graph, std::span<const OpId> block);
 
-/// Linear in operators and edges. REQUIRES: validate() finds nothing.
+/// Returns the costs of all blocks. Linear in operators and edges. REQUIRES: validate() finds
+/// nothing.
 Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
-/// Devices whose blocks wait for each other in a ring, each before the one that it reads from;
-/// empty where there is none. Operators that the schedule lacks count for nothing.
-std::vector<DeviceId> ring_of_blocks(const Graph& graph, const Schedule& schedule);
+/// Returns devices whose blocks form a cycle, each before the one that it reads from; empty: there
+/// is none. Operators that the schedule lacks are ignored.
+std::vector<DeviceId> cycle_of_blocks(const Graph& graph, const Schedule& schedule);
 
 }  // namespace hios

@@ -2,20 +2,20 @@
 
 #include "hios/schedule/assignment.h"
 
-// Without a list a tensor's turn is settled the moment it is ready: all that are ready later come
-// behind it. So nothing ever waits in a queue for a link; it is enough to know until when each link
-// or port is taken. What becomes ready at one moment goes by its number; a tensor that only becomes
-// ready at that moment because of another one's that takes no time comes after that one.
+// Without a list, a tensor's start is known at the moment it is ready, since all that are ready
+// later go after it. So no queue for a link is needed, only the time until which each link or port
+// is occupied. Tensors that are ready at the same moment go by their numbers. A tensor that only
+// becomes ready at that moment because of a transfer of no duration goes after that one.
 //
-// With a list a tensor waits for its predecessors' turns, and is then as quickly settled.
+// With a list, a tensor waits until its predecessors were sent; then its start is known, too.
 //
-// Checked by tests/hios/evaluate/contention_test.cpp, which builds the order of transfers one at a
-// time over a simulator of its own.
+// Tests: tests/hios/evaluate/contention_test.cpp builds the order of transfers one at a time over a
+// simulator of its own.
 
 namespace hios {
 namespace {
 
-/// Stages as a schedule has them, numbered as its Assignment numbers them.
+/// A Plan of a schedule, with the stage numbers of its Assignment.
 class PlanOfSchedule {
  public:
   PlanOfSchedule(const Graph& graph, const Schedule& schedule, const CostModel& costs)
@@ -38,7 +38,7 @@ class PlanOfSchedule {
   bool used(std::size_t) const { return true; }
   DeviceId device(std::size_t stage) const { return stages_[stage].device; }
   double cost_ms(std::size_t stage) const { return stages_[stage].cost_ms; }
-  bool is_first(std::size_t stage) const { return stages_[stage].place == 0; }
+  bool is_first(std::size_t stage) const { return stages_[stage].index == 0; }
   std::size_t next(std::size_t stage) const {
     const bool last = stage + 1 == stages() || is_first(stage + 1);
     return last ? stages() : stage + 1;
@@ -46,7 +46,7 @@ class PlanOfSchedule {
   std::size_t stage_of(OpId op) const { return assignment_.stage_number(op); }
   template <class Visit>
   void for_each_operator(std::size_t stage, const Visit& visit) const {
-    const Stage& here = schedule_.devices[device(stage).index()][stages_[stage].place];
+    const Stage& here = schedule_.devices[device(stage).index()][stages_[stage].index];
     for (const Group& group : here.groups) {
       for (const OpId op : group) visit(op);
     }
@@ -58,9 +58,9 @@ class PlanOfSchedule {
   const CostModel& costs() const { return costs_; }
 
  private:
-  struct PlacedStage {
+  struct StageOfDevice {
     DeviceId device;
-    std::size_t place;
+    std::size_t index;  // among the device's stages
     double cost_ms;
   };
 
@@ -68,13 +68,13 @@ class PlanOfSchedule {
   const Schedule& schedule_;
   const CostModel& costs_;
   const Assignment assignment_;
-  std::vector<PlacedStage> stages_;
+  std::vector<StageOfDevice> stages_;
   std::size_t estimated_ = 0;
 };
 
 }  // namespace
 
-void ContendedRun::put_in(std::span<const PlannedTransfer> order) {
+void ContendedRun::apply_order(std::span<const PlannedTransfer> order) {
   std::vector<std::uint32_t> last(free_ms_.size(), kNone);
   if (order.size() != tensors_.size()) {
     throw std::logic_error("simulate: a transfer is missing from the list or in it twice");
@@ -86,7 +86,7 @@ void ContendedRun::put_in(std::span<const PlannedTransfer> order) {
     if (t == first_tensor_[op + 1]) {
       throw std::logic_error("simulate: a listed transfer is not needed");
     }
-    // On one link both channels are the same, and so would be what comes before.
+    // With one link both channels are the same, and so would be the predecessors.
     const std::size_t channels = contention_ == Contention::kPort ? 2 : 1;
     for (std::size_t c = 0; c < channels; ++c) {
       std::uint32_t& before = last[tensors_[t].channels[c]];

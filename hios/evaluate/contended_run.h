@@ -15,40 +15,41 @@
 
 namespace hios {
 
-/// simulate() where links carry one tensor at a time, by the rules that its header tells. Linear in
-/// operators and edges but for two queues. REQUIRES: what simulate() does, and contention.
+/// Returns simulate() where links carry one tensor at a time, by the rules in its header. Linear in
+/// operators and edges, except for two queues. REQUIRES: as simulate(), and contention.
 Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
-/// The run itself, for any form in which stages are kept. Events go in the order of time: stages
-/// end, and tensors that are ready take their turn, so that a tensor that is ready earlier is sent
-/// before all that are ready later. Where a schedule lists transfers, a tensor takes its turn once
-/// those before it on its link or ports have had theirs. One object may run again and again, and
-/// then allocates little. One thread at a time.
+/// A simulation with contention, for any representation of stages. Events are processed in the
+/// order of time: stages end, and ready tensors are sent, so that a tensor that is ready earlier
+/// goes before all that are ready later. Where a schedule lists transfers, a tensor is sent once
+/// those before it on its link or ports were. An object may run repeatedly and then allocates
+/// little. One thread at a time.
 ///
 /// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
 /// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
 /// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId consumer)); costs().
 class ContendedRun {
  public:
-  /// A tensor on its way to one device.
+  /// A transfer of a tensor to one device.
   struct Tensor {
     OpId producer;
     DeviceId from, to;
     EdgeId first_edge;
     double occupied_ms = 0;  ///< the time of the slowest edge that it serves
-    double ready_ms = 0;     ///< its producer's stage has ended
+    double ready_ms = 0;     ///< the end of its producer's stage
     double start_ms = 0;
-    std::uint32_t waits = 1;  ///< for its producer's stage, and for the tensors before it
+    std::uint32_t waits = 1;  ///< number of stages and tensors that it waits for
     std::uint32_t channels[2] = {0, 0};
-    std::uint32_t after[2] = {kNone, kNone};  ///< on these channels, by a schedule's list
+    std::uint32_t after[2] = {kNone,
+                              kNone};  ///< next tensor on each channel, by the schedule's list
   };
 
   ContendedRun(Contention contention, std::size_t devices)
       : contention_(contention), devices_(devices) {}
 
-  /// True where it came to its end; false where `stop(stage, its end in ms)` ended it, asked for
-  /// every stage as soon as its end is known. Throws std::logic_error on a cyclic wait, and where
-  /// `order` is neither empty nor all transfers, each once.
+  /// Runs to the end and returns true, or returns false as soon as `stop(stage, its end in ms)` is
+  /// true, which is called when a stage's end becomes known. Throws std::logic_error on a cyclic
+  /// wait, and where `order` is neither empty nor all transfers, each once.
   template <class Plan, class Stop>
   bool run(const Plan& plan, std::span<const PlannedTransfer> order, const Stop& stop) {
     prepare(plan, order);
@@ -69,20 +70,20 @@ class ContendedRun {
     return true;
   }
 
-  /// Of the last run that came to its end. By stage, in ms.
+  /// Times of the last complete run, by stage, in ms.
   const std::vector<double>& ready_ms() const { return ready_ms_; }
   const std::vector<double>& awaited_ms() const { return awaited_ms_; }
   const std::vector<double>& end_ms() const { return end_ms_; }
   double start_ms(std::size_t stage) const {
     return std::max(ready_ms_[stage], awaited_ms_[stage]);
   }
-  /// By producer, then destination.
+  /// Returns the transfers by producer, then destination.
   std::span<const Tensor> tensors() const { return tensors_; }
   double latency_ms() const { return latency_ms_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffu;
-  /// A time and a number, the least first: tensors are numbered by producer and destination.
+  /// A time and a number, the smallest first: tensors are numbered by producer and destination.
   using Event = std::pair<double, std::uint32_t>;
 
   static void push(std::vector<Event>& queue, double ms, std::size_t number) {
@@ -113,7 +114,7 @@ class ContendedRun {
     for (std::size_t i = 0; i < plan.operators(); ++i) list_tensors(plan, OpId(i));
     first_tensor_.push_back(tensors_.size());
     free_ms_.assign(contention_ == Contention::kPort ? 2 * devices_ : links_.size(), 0);
-    if (!order.empty()) put_in(order);
+    if (!order.empty()) apply_order(order);
   }
 
   template <class Plan>
@@ -153,9 +154,9 @@ class ContendedRun {
     tensor.channels[0] = tensor.channels[1] = links_.emplace(pair, next).first->second;
   }
 
-  void put_in(std::span<const PlannedTransfer> order);
+  void apply_order(std::span<const PlannedTransfer> order);
 
-  /// All that it waits for is there.
+  /// Begins a stage that waits for nothing any more.
   template <class Plan, class Stop>
   bool begin(const Plan& plan, std::size_t stage, const Stop& stop) {
     end_ms_[stage] = start_ms(stage) + plan.cost_ms(stage);
@@ -217,13 +218,14 @@ class ContendedRun {
 
   Contention contention_;
   std::size_t devices_;
-  std::unordered_map<std::uint64_t, std::uint32_t> links_;  // channel by pair, as they are met
-  std::vector<double> ready_ms_, awaited_ms_, end_ms_;      // by stage
-  std::vector<std::uint32_t> waits_;                        // by stage
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      links_;                                           // channel by pair, in order of first use
+  std::vector<double> ready_ms_, awaited_ms_, end_ms_;  // by stage
+  std::vector<std::uint32_t> waits_;                    // by stage
   std::vector<Tensor> tensors_;
   std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
   std::vector<double> free_ms_;            // by channel
-  std::vector<Event> ends_, ready_;        // heaps: stages that run, tensors whose turn has come
+  std::vector<Event> ends_, ready_;        // heaps: running stages, tensors to be sent
   double latency_ms_ = 0;
 };
 

@@ -10,9 +10,10 @@
 #include "hios/base/error.h"
 #include "hios/profile/profile_gaps.h"
 
-// Everything that can be priced beforehand is: operators a device, transfers a size and pair. Only
-// stages of several groups are priced when asked, because there are exponentially many; a profile's
-// are found by the numbers of their signatures, which is what the schedulers' inner loops pay for.
+// Costs are computed in advance: of operators by device, of transfers by size and pair. Only stages
+// of several groups are computed when queried, because there are exponentially many. A profile's
+// stages are found by the numbers of their signatures, which is the cost in the schedulers' inner
+// loops.
 
 namespace hios {
 namespace {
@@ -32,8 +33,9 @@ void refuse_missing_signatures(const Graph& graph, const Device& device, const P
   std::set<std::string> missing;
   for (const Operator& op : graph.operators()) {
     if (op.signature.empty()) {
-      throw InputError("operator " + op.name +
-                       " has no signature, so no profile can price it: give the graph's own costs");
+      throw InputError(
+          "operator " + op.name +
+          " has no signature, so a profile has no time for it: give the graph's own costs");
     }
     if (may_run(op, device) && !configuration.operators.contains(op.signature)) {
       missing.insert(op.signature);
@@ -42,14 +44,14 @@ void refuse_missing_signatures(const Graph& graph, const Device& device, const P
   if (!missing.empty()) refuse_signatures(missing, graph, profile, configuration, std::move(need));
 }
 
-/// Stages of several groups are only measured in whole networks; beside them, warm operators would
-/// look too good.
+/// Returns true if warm times count. Stages of several groups are measured in whole networks only;
+/// compared with them, warm operators would look too fast.
 bool counts_warm(const Graph& graph, const Device& device, const Configuration& configuration) {
   return device.fast_memory.bytes > 0 && device.streams == 1 &&
          has_warm_times(graph, configuration);
 }
 
-// A stage as numbers: the signatures of each group, ended by kEndOfGroup, groups in order.
+// A stage as numbers: the signatures of each group, then kEndOfGroup, groups in order.
 using StageCode = std::vector<std::uint32_t>;
 constexpr std::uint32_t kEndOfGroup = std::numeric_limits<std::uint32_t>::max();
 
@@ -150,11 +152,11 @@ CostModel CostModel::only(std::span<const DeviceId> devices) const {
     std::fill_n(row, operators_, kCannotRun);
   }
   const auto pairs = static_cast<double>(devices.size() * (devices.size() - 1));
-  for (std::size_t e = 0; e < transfer_price_.size(); ++e) {
+  for (std::size_t e = 0; e < transfer_cost_.size(); ++e) {
     double& mean = costs.mean_transfer_ms_[e];
     if (pairs == 0) {
       mean = 0;
-    } else if (transfer_price_[e].by_pair) {
+    } else if (transfer_cost_[e].by_pair) {
       double sum = 0;
       for (const DeviceId from : devices) {
         for (const DeviceId to : devices) sum += transfer_ms(EdgeId(e), from, to);

@@ -1,5 +1,5 @@
-// Part of hios/evaluate/cost_model.h: what tensors cost between devices. A size costs the same
-// between the same two devices, so edges of one size share a row of prices.
+// Part of hios/evaluate/cost_model.h: the costs of tensors between devices. Tensors of equal size
+// cost the same between the same two devices, so their edges share a row of costs.
 
 #include <algorithm>
 #include <numeric>
@@ -12,7 +12,7 @@
 namespace hios {
 namespace {
 
-/// Nothing where the edge has no time for the pair.
+/// Returns the edge's own time for the pair, if it has one.
 std::optional<double> time_between(const Edge& edge, const Device& from, const Device& to) {
   if (!edge.transfer_by_pair) return std::nullopt;
   for (const std::string& sender : {from.name, from.kind}) {
@@ -34,7 +34,7 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
   const bool alike = sender.kind == receiver.kind && sender.identity == receiver.identity;
   for (const Configuration* configuration :
        {configurations_[from.index()], configurations_[to.index()]}) {
-    // Devices that are all alike say nothing of transfers to another kind.
+    // Measurements among equal devices say nothing about transfers to another kind.
     if (!configuration || (configuration->devices.empty() && !alike)) continue;
     for (const TransferCurve& curve : configuration->transfers) {
       if (curve.from == from.index() && curve.to == to.index() && !curve.points.empty()) {
@@ -66,7 +66,7 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
                      measurement_of(from, *platform_, profile_file_, *graph_));
   }
   if (routed) {
-    throw InputError(text + ": no way over the platform's links leads there; give it a link or a " +
+    throw InputError(text + ": no path of the platform's links leads there; give it a link or a " +
                      "default_link, or the edge transfer_ms");
   }
   throw InputError(text + ": give the edge transfer_ms, or the platform a default_link");
@@ -91,7 +91,7 @@ void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
 
 void CostModel::fill_transfers() {
   const std::size_t devices = platform_->size();
-  transfer_price_.resize(graph_->edge_count());
+  transfer_cost_.resize(graph_->edge_count());
   mean_transfer_ms_.assign(graph_->edge_count(), 0);
   if (devices < 2) return;
   mean_launch_ms_ =
@@ -110,19 +110,19 @@ void CostModel::fill_transfers() {
   for (std::size_t e = 0; e < graph_->edge_count(); ++e) {
     const Edge& edge = graph_->edge(EdgeId(e));
     if (edge.transfer_ms && !launches) {
-      transfer_price_[e].ms = mean_transfer_ms_[e] = *edge.transfer_ms;
+      transfer_cost_[e].ms = mean_transfer_ms_[e] = *edge.transfer_ms;
       continue;
     }
-    std::pair<std::uint32_t, double> priced;
+    std::pair<std::uint32_t, double> row_and_mean;
     if (edge.transfer_by_pair || edge.transfer_ms) {
-      priced = add_row(edge);
+      row_and_mean = add_row(edge);
     } else {
       auto found = classes.find(edge.size_bytes);
       if (found == classes.end()) found = classes.emplace(edge.size_bytes, add_row(edge)).first;
-      priced = found->second;
+      row_and_mean = found->second;
     }
-    transfer_price_[e] = {true, priced.first, 0};
-    mean_transfer_ms_[e] = priced.second;
+    transfer_cost_[e] = {true, row_and_mean.first, 0};
+    mean_transfer_ms_[e] = row_and_mean.second;
   }
 }
 

@@ -5,24 +5,24 @@
 
 #include "hios/graph/arcs.h"
 
-// Idea: a schedule runs to its end if and only if its stage graph has no cycle: a node a stage, an
-// arc for every edge between operators of different stages, an arc from each stage to the next on
-// its device. Strongly connected components find all knots in O(V + E),
-// which is all that a valid schedule costs.
+// A schedule runs to its end if and only if its stage graph has no cycle. The graph has a node for
+// each stage, an arc for every edge between operators of different stages, and an arc from each
+// stage to the next on its device. All deadlocks are in its strongly connected components of more
+// than one stage. Finding these takes O(V + E), and for a valid schedule that is all.
 //
-// Only the telling of a knot searches further, from the most useful message to the least:
+// Only a report on a component searches further, for the most useful message:
 //  1. groups of one stage that depend on each other through operators outside it,
 //  2. an operator that its device runs before its own input,
-//  3. a shortest cycle through one stage of the knot.
-// Search 1 could cost a pass over the knot for each of its stages, so it has a budget linear in the
-// graph; past it, a knot is told by 2 or 3. tests/hios/evaluate/validate_test.cpp compares the
-// verdict with an executor that really gets stuck.
+//  3. a shortest cycle through one stage of the component.
+// Search 1 could visit the component once for each of its stages, so it has a budget linear in the
+// graph; beyond it, search 2 or 3 reports. tests/hios/evaluate/validate_test.cpp compares the
+// result with an executor that really gets stuck.
 
 namespace hios {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kFindingsPerKnot = 16;
+constexpr std::size_t kFindingsPerComponent = 16;
 
 struct Node {
   DeviceId device;
@@ -43,10 +43,10 @@ class DeadlockSearch {
         budget_(64 * (graph.size() + graph.edge_count())) {}
 
   std::vector<Finding> run() {
-    std::vector<std::vector<std::size_t>> knots(nodes_.size());
-    for (std::size_t n = 0; n < nodes_.size(); ++n) knots[component_[n]].push_back(n);
-    for (const auto& knot : knots) {
-      if (knot.size() > 1) tell(knot);
+    std::vector<std::vector<std::size_t>> components(nodes_.size());
+    for (std::size_t n = 0; n < nodes_.size(); ++n) components[component_[n]].push_back(n);
+    for (const auto& component : components) {
+      if (component.size() > 1) report(component);
     }
     return std::move(findings_);
   }
@@ -62,7 +62,7 @@ class DeadlockSearch {
     return nodes_[node].stage + 1 < schedule_.devices[nodes_[node].device.index()].size();
   }
 
-  /// Data arcs from the edges, then the device's next stage.
+  /// Returns arcs for the edges, then arcs to the next stage of a device.
   Arcs all_arcs() const {
     return Arcs(nodes_.size(), [this](const auto& visit) {
       for (const Edge& edge : graph_.edges()) {
@@ -84,36 +84,36 @@ class DeadlockSearch {
     return nodes;
   }
 
-  void tell(const std::vector<std::size_t>& knot) {
+  void report(const std::vector<std::size_t>& component) {
     const std::size_t before = findings_.size();
-    const auto full = [&] { return findings_.size() - before >= kFindingsPerKnot; };
-    for (std::size_t i = 0; i < knot.size() && !full(); ++i) tell_dependence(knot[i]);
+    const auto full = [&] { return findings_.size() - before >= kFindingsPerComponent; };
+    for (std::size_t i = 0; i < component.size() && !full(); ++i) report_dependences(component[i]);
     if (findings_.size() > before) return;
-    for (std::size_t i = 0; i < knot.size() && !full(); ++i) tell_inversions(knot[i]);
+    for (std::size_t i = 0; i < component.size() && !full(); ++i) report_inversions(component[i]);
     if (findings_.size() > before) return;
-    report_cycle(cycle_through(arcs_, component_, knot.front()));
+    report_cycle(cycle_through(arcs_, component_, component.front()));
   }
 
   void add(Rule rule, std::string text, OpId op) {
-    const AssignedTo& place = assignment_[op];
-    findings_.push_back({rule, std::move(text), op, place.device, place.stage});
+    const AssignedTo& assigned = assignment_[op];
+    findings_.push_back({rule, std::move(text), op, assigned.device, assigned.stage});
   }
 
   std::string describe(OpId op) const {
-    return describe_place(graph_, platform_, op, assignment_[op]);
+    return describe_operator(graph_, platform_, op, assignment_[op]);
   }
 
-  /// Looks for a path out of the stage and back into it, along edges only.
-  void tell_dependence(std::size_t node) {
+  /// Reports paths out of the stage and back into it, along edges only.
+  void report_dependences(std::size_t node) {
     for (const Group& group : stage(node).groups) {
       if (stage(node).groups.size() == 1 && group.size() == 1) return;
       for (OpId from : group) {
-        if (tell_dependence_on(node, from)) return;
+        if (report_dependence_on(node, from)) return;
       }
     }
   }
 
-  bool tell_dependence_on(std::size_t node, OpId from) {
+  bool report_dependence_on(std::size_t node, OpId from) {
     std::vector<OpId> queue{from};
     std::vector<std::size_t> via{kNone};
     seen_.resize(graph_.size(), kNone);
@@ -149,14 +149,14 @@ class DeadlockSearch {
     }
   }
 
-  void tell_inversions(std::size_t node) {
+  void report_inversions(std::size_t node) {
     for (const Group& group : stage(node).groups) {
       for (OpId op : group) {
         for (EdgeId e : graph_.in_edges(op)) {
           const OpId input = graph_.edge(e).from;
-          const auto& place = assignment_.find(input);
-          if (!place || node_of(op) != node || place->device != nodes_[node].device) continue;
-          if (place->stage <= nodes_[node].stage) continue;
+          const auto& assigned = assignment_.find(input);
+          if (!assigned || node_of(op) != node || assigned->device != nodes_[node].device) continue;
+          if (assigned->stage <= nodes_[node].stage) continue;
           add(Rule::kCycle, describe(op) + " runs before its input " + describe(input), op);
           break;
         }
@@ -210,7 +210,7 @@ class DeadlockSearch {
   std::vector<Node> nodes_;  // by number of the stage
   Arcs arcs_;
   std::vector<std::size_t> component_;  // by node
-  std::vector<std::size_t> seen_;       // by operator: the start of the search that met it last
+  std::vector<std::size_t> seen_;       // by operator: the start of the last search that met it
   std::size_t budget_ = 0;
   std::vector<Finding> findings_;
 };
@@ -222,10 +222,10 @@ std::vector<Finding> find_deadlocks(const Graph& graph, const Platform& platform
   return DeadlockSearch(graph, platform, schedule, assignment).run();
 }
 
-std::string describe_place(const Graph& graph, const Platform& platform, OpId op,
-                           const AssignedTo& place) {
-  return graph.op(op).name + " (device " + platform.device(place.device).name + ", stage " +
-         std::to_string(place.stage) + ", group " + std::to_string(place.group) + ")";
+std::string describe_operator(const Graph& graph, const Platform& platform, OpId op,
+                              const AssignedTo& assigned) {
+  return graph.op(op).name + " (device " + platform.device(assigned.device).name + ", stage " +
+         std::to_string(assigned.stage) + ", group " + std::to_string(assigned.group) + ")";
 }
 
 }  // namespace hios

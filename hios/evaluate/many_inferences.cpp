@@ -9,36 +9,36 @@
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
 
-// Each moment is the latest of moments of the same inference, or of earlier ones, plus a constant.
-// So an inference is timed as a whole, its stages in an order that their arcs allow, behind those
-// before it; of these the last `in_flight` are kept.
+// Each time is the latest of other times of the same inference, or of earlier ones, plus a
+// constant. So inferences are simulated one after the other, each with its stages in topological
+// order; the times of the last `in_flight` are kept.
 
 namespace hios {
 namespace {
 
-/// A tensor on its way to one device.
-struct Journey {
+/// A transfer of a tensor to one device.
+struct Transfer {
   OpId producer;
   DeviceId from, to;
-  double alone_ms = 0;    ///< in which neither end is busy with it, by its slowest edge
-  double receive_ms = 0;  ///< in which the receiver is
+  double alone_ms = 0;    ///< time during which neither end is busy with it, by its slowest edge
+  double receive_ms = 0;  ///< time during which the receiver is busy with it
 };
 
-/// A journey as one stage awaits it: by its own edges only.
+/// A transfer that a stage awaits, by its own edges only.
 struct Arrival {
-  std::size_t journey;
-  double alone_ms;  ///< and the launch behind it
+  std::size_t transfer;
+  double alone_ms;  ///< including the launch after it
 };
 
-/// A stage with all that its device does for it.
+/// A stage with the work of its device for it.
 struct Node {
   DeviceId device;
   double launch_ms = 0;               ///< before the first of its device
   double work_ms = 0;                 ///< the stage's cost; overflow before the first of its device
-  double send_ms = 0;                 ///< behind it
-  std::vector<Arrival> received;      ///< what its operators read from other devices
-  std::vector<std::size_t> taken_in;  ///< those of them that no stage of its device read before
-  std::vector<std::size_t> sent;      ///< journeys of its operators' tensors
+  double send_ms = 0;                 ///< after the stage
+  std::vector<Arrival> received;      ///< tensors that its operators read from other devices
+  std::vector<std::size_t> taken_in;  ///< received ones that no earlier stage of its device reads
+  std::vector<std::size_t> sent;      ///< transfers of its operators' tensors
 };
 
 class Flow {
@@ -50,9 +50,9 @@ class Flow {
         in_flight_(in_flight),
         free_ms_(schedule.devices.size(), 0) {
     list_nodes(schedule);
-    list_journeys();
+    list_transfers();
     order_nodes();
-    left_ms_.resize(journeys_.size());
+    left_ms_.resize(transfers_.size());
     ready_ms_.assign(in_flight, std::vector<double>(schedule.devices.size(), 0));
   }
 
@@ -104,13 +104,13 @@ class Flow {
     }
   }
 
-  void list_journeys() {
+  void list_transfers() {
     const Platform& platform = costs_.platform();
     for (const PlannedTransfer& transfer : transfers_of(graph_, assignment_)) {
       const DeviceId from = assignment_[transfer.producer].device;
       const double send = platform.device(from).io_charge.send;
       const double receive = platform.device(transfer.to).io_charge.receive;
-      const std::size_t journey = journeys_.size();
+      const std::size_t number = transfers_.size();
       const double alone = std::max(0.0, 1 - send - receive);
       std::map<std::size_t, double> consumers;  // stages, in order: the slowest of their edges
       double slowest_ms = 0;
@@ -123,26 +123,27 @@ class Flow {
       }
       const double launch_ms = costs_.launch_ms(transfer.to);
       for (const auto& [stage, ms] : consumers) {
-        nodes_[stage].received.push_back({journey, ms + launch_ms});
+        nodes_[stage].received.push_back({number, ms + launch_ms});
       }
-      nodes_[consumers.begin()->first].taken_in.push_back(journey);
-      nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(journey);
-      journeys_.push_back({transfer.producer, from, transfer.to, slowest_ms,
-                           tensor_ms(graph_, costs_, transfer.producer) * receive});
+      nodes_[consumers.begin()->first].taken_in.push_back(number);
+      nodes_[assignment_.stage_number(transfer.producer)].sent.push_back(number);
+      transfers_.push_back({transfer.producer, from, transfer.to, slowest_ms,
+                            tensor_ms(graph_, costs_, transfer.producer) * receive});
     }
   }
 
-  /// Each stage behind those that it waits for.
+  /// Orders the stages, each after those that it waits for.
   void order_nodes() {
     const Arcs waits(nodes_.size(), [this](const auto& visit) {
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
         for (const Arrival& arrival : nodes_[n].received) {
-          visit(n, assignment_.stage_number(journeys_[arrival.journey].producer));
+          visit(n, assignment_.stage_number(transfers_[arrival.transfer].producer));
         }
         if (n > 0 && nodes_[n - 1].device == nodes_[n].device) visit(n, n - 1);
       }
     });
-    const std::vector<std::size_t> number = strong_components(waits);  // what it waits for is less
+    const std::vector<std::size_t> number =
+        strong_components(waits);  // smaller for stages that it waits for
     order_.resize(nodes_.size());
     std::vector<bool> taken(nodes_.size(), false);
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -162,20 +163,20 @@ class Flow {
       double& free_ms = free_ms_[node.device.index()];
       double start = std::max(free_ms, ready[node.device.index()] + node.launch_ms);
       for (const Arrival& each : node.received)
-        start = std::max(start, left_ms_[each.journey] + each.alone_ms);
+        start = std::max(start, left_ms_[each.transfer] + each.alone_ms);
       double end = start;
-      for (const std::size_t journey : node.taken_in) end += journeys_[journey].receive_ms;
+      for (const std::size_t transfer : node.taken_in) end += transfers_[transfer].receive_ms;
       end += node.work_ms;
       free_ms = end + node.send_ms;
-      for (const std::size_t journey : node.sent)
-        left_ms_[journey] = std::max(free_ms, ready[journeys_[journey].to.index()]);
+      for (const std::size_t transfer : node.sent)
+        left_ms_[transfer] = std::max(free_ms, ready[transfers_[transfer].to.index()]);
       if (span.start_ms < 0 || start < span.start_ms) span.start_ms = start;
       span.end_ms = std::max(span.end_ms, end);
     }
     ready = free_ms_;
-    for (std::size_t j = 0; j < journeys_.size(); ++j) {
-      double& of_sender = ready[journeys_[j].from.index()];
-      of_sender = std::max(of_sender, left_ms_[j] + journeys_[j].alone_ms);
+    for (std::size_t j = 0; j < transfers_.size(); ++j) {
+      double& of_sender = ready[transfers_[j].from.index()];
+      of_sender = std::max(of_sender, left_ms_[j] + transfers_[j].alone_ms);
     }
     return span;
   }
@@ -184,21 +185,21 @@ class Flow {
   const CostModel& costs_;
   Assignment assignment_;
   std::size_t in_flight_;
-  double longest_ms_ = 0;    // block
+  double longest_ms_ = 0;    // the most expensive block
   std::vector<Node> nodes_;  // by number of the stage
-  std::vector<Journey> journeys_;
+  std::vector<Transfer> transfers_;
   std::vector<std::size_t> order_;
-  std::vector<double> free_ms_;  // by device: since when it is
-  std::vector<double> left_ms_;  // by journey: when this inference's tensor did
-  // By place, by device: from when on an inference may have the place.
+  std::vector<double> free_ms_;  // by device: end of its work so far
+  std::vector<double> left_ms_;  // by transfer: start in this inference
+  // By buffer index, by device: the time from which an inference may use the buffer.
   std::vector<std::vector<double>> ready_ms_;
 };
 
-/// Long enough that the later half shows the period; of large graphs no more than fill the devices
-/// and as many again, so that it takes seconds.
-std::size_t inferences_for(std::size_t places, std::size_t devices, const Graph& graph) {
+/// Returns a number of inferences whose later half shows the period. For large graphs it is not
+/// much more than fills the devices, so that a simulation takes seconds.
+std::size_t inferences_for(std::size_t in_flight, std::size_t devices, const Graph& graph) {
   constexpr std::size_t kMostSteps = 40'000'000;
-  const std::size_t wanted = 4 * (places + devices) + 32;
+  const std::size_t wanted = 4 * (in_flight + devices) + 32;
   const std::size_t affordable = kMostSteps / (graph.size() + graph.edge_count() + 1);
   return std::min(wanted, std::max(affordable, 3 * devices + 32));
 }
@@ -213,24 +214,26 @@ ManyInferences simulate_many(const Graph& graph, const Schedule& schedule, const
 InFlight least_in_flight(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
   constexpr double kWithin = 1.01;
   const std::size_t devices = schedule.devices.size();
-  const auto run = [&](std::size_t places) {
-    return simulate_many(graph, schedule, costs, inferences_for(places, devices, graph), places);
+  const auto run = [&](std::size_t in_flight) {
+    return simulate_many(graph, schedule, costs, inferences_for(in_flight, devices, graph),
+                         in_flight);
   };
-  // More places never make it longer: so the fewest are found by halves. A place filled and one
-  // read between any two devices are as many as help; each keeps two numbers a tensor.
+  // More buffers never make the period longer, so bisection finds the fewest. More than one that is
+  // filled and one that is read between any two devices do not help; each takes two numbers a
+  // tensor.
   constexpr std::size_t kMostKept = 20'000'000;
   const std::size_t affordable = std::max<std::size_t>(2, kMostKept / (graph.edge_count() + 1));
   std::size_t few = 0, enough = std::min(2 * devices + 1, affordable);
   ManyInferences enough_run = run(enough);
   const double least_ms = enough_run.period_ms;
   while (enough - few > 1) {
-    const std::size_t places = few + (enough - few) / 2;
-    ManyInferences tried = run(places);
+    const std::size_t tried_number = few + (enough - few) / 2;
+    ManyInferences tried = run(tried_number);
     if (tried.period_ms <= least_ms * kWithin) {
-      enough = places;
+      enough = tried_number;
       enough_run = std::move(tried);
     } else {
-      few = places;
+      few = tried_number;
     }
   }
   return {enough, std::move(enough_run)};

@@ -6,41 +6,43 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/schedule/schedule.h"
 
-/// Many inferences through one schedule, one behind the other (Archer, Fahrbach, Liu and Prabhu,
+/// Many inferences through one schedule, one after the other (Archer, Fahrbach, Liu and Prabhu,
 /// "Practical Performance Guarantees for Pipelined DNN Inference", Figure 1).
 namespace hios {
 
-/// What they take.
+/// The times of many inferences.
 struct ManyInferences {
-  std::vector<double> end_ms;  ///< when each ended, from the start of the first
-  double period_ms = 0;        ///< from one end to the next, the mean over the later half of them
-  double latency_ms = 0;       ///< from its first stage's start to its end, the mean over the same
+  std::vector<double> end_ms;  ///< end of each, from the start of the first
+  double period_ms = 0;        ///< from one end to the next, the mean over the later half
+  double latency_ms =
+      0;  ///< from an inference's first start to its end, the mean over the later half
 };
 
-/// Every device runs the stages of the first inference in order, then those of the second, and so
-/// on, each as soon as its inputs are there. A tensor that travels has `in_flight` places on either
-/// side, taken in turn. A device has places for an inference once it has ended the one `in_flight`
-/// before, and all that it sent of that one has arrived: then it can receive, and begin. (So do the
-/// ranks of a job.)
+/// Simulates many inferences. Every device runs the stages of the first inference in order, then
+/// those of the second, and so on, each as soon as its inputs are there. A tensor that travels has
+/// `in_flight` buffers on either side, used in turn. A device may receive and begin an inference
+/// once it has ended the one `in_flight` before and all tensors that it sent of that one have
+/// arrived. (The ranks of a job do the same.)
 ///
-/// A device is busy besides with what IoCharge says of tensor_ms(): behind a stage for each of its
-/// tensors that others read, before one for each tensor that it is the first of its device to read;
-/// and with overflow before its first stage. The rest of transfer_ms() a tensor travels by itself.
-/// So a device's time for an inference is BlockCost's, and with places enough the period is
-/// Period's wherever blocks form no ring.
+/// A device is also busy with its share (IoCharge) of tensor_ms(): after a stage for each of its
+/// tensors that other devices read, before a stage for each tensor that no earlier stage of its
+/// device reads; and with overflow before its first stage. The rest of transfer_ms() occupies no
+/// device. So a device's time for an inference is that of BlockCost, and with enough buffers the
+/// period is that of Period wherever blocks form no cycle.
 ///
-/// Links that carry one tensor at a time are not heeded. O(inferences · (operators + edges)).
-/// REQUIRES: validate() finds nothing; inferences >= 1, in_flight >= 1.
+/// Contention of links is ignored. O(inferences · (operators + edges)). REQUIRES: validate() finds
+/// nothing; inferences >= 1, in_flight >= 1.
 ManyInferences simulate_many(const Graph& graph, const Schedule& schedule, const CostModel& costs,
                              std::size_t inferences, std::size_t in_flight);
 
-/// The fewest places with which the period is within 1 % of that with as many as help at all; and
-/// that period's run. Of very large graphs fewer inferences are run and fewer places tried, so that
-/// it takes seconds. REQUIRES: validate() finds nothing.
+/// A number of buffers a tensor, and the simulation with it.
 struct InFlight {
-  std::size_t places = 1;
+  std::size_t in_flight = 1;
   ManyInferences run;
 };
+/// Returns the fewest buffers whose period is within 1 % of the shortest. For very large graphs it
+/// simulates fewer inferences and tries fewer buffers, so that it takes seconds. REQUIRES:
+/// validate() finds nothing.
 InFlight least_in_flight(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
 }  // namespace hios

@@ -1,10 +1,3 @@
-// Why fast memory is not a cache's size: caches have levels, shares and strangers in them, and a
-// cache that is read in a ring forgets nearly all as soon as it is a little too small. What counts
-// for a plan is what a device's operators take in a part of the network and in the whole, and both
-// are measured, on all ranks at once. Eq. 2 is the straight line through the two. The whole network
-// with its weights and tensors holds A bytes and takes `cold`; parts of up to H bytes take `warm`.
-// With H as the fast memory's size and (A − H) / (cold − warm) as the speed of the rest, Eq. 3
-// gives both back. Tests: tests/hios/evaluate/measured_devices_test.cpp.
 #include "hios/evaluate/measured_devices.h"
 
 #include <algorithm>
@@ -15,19 +8,26 @@
 #include "hios/evaluate/blocks.h"
 #include "hios/profile/profile_gaps.h"
 
+// Fast memory is not the size of a cache. Caches have levels and are shared, also with strangers,
+// and a cache that is read cyclically loses nearly everything as soon as it is a little too small.
+// A plan needs the times of a device's operators in a block of the network and in the whole, and
+// both are measured, on all ranks at once. Eq. 2 is the straight line through the two: the whole
+// network with its weights and tensors holds A bytes and takes `cold`; blocks of up to H bytes take
+// `warm`. With H as the fast memory's size and (A − H) / (cold − warm) as the speed of the rest,
+// Eq. 3 gives both times. Tests: tests/hios/evaluate/measured_devices_test.cpp.
 namespace hios {
 namespace {
 
-/// What repeated sweeps differ by on a quiet machine.
+/// The relative difference between repeated sweeps on a quiet machine.
 constexpr double kLeastGain = 0.01;
-/// More says nothing any more, and no platform may have it.
+/// The largest bandwidth that a platform may have.
 constexpr double kMaxGbPerS = 1e9;
 
-/// Of all operators of a graph.
+/// The warm and cold times of all operators of a graph.
 struct Warmth {
   double warm_ms = 0, cold_ms = 0;
-  Bytes part_bytes = 0;   ///< the most that was held while they were warm
-  Bytes whole_bytes = 0;  ///< what the whole graph holds
+  Bytes part_bytes = 0;   ///< most bytes that a measured block held
+  Bytes whole_bytes = 0;  ///< bytes that the whole graph holds
 };
 
 /// REQUIRES: has_warm_times().
@@ -56,7 +56,7 @@ std::string percent(double share) { return with_digits(100 * share, 0) + " %"; }
 
 std::string charge_text(const Configuration& configuration) {
   if (!configuration.io_charge) {
-    return "transfers occupy both devices for all their time (nobody measured it)";
+    return "transfers occupy both devices for all their time (not measured)";
   }
   const IoCharge& charge = configuration.io_charge->charge;
   return "transfers occupy the sender for " + percent(charge.send) + " and the receiver for " +
@@ -68,11 +68,11 @@ std::string warmth_text(const Graph& graph, const Configuration& configuration) 
   const Warmth sum = warmth_of(graph, configuration);
   std::string text = "operators take " + with_digits(sum.cold_ms, 3) +
                      " ms in the whole network and " + with_digits(sum.warm_ms, 3) +
-                     " ms in parts of it";
+                     " ms in blocks of it";
   if (const auto memory = measured_fast_memory(graph, configuration)) {
-    text += ": what a device holds beyond " +
+    text += ": bytes that a device holds beyond " +
             with_digits(static_cast<double>(memory->bytes) / (1 << 20), 1) +
-            " MiB is read again at " + with_digits(memory->gb_per_s, 1) + " GB/s";
+            " MiB are read again at " + with_digits(memory->gb_per_s, 1) + " GB/s";
   }
   return text + " (measured)";
 }
@@ -89,12 +89,12 @@ std::optional<FastMemory> measured_fast_memory(const Graph& graph,
 }
 
 Platform with_measured(const Graph& graph, const Platform& platform, const Profile& profile,
-                       std::span<const SaidOfDevice> said) {
+                       std::span<const SetByPlatform> set) {
   std::vector<Device> devices(platform.devices().begin(), platform.devices().end());
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const Configuration* const measured = profile.find(platform, DeviceId(d));
     if (!measured) continue;
-    const SaidOfDevice of_device = said.empty() ? SaidOfDevice{} : said[d];
+    const SetByPlatform of_device = set.empty() ? SetByPlatform{} : set[d];
     if (!of_device.io_charge && measured->io_charge)
       devices[d].io_charge = measured->io_charge->charge;
     if (of_device.fast_memory || devices[d].streams > 1) continue;
@@ -107,15 +107,15 @@ Platform with_measured(const Graph& graph, const Platform& platform, const Profi
 }
 
 std::string measured_devices_text(const Graph& graph, const Platform& platform,
-                                  const Profile& profile, std::span<const SaidOfDevice> said) {
-  std::vector<const Configuration*> told;
+                                  const Profile& profile, std::span<const SetByPlatform> set) {
+  std::vector<const Configuration*> described;
   std::string text;
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Configuration* const measured = profile.find(platform, DeviceId(d));
-    if (!measured || std::ranges::find(told, measured) != told.end()) continue;
-    told.push_back(measured);
+    if (!measured || std::ranges::find(described, measured) != described.end()) continue;
+    described.push_back(measured);
     const std::string whose = platform.alike() ? "" : platform.device(DeviceId(d)).kind + ": ";
-    const SaidOfDevice of_device = said.empty() ? SaidOfDevice{} : said[d];
+    const SetByPlatform of_device = set.empty() ? SetByPlatform{} : set[d];
     if (!of_device.io_charge) text += whose + charge_text(*measured) + "\n";
     if (of_device.fast_memory || platform.device(DeviceId(d)).streams > 1) continue;
     const std::string warmth = warmth_text(graph, *measured);

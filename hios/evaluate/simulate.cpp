@@ -6,10 +6,10 @@
 #include "hios/evaluate/contended_run.h"
 #include "hios/schedule/assignment.h"
 
-// The stage graph: a node a stage, an arc for every dependency between stages and one from each
-// stage to the next on its device. Its nodes are visited in Kahn's order, each once all that it
-// waits for has ended, so that each edge is looked at once. Checked by an independent fixpoint
-// simulator in tests/hios/evaluate/simulate_test.cpp and on every schedule of the oracle's tests.
+// The stage graph has a node for each stage, an arc for every dependency between stages, and an arc
+// from each stage to the next on its device. Nodes are visited in Kahn's order, each after all that
+// it waits for, so each edge is visited once. Tests: an independent fixpoint simulator in
+// tests/hios/evaluate/simulate_test.cpp, and every schedule of the oracle's tests.
 
 namespace hios {
 namespace {

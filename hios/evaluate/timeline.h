@@ -6,15 +6,15 @@
 
 #include "hios/base/ids.h"
 
-/// What happens when in one iteration of a schedule, planned (simulate) or measured (the executor):
-/// one shape for both, so that they can be compared and drawn alike. All times are in ms from the
-/// start of the iteration. Measured times are those of the clock of what ran the stage: the rank's
-/// own, or that of its device; clocks of different ranks started at a common barrier.
+/// The times of one iteration of a schedule, planned (simulate) or measured (the executor), in one
+/// form, so that they can be compared and drawn. All times are in ms from the start of the
+/// iteration. Measured times are those of the rank's clock, or of its device's; clocks of different
+/// ranks start at a common barrier.
 namespace hios {
 
-/// One stage of a device.
+/// The times of a stage.
 struct StageTimes {
-  double awaited_ms = 0;  ///< its device was free for it and began to wait for its inputs
+  double awaited_ms = 0;  ///< its device was free and began to wait for its inputs
   double ready_ms = 0;    ///< the last input from another device was there; 0: it has none
   double start_ms = 0;    ///< at least awaited_ms and ready_ms
   double end_ms = 0;      ///< all its groups have ended
@@ -24,15 +24,15 @@ struct StageTimes {
   }
 };
 
-/// One tensor on its way from one device to another: once a tensor and destination.
+/// The times of a transfer: one for each tensor and destination.
 struct TransferTimes {
-  OpId producer;      ///< the operator whose output it is
-  DeviceId from, to;  ///< its device, and the one that needs the tensor
-  /// Planned: the end of the producer's stage, or later where it waits for a link. Measured: when
-  /// the sender gave it away.
+  OpId producer;      ///< producer of the tensor
+  DeviceId from, to;  ///< the producer's device, and the destination
+  /// Planned: the end of the producer's stage, or later where the transfer waits for a link.
+  /// Measured: the time when the sender started it.
   double start_ms = 0;
-  /// Planned: start and the transfer's time, that of the slowest edge where it serves several (a
-  /// stage waits for its own edges only). Measured: when the receiver saw that it was there.
+  /// Planned: the start plus the transfer's time, for several edges that of the slowest (a stage
+  /// waits for its own edges only). Measured: the time when the receiver noticed its arrival.
   double end_ms = 0;
   Bytes size_bytes = 0;
   bool operator==(const TransferTimes&) const = default;
@@ -41,7 +41,7 @@ struct TransferTimes {
   }
 };
 
-/// One iteration as a whole.
+/// The times of an iteration.
 struct Timeline {
   double latency_ms = 0;                        ///< until the last stage has ended
   std::vector<std::vector<StageTimes>> stages;  ///< by device, by stage, as in the schedule
@@ -53,7 +53,7 @@ struct Timeline {
   }
 };
 
-/// Puts transfers in the order of a Timeline.
+/// Sorts transfers into the order of a Timeline.
 void sort_transfers(std::vector<TransferTimes>& transfers);
 
 }  // namespace hios

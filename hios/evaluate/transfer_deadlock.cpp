@@ -1,11 +1,11 @@
-// Part of hios/evaluate/deadlock.h: what waits for what through the order of transfers.
+// Part of hios/evaluate/deadlock.h: deadlocks through the order of transfers.
 //
-// Idea: a node a stage and a node a transfer. A stage waits for the stage before it on its device
-// and for its inputs, each a stage of its own device or a transfer; a transfer waits for its
-// producer's stage, and for the transfers before it on its link, or on its two ports. The schedule
-// runs to its end if and only if nothing waits for itself: a search backwards, depth first, closes
-// a ring where it meets a node that it is still at. tests/hios/evaluate/contention_test.cpp
-// compares the verdict with a simulator that gets stuck.
+// The graph has a node for each stage and each transfer. A stage waits for the stage before it on
+// its device and for its inputs, each from a stage of its own device or a transfer. A transfer
+// waits for its producer's stage, and for the transfers before it on its link, or on its two ports.
+// The schedule runs to its end if and only if this graph has no cycle. A depth-first search
+// backwards finds one where it meets a node on its own path.
+// tests/hios/evaluate/contention_test.cpp compares the result with a simulator that gets stuck.
 
 #include <algorithm>
 #include <limits>
@@ -51,7 +51,7 @@ class TransferDeadlockSearch {
         left.back().pop_back();
         if (visit[next] == Visit::kOpen) {
           path.erase(path.begin(), std::find(path.begin(), path.end(), next));
-          return {told(path)};
+          return {report(path)};
         }
         if (visit[next] == Visit::kDone) continue;
         visit[next] = Visit::kOpen;
@@ -68,7 +68,7 @@ class TransferDeadlockSearch {
     std::size_t stage = 0;
   };
 
-  /// For each transfer those right before it on its link or ports.
+  /// Lists, for each transfer, those directly before it on its link or ports.
   void order_transfers() {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> last;
     const bool by_link = platform_.contention() == Contention::kLink;
@@ -119,12 +119,12 @@ class TransferDeadlockSearch {
     return nodes;
   }
 
-  /// What brings a producer's output to a stage: its own stage, a transfer, or nothing.
+  /// Returns the node from which a stage gets a producer's output: a stage, a transfer, or none.
   std::size_t input_of(OpId producer, std::size_t node) const {
-    const auto& place = assignment_.find(producer);
-    if (!place) return kNone;
+    const auto& assigned = assignment_.find(producer);
+    if (!assigned) return kNone;
     const DeviceId here = stages_[node].device;
-    if (place->device != here) {
+    if (assigned->device != here) {
       const auto listed = node_of_.find({producer, here});
       return listed == node_of_.end() ? assignment_.stage_number(producer) : listed->second;
     }
@@ -132,37 +132,38 @@ class TransferDeadlockSearch {
     return from == node ? kNone : from;
   }
 
-  /// `ring` lists each node before the one that it waits for, the last waits for the first.
-  Finding told(std::vector<std::size_t> ring) const {
-    const auto first = std::find_if(ring.begin(), ring.end(), [&](std::size_t node) {
-      return !is_stage(node) && is_before(node, ring);
+  /// Reports a cycle, which lists each node before the one that it waits for; the last waits for
+  /// the first.
+  Finding report(std::vector<std::size_t> cycle) const {
+    const auto first = std::find_if(cycle.begin(), cycle.end(), [&](std::size_t node) {
+      return !is_stage(node) && waits_for_transfer(node, cycle);
     });
-    if (first != ring.end()) std::rotate(ring.begin(), first, ring.end());
+    if (first != cycle.end()) std::rotate(cycle.begin(), first, cycle.end());
     constexpr std::size_t kShown = 6;
-    std::string text = "cyclic wait: " + describe(ring.front());
-    for (std::size_t i = 0; i < ring.size(); ++i) {
+    std::string text = "cyclic wait: " + describe(cycle.front());
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
       if (i == kShown) {
-        text += " … (" + std::to_string(ring.size() - kShown) + " more)";
+        text += " … (" + std::to_string(cycle.size() - kShown) + " more)";
         break;
       }
-      text += (i > 0 ? ", which " : " ") + waits_for(ring[i], ring[(i + 1) % ring.size()]);
+      text += (i > 0 ? ", which " : " ") + waits_for(cycle[i], cycle[(i + 1) % cycle.size()]);
     }
     Finding finding{Rule::kCycle, std::move(text), {}, {}, {}, {}};
-    if (is_stage(ring.front())) {
-      finding.device = stages_[ring.front()].device;
-      finding.stage = stages_[ring.front()].stage;
+    if (is_stage(cycle.front())) {
+      finding.device = stages_[cycle.front()].device;
+      finding.stage = stages_[cycle.front()].stage;
     } else {
-      finding.op = transfer(ring.front()).producer;
-      finding.device = transfer(ring.front()).to;
-      finding.transfer = ring.front() - stages_.size();
+      finding.op = transfer(cycle.front()).producer;
+      finding.device = transfer(cycle.front()).to;
+      finding.transfer = cycle.front() - stages_.size();
     }
     return finding;
   }
 
-  /// Whether the transfer waits for another one: the most useful beginning of the telling.
-  bool is_before(std::size_t node, const std::vector<std::size_t>& ring) const {
-    const auto at = std::find(ring.begin(), ring.end(), node);
-    return !is_stage(at + 1 == ring.end() ? ring.front() : *(at + 1));
+  /// Returns true if the transfer waits for another one, which is the best beginning of a report.
+  bool waits_for_transfer(std::size_t node, const std::vector<std::size_t>& cycle) const {
+    const auto at = std::find(cycle.begin(), cycle.end(), node);
+    return !is_stage(at + 1 == cycle.end() ? cycle.front() : *(at + 1));
   }
 
   std::string describe(std::size_t node) const {
@@ -183,7 +184,7 @@ class TransferDeadlockSearch {
   const Platform& platform_;
   const Schedule& schedule_;
   const Assignment& assignment_;
-  std::vector<Node> stages_;  // by number of the stage; transfers are numbered behind them
+  std::vector<Node> stages_;  // by number of the stage; numbers of transfers follow
   std::map<PlannedTransfer, std::size_t> node_of_;
   std::vector<std::vector<std::size_t>> before_;  // by transfer: nodes
 };

@@ -10,9 +10,9 @@
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
 
-// One pass over the schedule notes what each stage and device breaks by itself; one over the edges
-// finds what is wrong inside a stage; hios/evaluate/deadlock.cpp what is wrong between stages.
-// Linear in operators and edges.
+// One pass over the schedule checks each stage and device by itself, and one over the edges checks
+// the inside of stages; hios/evaluate/deadlock.cpp checks the waits between stages. Linear in
+// operators and edges.
 
 namespace hios {
 namespace {
@@ -31,15 +31,15 @@ class Validator {
     if (schedule_.devices.size() != platform_.size()) {
       add(Rule::kDeviceCount, "the schedule has " + std::to_string(schedule_.devices.size()) +
                                   " devices, the platform " + std::to_string(platform_.size()));
-      return std::move(findings_);  // nothing else can be told of a device that is not there
+      return std::move(findings_);  // nothing else can be checked on a missing device
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) walk_device(DeviceId(d));
     check_complete();
     check_inside_stages();
     check_colocation();
-    const bool transfers_told = check_transfers();
+    const bool transfers_reported = check_transfers();
     auto deadlocks = find_deadlocks(graph_, platform_, schedule_, assignment_);
-    if (deadlocks.empty() && !transfers_told && platform_.contention() != Contention::kNone) {
+    if (deadlocks.empty() && !transfers_reported && platform_.contention() != Contention::kNone) {
       deadlocks = find_transfer_deadlocks(graph_, platform_, schedule_, assignment_);
     }
     for (Finding& finding : deadlocks) findings_.push_back(std::move(finding));
@@ -54,12 +54,12 @@ class Validator {
   }
 
   std::string describe(OpId op) const {
-    return describe_place(graph_, platform_, op, assignment_[op]);
+    return describe_operator(graph_, platform_, op, assignment_[op]);
   }
 
   void walk_device(DeviceId device) {
     held_bytes_ = 0;
-    memory_told_ = false;
+    memory_reported_ = false;
     for (std::size_t s = 0; s < schedule_.stages(device).size(); ++s) walk_stage(device, s);
   }
 
@@ -88,24 +88,24 @@ class Validator {
     }
   }
 
-  void check_operator(OpId op, const AssignedTo& place) {
-    if (assignment_[op] != place) {
+  void check_operator(OpId op, const AssignedTo& assigned) {
+    if (assignment_[op] != assigned) {
       add(Rule::kTwice,
-          describe(op) + " runs again in stage " + std::to_string(place.stage) + " of device " +
-              platform_.device(place.device).name,
-          op, place.device, place.stage);
+          describe(op) + " runs again in stage " + std::to_string(assigned.stage) + " of device " +
+              platform_.device(assigned.device).name,
+          op, assigned.device, assigned.stage);
       return;
     }
-    const Device& runner = platform_.device(place.device);
+    const Device& runner = platform_.device(assigned.device);
     if (!may_run(graph_.op(op), runner)) {
       add(Rule::kNotAllowed,
           describe(op) + " may not run there: " +
               (graph_.op(op).time_by_device.empty() || !is_allowed(op, runner)
                    ? "`allowed` does not name the device"
                    : "`time_ms` names neither the device nor its kind " + runner.kind),
-          op, place.device, place.stage);
+          op, assigned.device, assigned.stage);
     }
-    hold(op, place);
+    hold(op, assigned);
   }
 
   bool is_allowed(OpId op, const Device& device) const {
@@ -114,19 +114,19 @@ class Validator {
            std::find(allowed.begin(), allowed.end(), device.name) != allowed.end();
   }
 
-  /// Adds the operator's bytes to its device; told once, at the operator that is too much.
-  void hold(OpId op, const AssignedTo& place) {
-    const Bytes limit = platform_.device(place.device).memory_bytes;
+  /// Adds the operator's bytes to its device; reports once, at the first operator beyond the limit.
+  void hold(OpId op, const AssignedTo& assigned) {
+    const Bytes limit = platform_.device(assigned.device).memory_bytes;
     for (Bytes bytes : {graph_.op(op).memory_bytes, graph_.op(op).parameter_bytes}) {
       const Bytes room = std::numeric_limits<Bytes>::max() - held_bytes_;
       held_bytes_ += std::min(bytes, room);
     }
-    if (limit == 0 || held_bytes_ <= limit || memory_told_) return;
-    memory_told_ = true;
+    if (limit == 0 || held_bytes_ <= limit || memory_reported_) return;
+    memory_reported_ = true;
     add(Rule::kMemory,
         describe(op) + " is too much: outputs and parameters take " + std::to_string(held_bytes_) +
             " bytes with it, the device has " + std::to_string(limit),
-        op, place.device, place.stage);
+        op, assigned.device, assigned.stage);
   }
 
   void check_complete() {
@@ -140,11 +140,11 @@ class Validator {
   void check_inside_stages() {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const OpId op(i);
-      std::optional<OpId> told;
+      std::optional<OpId> reported;
       for (EdgeId e : graph_.in_edges(op)) {
         const OpId input = graph_.edge(e).from;
-        if (told == input) continue;  // equal edges are told once
-        told = input;
+        if (reported == input) continue;  // equal edges are reported once
+        reported = input;
         check_pair(input, op);
       }
     }
@@ -166,14 +166,14 @@ class Validator {
   }
 
   void check_blocks() {
-    const std::vector<DeviceId> ring = ring_of_blocks(graph_, schedule_);
-    if (ring.empty()) return;
-    std::string text = "blocks form a cycle: " + platform_.device(ring.front()).name;
-    for (std::size_t i = 1; i <= ring.size(); ++i) {
-      text += " reads from " + platform_.device(ring[i % ring.size()]).name;
-      if (i < ring.size()) text += ", which";
+    const std::vector<DeviceId> cycle = cycle_of_blocks(graph_, schedule_);
+    if (cycle.empty()) return;
+    std::string text = "blocks form a cycle: " + platform_.device(cycle.front()).name;
+    for (std::size_t i = 1; i <= cycle.size(); ++i) {
+      text += " reads from " + platform_.device(cycle[i % cycle.size()]).name;
+      if (i < cycle.size()) text += ", which";
     }
-    add(Rule::kRing, text + "; a schedule for throughput has none", {}, ring.front());
+    add(Rule::kBlockCycle, text + "; a schedule for throughput has none", {}, cycle.front());
   }
 
   void check_colocation() {
@@ -182,16 +182,16 @@ class Validator {
       const std::string& label = graph_.op(OpId(i)).colocate;
       if (label.empty() || !assignment_.find(OpId(i))) continue;
       const OpId other = first.emplace(label, OpId(i)).first->second;
-      const AssignedTo& place = assignment_[OpId(i)];
-      if (assignment_[other].device == place.device) continue;
+      const AssignedTo& assigned = assignment_[OpId(i)];
+      if (assignment_[other].device == assigned.device) continue;
       add(Rule::kColocate,
           describe(OpId(i)) + " must share a device with " + describe(other) +
               ": both are labelled " + label,
-          OpId(i), place.device, place.stage);
+          OpId(i), assigned.device, assigned.stage);
     }
   }
 
-  /// What is wrong with the list of transfers by itself; true if anything is.
+  /// Checks the list of transfers by itself; returns true if there is a finding.
   bool check_transfers() {
     if (schedule_.transfers.empty()) return false;
     const std::size_t before = findings_.size();
@@ -202,16 +202,16 @@ class Validator {
       const auto found = std::lower_bound(needed.begin(), needed.end(), transfer);
       const std::string what = describe(transfer);
       if (found == needed.end() || *found != transfer) {
-        add_transfer(Rule::kTransferUnneeded, what + " is of no use: " + why_unneeded(transfer),
+        add_transfer(Rule::kTransferUnneeded, what + " is not needed: " + why_unneeded(transfer),
                      transfer, i);
         continue;
       }
-      auto& place = listed[static_cast<std::size_t>(found - needed.begin())];
-      if (place) {
+      auto& first = listed[static_cast<std::size_t>(found - needed.begin())];
+      if (first) {
         add_transfer(Rule::kTransferTwice,
-                     what + " is listed already, in place " + std::to_string(*place), transfer, i);
+                     what + " is listed already, at index " + std::to_string(*first), transfer, i);
       }
-      place = place.value_or(i);
+      first = first.value_or(i);
     }
     for (std::size_t t = 0; t < needed.size(); ++t) {
       if (listed[t]) continue;
@@ -223,8 +223,8 @@ class Validator {
   }
 
   void add_transfer(Rule rule, std::string text, const PlannedTransfer& transfer,
-                    std::optional<std::size_t> place) {
-    findings_.push_back({rule, std::move(text), transfer.producer, transfer.to, {}, place});
+                    std::optional<std::size_t> index) {
+    findings_.push_back({rule, std::move(text), transfer.producer, transfer.to, {}, index});
   }
 
   std::string describe(const PlannedTransfer& transfer) const {
@@ -233,9 +233,9 @@ class Validator {
 
   std::string why_unneeded(const PlannedTransfer& transfer) const {
     const std::string& name = graph_.op(transfer.producer).name;
-    const auto& place = assignment_.find(transfer.producer);
-    if (!place) return name + " runs nowhere";
-    if (place->device == transfer.to) return name + " runs there itself";
+    const auto& assigned = assignment_.find(transfer.producer);
+    if (!assigned) return name + " runs nowhere";
+    if (assigned->device == transfer.to) return name + " runs there itself";
     return "no operator there reads " + name;
   }
 
@@ -244,8 +244,8 @@ class Validator {
   const Schedule& schedule_;
   Objective objective_;
   const Assignment assignment_;
-  Bytes held_bytes_ = 0;  // by the device that is walked
-  bool memory_told_ = false;
+  Bytes held_bytes_ = 0;  // by the current device
+  bool memory_reported_ = false;
   std::vector<Finding> findings_;
 };
 

@@ -9,10 +9,11 @@
 
 namespace hios {
 
+/// The rules that a schedule must meet.
 enum class Rule {
-  kDeviceCount,      ///< as many lists as the platform has devices
+  kDeviceCount,      ///< a list of stages for each device of the platform
   kMissing,          ///< every operator runs
-  kTwice,            ///< and once
+  kTwice,            ///< and runs once
   kEmptyStage,       ///< no empty stage or group
   kTooManyGroups,    ///< at most `streams` groups in a stage
   kDependentGroups,  ///< groups of one stage are independent, also through other operators
@@ -23,30 +24,30 @@ enum class Rule {
   kMemory,            ///< the device holds outputs and parameters of its operators
   kNotAllowed,        ///< the operator may run on that device (`allowed`, `time_ms`)
   kColocate,          ///< equal labels share a device
-  kTransferUnneeded,  ///< a listed transfer's tensor is needed where it is said to go
-  kTransferMissing,   ///< where transfers are listed, all are
-  kTransferTwice,     ///< and each once
-  kRing,              ///< for throughput: what devices run forms no cycle
+  kTransferUnneeded,  ///< a listed transfer's tensor is needed at its destination
+  kTransferMissing,   ///< if transfers are listed, all are
+  kTransferTwice,     ///< and each is listed once
+  kBlockCycle,        ///< for throughput: blocks form no cycle
 };
 
-/// One rule broken, and where.
+/// A violation of a rule, with its location.
 struct Finding {
   Rule rule;
   std::string text;  ///< one line: operator, device, stage
   std::optional<OpId> op;
   std::optional<DeviceId> device;
   std::optional<std::size_t> stage;
-  std::optional<std::size_t> transfer = {};  ///< its place in the schedule's list
+  std::optional<std::size_t> transfer = {};  ///< its index in the schedule's list
 };
 
-/// Every rule that a schedule must meet; empty means that it will run, without deadlock, under the
-/// engine's shape (a stage awaits its inputs, runs its groups, then sends). Of the platform's links
-/// only their contention is asked; costs are not. A schedule for throughput is of blocks, which
-/// form no cycle (hios/evaluate/blocks.h).
+/// Checks a schedule against every rule. No findings mean that the engine will run it without
+/// deadlock (a stage awaits its inputs, runs its groups, then sends). Costs do not matter, and of
+/// the links only their contention does. A schedule for throughput consists of blocks, which form
+/// no cycle (hios/evaluate/blocks.h).
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
                               const Schedule& schedule, Objective objective = Objective::kLatency);
 
-/// "schedule.json: $.devices[1].stages[4]: …": a broken rule and where it stands in its file.
+/// Returns a finding with its location in the file: "schedule.json: $.devices[1].stages[4]: …".
 std::string finding_line(const std::string& file, const Finding& finding);
 
 }  // namespace hios

@@ -18,11 +18,12 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/base/json/json_io.h"
 #include "hios/flight/memory.h"
 
-// A pair of sockets. The process sends a letter where a file is wanted; its end, however it comes,
-// closes its socket, which the child notices at once. Only what the process waits for is answered,
-// and nobody waits for a socket that is full or whose other end has gone.
+// A pair of sockets. The process sends a letter to request a file. Its end, of whatever kind, closes
+// its socket, which the child notices at once. The child answers only a request that the process
+// waits for. Nobody waits for a full socket or one whose other end is closed.
 namespace hios::flight {
 namespace {
 
@@ -34,15 +35,15 @@ struct Fault {
   int signal;
   const char* name;
 };
-constexpr std::array<Fault, 5> kFaults = {{{SIGSEGV, "SIGSEGV: it used memory that it has not"},
-                                           {SIGBUS, "SIGBUS: memory or a disk behind it is gone"},
+constexpr std::array<Fault, 5> kFaults = {{{SIGSEGV, "SIGSEGV: it used memory that it does not have"},
+                                           {SIGBUS, "SIGBUS: memory, or the disk that holds it, is gone"},
                                            {SIGFPE, "SIGFPE: an impossible calculation"},
                                            {SIGILL, "SIGILL: an instruction this processor lacks"},
                                            {SIGABRT, "SIGABRT: it gave up"}}};
 constexpr std::array<Fault, 3> kWanted = {
-    {{SIGTERM, kTold}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
+    {{SIGTERM, kAskedToEnd}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
 
-/// What signal handlers and note_ending() see of the one reporter; lives for ever.
+/// The one reporter's state for signal handlers and note_ending(); never destroyed.
 struct Shared {
   std::atomic<Memory*> memory = nullptr;
   std::atomic<int> socket = -1;
@@ -65,12 +66,12 @@ const char* name_in(const std::array<Fault, N>& faults, int signal) {
   return nullptr;
 }
 
-// Notes, and lets come what would have come without: the default, or a sanitizer's report.
+// Records the fault and passes it on to the previous handler: the default, or a sanitizer's.
 void on_fault(int signal, siginfo_t* info, void*) {
   const int error = errno;
   note_ending(Ending::kSignal, name_in(kFaults, signal));
   restore(signal);
-  // A fault of the hardware comes again when the handler returns; what was sent does not.
+  // A hardware fault occurs again when the handler returns; a signal that was sent does not.
   if (info->si_code <= 0) raise(signal);
   errno = error;
 }
@@ -81,13 +82,13 @@ void on_wanted_end(int signal) {
   raise(signal);
 }
 
-void on_wish(int) {
+void on_file_request(int) {
   const int error = errno;
   send_letter(shared.socket, kSnapshot);
   errno = error;
 }
 
-// A signal that the process was started with ignored stays ignored.
+// Installs a handler, unless the process was started with the signal ignored.
 void handle(int signal, struct sigaction action) {
   sigaction(signal, nullptr, &shared.before[signal]);
   if (shared.before[signal].sa_handler == SIG_IGN) return;
@@ -102,7 +103,7 @@ struct sigaction action_of(void (*handler)(int)) {
   return action;
 }
 
-/// A stack that ran over has no room for a handler. A sanitizer may have brought its own.
+/// Provides a stack for handlers, as an overflowed one has no room, unless a sanitizer did.
 void provide_signal_stack() {
   static std::array<char, 64 << 10> room;
   stack_t now{};
@@ -118,7 +119,7 @@ void handle_signals() {
   fault_action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const Fault& fault : kFaults) handle(fault.signal, fault_action);
   for (const Fault& wanted : kWanted) handle(wanted.signal, action_of(on_wanted_end));
-  handle(SIGUSR1, action_of(on_wish));
+  handle(SIGUSR1, action_of(on_file_request));
 }
 
 void restore_signals() {
@@ -134,11 +135,11 @@ bool is_fault(const Flight& flight) {
   return false;
 }
 
-std::string place_of(const Flight& flight) {
+std::string rank_and_host(const Flight& flight) {
   return "rank " + (flight.rank ? std::to_string(*flight.rank) : "?") + " on " + flight.host;
 }
 
-/// The child's life.
+/// The main loop of the child process.
 class Child {
  public:
   Child(const Memory& memory, int socket) : memory_(memory), socket_(socket) {}
@@ -150,7 +151,7 @@ class Child {
       if (size < 0 && errno == EINTR) continue;
       if (size <= 0) break;
       Flight flight = read(memory_);
-      // It was asked for before.
+      // The file was requested before the end.
       if (flight.ending == Ending::kInOrder) flight.ending = Ending::kRunning;
       const bool written = write_file(flight);
       if (letter != kFailed) continue;
@@ -167,16 +168,16 @@ class Child {
     if (flight.ending == Ending::kInOrder) return;
     const bool silent = flight.ending == Ending::kRunning;
     if (flight.ending == Ending::kSignal && !is_fault(flight)) {
-      if (flight.reason == kTold) write_file(flight);
+      if (flight.reason == kAskedToEnd) write_file(flight);
       return;
     }
     if (silent) {
       flight.ending = Ending::kKilled;
-      flight.reason = "killed without a word (SIGKILL, or the end of its memory)";
+      flight.reason = "killed without a message (SIGKILL, or out of memory)";
     }
-    // The line first: who killed the process may be about to kill this one.
+    // The line comes first: the killer of the process may be about to kill this one.
     if (silent || flight.ending == Ending::kSignal) {
-      say("error: " + place_of(flight) + ": " + (silent ? "" : "ended by ") + flight.reason +
+      say("error: " + rank_and_host(flight) + ": " + (silent ? "" : "ended by ") + flight.reason +
           ", last: " + standing_text(flight));
     }
     if (silent || flight.ending == Ending::kSignal || !failure_written_) write_file(flight);
@@ -196,7 +197,7 @@ class Child {
       write_json(file, to_json(flight), Existing::kReplace);
       return true;
     } catch (const std::exception& error) {
-      say("warning: " + place_of(flight) + ": what it did last could not be kept: " + error.what());
+      say("warning: " + rank_and_host(flight) + ": its last events could not be written: " + error.what());
       return false;
     }
   }
@@ -211,17 +212,17 @@ class Child {
   bool failure_written_ = false;
 };
 
-// Libraries may end a process by exit(), with a page of their own.
+// Libraries may end a process by exit(), with messages of their own.
 void on_exit() { note_ending(Ending::kError, "a library ended the process"); }
 
-/// Closes what the child has no use for: were one of them a pipe, its reader would wait for the
-/// child, too.
+/// Closes the descriptors that the child does not use: the reader of a pipe among them would wait
+/// for the child, too.
 void close_all_but(int socket) {
   std::array<int, 2> wanted = {STDERR_FILENO, socket};
   std::sort(wanted.begin(), wanted.end());
   const auto last = static_cast<unsigned>(sysconf(_SC_OPEN_MAX));
   const auto close_between = [&](unsigned from, unsigned to) {
-    // Kernels before 5.9 have no such call, and some containers refuse it.
+    // Kernels before 5.9 have no close_range, and some containers refuse it.
     if (from > to || close_range(from, to, 0) == 0) return;
     for (unsigned each = from; each <= std::min(to, std::min(last, 1u << 16)); ++each)
       close(static_cast<int>(each));
@@ -234,11 +235,11 @@ void close_all_but(int socket) {
   close_between(from, ~0u);
 }
 
-/// What the child keeps of the process: its record, standard error and its socket.
-[[noreturn]] void become_child(Memory& memory, int socket, int of_the_process) {
+/// Runs the child, which keeps only the record, standard error and its socket.
+[[noreturn]] void become_child(Memory& memory, int socket, int process_socket) {
   shared.memory = nullptr;
-  close(of_the_process);  // above all: its end is the end of the process
-  setsid();               // a Ctrl-C is meant for the process, whose end this one tells of
+  close(process_socket);  // its closing by the process signals the end of the process
+  setsid();               // a Ctrl-C is meant for the process, not for its reporter
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM})
     ::signal(signal, SIG_IGN);
   for (const Fault& fault : kFaults) ::signal(fault.signal, SIG_DFL);
@@ -247,8 +248,8 @@ void close_all_but(int socket) {
   Child(memory, socket).run();
 }
 
-/// The child ends when the process does; one that cannot (its folder's file system hangs, somebody
-/// has stopped it) is not waited for.
+/// Waits for the child, which ends when the process does. Kills a child that cannot end (its
+/// folder's file system hangs, or somebody has stopped it).
 void end_child(pid_t child) {
   for (int waited_ms = 0; waited_ms < kWrittenWithinMs; ++waited_ms) {
     const pid_t ended = waitpid(child, nullptr, WNOHANG);
@@ -261,7 +262,7 @@ void end_child(pid_t child) {
   }
 }
 
-/// The same file where 0, 1 and 2 are not it: a process may have been started without those.
+/// Moves a descriptor above 0, 1 and 2: a process may have been started without those.
 int above_standard(int descriptor) {
   if (descriptor > STDERR_FILENO) return descriptor;
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -26,7 +26,8 @@ std::string name_of(const Flight& flight) {
                              : flight.file;
 }
 
-/// A rank that ended before it met the others knows of no job, and of no number of ranks.
+/// Throws unless all records are of one job. A rank that ended before it met the others knows
+/// neither the job nor the number of ranks.
 void check_one_job(const std::vector<Flight>& flights) {
   const Flight* known = nullptr;
   for (const Flight& flight : flights) {
@@ -50,13 +51,13 @@ void sort_by_rank(std::vector<Flight>& flights) {
   }
 }
 
-/// The time of an event, in seconds since 1970.
+/// Returns the time of an event, in seconds since 1970.
 double time_of(const Flight& flight, const Event& event) {
   return flight.written_s - event.age_ms / 1000;
 }
 
-/// What ranks did after the first of them had ended is no cause of that: a stopped rank goes on for
-/// a moment before the launcher ends it. Compares the hosts' clocks, as near as those agree.
+/// Removes events after the first rank's end, which cannot be its cause: a stopped rank goes on for
+/// a moment before the launcher ends it. Compares the hosts' clocks, as closely as those agree.
 void cut_after_the_end(std::vector<Flight>& flights) {
   constexpr double kClocksAgreeS = 0.05;
   double end_s = std::numeric_limits<double>::infinity();
@@ -70,7 +71,7 @@ void cut_after_the_end(std::vector<Flight>& flights) {
   }
 }
 
-/// How long the rank had been at what it did last.
+/// Returns the time since the start of the rank's last step.
 double standing_ms(const Flight& flight) {
   const Standing standing = standing_of(flight);
   if (standing.collective) return standing.collective->age_ms;
@@ -79,25 +80,25 @@ double standing_ms(const Flight& flight) {
   return 0;
 }
 
-/// What a rank waits for stands still where it has ended so, or has waited for a second: the
-/// records of a job that runs on are of different moments.
-bool stands_still(const Flight& flight) {
+/// Returns true if the rank has ended in its last step or has been in it for a second. Records of a
+/// job that runs on are of different moments, so a shorter wait proves nothing.
+bool is_stalled(const Flight& flight) {
   return flight.ending != Ending::kRunning || standing_ms(flight) >= 1000;
 }
 
-/// Whether a rank ended by itself and not because others made it.
+/// Returns true if a rank ended by itself and not because others made it.
 bool failed(const Flight& flight) {
-  const bool told = flight.ending == Ending::kSignal && flight.reason == kTold;
+  const bool asked = flight.ending == Ending::kSignal && flight.reason == kAskedToEnd;
   return flight.ending == Ending::kError || flight.ending == Ending::kKilled ||
-         (flight.ending == Ending::kSignal && !told);
+         (flight.ending == Ending::kSignal && !asked);
 }
 
 bool in_collective(const Flight& flight) { return standing_of(flight).collective != nullptr; }
 
-/// The rank that this one waits for by a tensor.
+/// Returns the rank whose tensor this one waits for.
 std::optional<std::size_t> awaited_rank(const Flight& flight) {
   const Standing standing = standing_of(flight);
-  if (standing.collective || !standing.event || !stands_still(flight)) return std::nullopt;
+  if (standing.collective || !standing.event || !is_stalled(flight)) return std::nullopt;
   const EventKind kind = standing.event->kind;
   const bool waits = kind == EventKind::kAwaitReceive || kind == EventKind::kAwaitSend;
   return waits ? standing.event->peer : std::nullopt;
@@ -120,7 +121,7 @@ std::string ending_text(const Flight& flight) {
   return {};
 }
 
-/// What the sender's record says of a tensor that `wait` of `rank` is about.
+/// Describes, by the sender's record, the tensor that `rank` waits for.
 std::string sender_text(const Flight& sender, std::size_t rank, const Event& wait) {
   bool reaches_back = sender.events.size() + 1 < kEvents;  // nothing was overwritten
   bool is_later = false;
@@ -205,14 +206,15 @@ class Explanation {
     return text + "\n";
   }
 
-  /// Follows who waits for whom by tensors. Empty: it ends at a rank that waits for none.
-  std::vector<std::size_t> circle_from(const Flight& begin) const {
-    std::vector<std::size_t> way;
+  /// Follows from rank to rank who waits for whose tensor. Returns the cycle that it meets; empty
+  /// where it ends at a rank that waits for none.
+  std::vector<std::size_t> cycle_from(const Flight& begin) const {
+    std::vector<std::size_t> path;
     const Flight* next = &begin;
     while (next) {
-      const auto seen = std::find(way.begin(), way.end(), *next->rank);
-      if (seen != way.end()) return {seen, way.end()};
-      way.push_back(*next->rank);
+      const auto seen = std::find(path.begin(), path.end(), *next->rank);
+      if (seen != path.end()) return {seen, path.end()};
+      path.push_back(*next->rank);
       const auto awaited = awaited_rank(*next);
       next = awaited ? flight(*awaited) : nullptr;
     }
@@ -221,23 +223,23 @@ class Explanation {
 
   std::string look_first() const {
     std::vector<const Flight*> failures;
-    std::vector<std::size_t> busy, in_call, for_tensor, circle;
+    std::vector<std::size_t> busy, in_call, for_tensor, cycle;
     for (const Flight& each : flights_) {
       if (failed(each)) failures.push_back(&each);
       (in_collective(each)  ? in_call
        : awaited_rank(each) ? for_tensor
                             : busy)
           .push_back(*each.rank);
-      if (circle.empty()) circle = circle_from(each);
+      if (cycle.empty()) cycle = cycle_from(each);
     }
     if (!failures.empty()) return "look first at " + cause(failures) + ", which failed";
-    if (!circle.empty())
-      return "look first at " + rank_list(circle) +
+    if (!cycle.empty())
+      return "look first at " + rank_list(cycle) +
              ": each waits for a tensor of the next, the last for one of the first";
-    const bool none_stands = std::none_of(flights_.begin(), flights_.end(), stands_still);
-    if (none_stands) return "the job runs: no rank had stood still for a second";
+    const bool none_stalled = std::none_of(flights_.begin(), flights_.end(), is_stalled);
+    if (none_stalled) return "the job runs: no rank had been stalled for a second";
     const std::string absent = absent_text();
-    if (!absent.empty()) return "look first at " + absent + ", of which there is no record";
+    if (!absent.empty()) return "look first at " + absent + ", which left no record";
     if (busy.size() == flights_.size()) return "no rank waited for another";
     if (!busy.empty()) return "look first at " + rank_list(busy) + ", which waited for nobody";
     if (for_tensor.empty())
@@ -247,8 +249,8 @@ class Explanation {
            (for_tensor.size() == 1 ? "it" : "them") + " in a call that all ranks make";
   }
 
-  /// The failure that is no consequence of another: that of a rank that waited for nobody, else the
-  /// first by the hosts' clocks.
+  /// Returns the failure that is no consequence of another: that of a rank that waited for nobody,
+  /// or the first by the hosts' clocks.
   static std::string cause(const std::vector<const Flight*>& failures) {
     const auto when = [](const Flight& flight) {
       const bool waited = awaited_rank(flight) || in_collective(flight);

@@ -7,9 +7,9 @@
 
 namespace hios::flight {
 
-/// Reads the records of a job's ranks together, and says in words where each stood, who waited for
-/// whom, and where to look first: at the ranks that others wait for and that wait for nobody, at a
-/// circle of ranks that wait for each other, at a tensor that was sent and did not arrive. A line a
+/// Describes the records of a job's ranks: the step that each rank was in, who waited for whom, and
+/// where to look first. That is at ranks that others wait for and that wait for nobody, at a cycle
+/// of ranks that wait for each other, or at a tensor that was sent and did not arrive. One line a
 /// rank, then the conclusion. Throws InputError where the records are of different jobs or two are
 /// of the same rank. REQUIRES: not empty.
 std::string explain(std::vector<Flight> flights);

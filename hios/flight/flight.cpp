@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/json/json_io.h"
 
 namespace hios::flight {
 namespace {
@@ -51,10 +52,10 @@ Value value_of(const Names<Value, N>& names, const JsonView& view) {
   for (const auto& [value, name] : names) {
     if (name == word) return value;
   }
-  view.fail("is " + quote(word) + ", which is none of the words for it");
+  view.fail("is " + quote(word) + ", which is none of the known words");
 }
 
-// Far beyond what any machine has: only what is no number at all is refused.
+// Far beyond any machine: the limits only refuse what cannot be a number of this kind.
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr std::int64_t kMostRanks = 10'000'000;
 
@@ -161,7 +162,7 @@ Standing standing_of(const Flight& flight) {
         standing.running.push_back(&event);
         break;
       case EventKind::kOperatorEnd:
-        std::erase_if(standing.running, [&](const Event* begun) { return begun->op == event.op; });
+        std::erase_if(standing.running, [&](const Event* running) { return running->op == event.op; });
         break;
       default:
         standing.event = &event;

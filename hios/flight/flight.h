@@ -7,21 +7,22 @@
 #include <string_view>
 #include <vector>
 
+#include "hios/base/files/file_io.h"
 #include "hios/base/ids.h"
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json_view.h"
 
-/// What a rank did last, as a flight recorder keeps it: `hios-flight`, a file a rank,
-/// written where a job ends in a failure.
+/// The last events of a rank, as a flight recorder keeps them: files of the format `hios-flight`
+/// version 1, one a rank, written where a job ends in a failure.
 namespace hios::flight {
 
-/// What an event says. Of those that begin something, the next event of the main thread is also its
-/// end; collectives and operators say it themselves (operators may run on several streams).
+/// The kind of an event. Most steps end with the main thread's next event; collectives and operators
+/// have end events of their own (operators may run on several streams).
 enum class EventKind : std::uint8_t {
-  kPhase,          ///< the job does something else now: "setting up"
+  kPhase,          ///< the job enters another phase: "setting up"
   kCollective,     ///< a call that waits for other ranks begins
   kCollectiveEnd,  ///< … has ended
   kAwaitReceive,   ///< waits for a tensor of another rank
-  kAwaitSend,      ///< waits until a tensor's place may be overwritten
+  kAwaitSend,      ///< waits until a tensor's slot may be overwritten
   kSend,           ///< begins to send a tensor
   kStage,          ///< a stage begins; on an asynchronous device, it is queued
   kOperator,       ///< an operator begins, on the stream that it runs on
@@ -35,34 +36,34 @@ void to_json(Json& json, EventKind kind);
 
 struct Event {
   EventKind kind = EventKind::kPhase;
-  double age_ms = 0;  ///< how long before the file was written
+  double age_ms = 0;  ///< time from the event until the file was written
   std::uint64_t iteration = 0;
-  std::string text;                 ///< in words: "waiting for conv_3 … from rank 1"
-  std::string op;                   ///< the operator, or that whose output travels; empty: none
-  std::optional<std::size_t> peer;  ///< the rank that it is about
+  std::string text;                 ///< a description: "waiting for conv_3 … from rank 1"
+  std::string op;                   ///< the operator, or the producer of the tensor that travels; empty: none
+  std::optional<std::size_t> peer;  ///< the other rank of a message
   std::optional<std::size_t> stage;
-  Bytes bytes = 0;  ///< of a tensor
+  Bytes bytes = 0;  ///< size of the tensor
 };
 
-/// How the process ended.
+/// The way in which a process ended.
 enum class Ending : std::uint8_t {
-  kRunning,  ///< it has not: the file was asked for
+  kRunning,  ///< it has not ended: the file was requested
   kInOrder,  ///< by itself; no file is written
   kError,
   kTimeOut,
-  kSignal,  ///< one that it could note
-  kKilled,  ///< without a word: SIGKILL
+  kSignal,  ///< a signal that it could record
+  kKilled,  ///< without a message: SIGKILL
 };
 std::string_view to_string(Ending ending);
-/// The reason of a rank that was told to end, mostly because another had failed.
-inline constexpr const char* kTold = "SIGTERM";
+/// The reason of a rank that was asked to end, mostly because another had failed.
+inline constexpr const char* kAskedToEnd = "SIGTERM";
 void to_json(Json& json, Ending ending);
 
-/// One rank's record. Every text is as it stood in that process's memory, made printable.
+/// One rank's record. Every text comes from that process's memory and is made printable.
 struct Flight {
-  std::string program;  ///< as the process called itself
-  std::string job;      ///< the same on all ranks of a job; empty: the job had not begun
-  std::optional<std::size_t> rank, ranks;  ///< none where the process had not learnt it
+  std::string program;  ///< the name that the process gave itself
+  std::string job;      ///< the same on all ranks of a job; empty: the job had not started
+  std::optional<std::size_t> rank, ranks;  ///< none where the process did not know them yet
   std::string host;
   std::int64_t process = 0;  ///< its number on the host
   double written_s = 0;      ///< since 1970 UTC
@@ -70,7 +71,7 @@ struct Flight {
   std::string reason;  ///< the error's line; "SIGSEGV"
   std::string phase;
   std::vector<Event> events;  ///< oldest first, at most kEvents (hios/flight/recorder.h)
-  std::string file = {};      ///< where it was read from, for messages; no part of it
+  std::string file = {};      ///< the file that it was read from, for messages; not part of the record
 };
 
 Json to_json(const Flight& flight);
@@ -78,15 +79,15 @@ Json to_json(const Flight& flight);
 Flight parse_flight(const JsonView& root);
 Flight read_flight(const std::filesystem::path& file, const ReadLimits& limits = {});
 
-/// What the rank did when its record ended. Pointers are into the flight.
+/// The steps that a rank was in when its record ended. Pointers are into the flight.
 struct Standing {
-  const Event* event = nullptr;       ///< what the main thread began last; null: nothing
-  const Event* collective = nullptr;  ///< the call that waits for other ranks, if it is in one
-  std::vector<const Event*> running;  ///< operators that have begun and not ended
+  const Event* event = nullptr;       ///< the main thread's last step; null: none
+  const Event* collective = nullptr;  ///< the call that waits for other ranks; null: none
+  std::vector<const Event*> running;  ///< operators that have not ended
 };
 Standing standing_of(const Flight& flight);
 
-/// In words: "conv_7 in stage 4, iteration 12", "waiting for the other ranks (barrier)".
+/// Returns a description: "conv_7 in stage 4, iteration 12", "waiting for the other ranks (barrier)".
 std::string standing_text(const Flight& flight);
 
 }  // namespace hios::flight

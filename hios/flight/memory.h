@@ -5,9 +5,9 @@
 
 #include "hios/flight/recorder.h"
 
-/// How a flight record lies in memory that processes share. All processes of a host run the same
-/// program, so that the layout is nobody else's. Numbers are lock-free atomics; texts are written
-/// once, before what refers to them, and read with care: they end in a 0 whatever happens.
+/// The layout of a flight record in memory that processes share. All processes of a host run the
+/// same program, so no other program depends on it. Numbers are lock-free atomics. Texts are written
+/// once, before the numbers that refer to them, and always end in a 0.
 namespace hios::flight {
 
 template <std::size_t N>
@@ -26,14 +26,14 @@ struct FixedText {
 };
 
 struct EventSlot {
-  std::atomic<std::uint64_t> number;  ///< 1 + the event's place among all; 0: being written
+  std::atomic<std::uint64_t> number;  ///< 1 + the event's index among all; 0: being written
   std::atomic<std::uint64_t> time_ns;
   std::atomic<std::uint64_t> iteration;
   std::atomic<std::uint64_t> what;  ///< kind, stamp of the subject, subject
 };
 
 struct SubjectSlot {
-  std::uint32_t stamp;                         ///< another one each time the slot is filled
+  std::uint32_t stamp;                         ///< a new one each time the slot is filled
   std::uint32_t text, text_size, op, op_size;  ///< in Memory::texts
   std::int32_t peer, stage;                    ///< −1: none
   std::uint64_t bytes;
@@ -46,7 +46,7 @@ struct Memory {
   static constexpr std::size_t kTextBytes = 2 << 20;
 
   std::uint64_t magic;
-  std::atomic<std::uint64_t> events;  ///< noted since the start
+  std::atomic<std::uint64_t> events;  ///< recorded since the start
   EventSlot ring[kEvents];
 
   std::atomic<std::uint8_t> ending;  ///< Ending
@@ -54,20 +54,20 @@ struct Memory {
   std::atomic<std::int64_t> rank, ranks;  ///< −1: not known
   std::int64_t process;
   FixedText<64> program, job;
-  std::atomic<std::uint64_t> phases;  ///< so far; the event of a phase has its number
+  std::atomic<std::uint64_t> phases;  ///< number of phases so far; a phase's event has its number
   FixedText<64> phase[kPhases];
   FixedText<256> host;
   FixedText<4096> folder;
   std::int64_t epoch_ns;    ///< the wall clock's time minus the monotonic clock's
   std::int64_t started_ns;  ///< by the wall clock
 
-  std::uint32_t subjects, texts_end, stamps;  ///< in use
+  std::uint32_t subjects, texts_end, stamps;  ///< numbers in use
   SubjectSlot subject[kSubjects];
   char texts[kTextBytes];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes cannot share a lock");
 
-/// The clock of events: it does not jump, and all processes of a host have the same.
+/// Returns the time of events: the clock does not jump and is the same for all processes of a host.
 std::uint64_t monotonic_ns() noexcept;
 
 }  // namespace hios::flight

@@ -17,10 +17,10 @@
 #include "hios/base/error.h"
 #include "hios/flight/memory.h"
 
-// A ring in shared memory. A writer takes the next number, marks the slot as being written, fills
-// it and puts the number there last; a reader takes only slots whose number is the one that it
-// expects, before and after. So several threads may write, and a reader in another process needs no
-// lock that a killed process could have kept.
+// A ring buffer in shared memory. A writer takes the next number, marks the slot as being written,
+// fills it and stores the number last. A reader accepts only slots that have the expected number
+// both before and after it reads them. Several threads may therefore write, and a reader in another
+// process needs no lock that a killed process could still hold.
 namespace hios::flight {
 namespace {
 
@@ -45,7 +45,7 @@ void* map(int descriptor, int protection) {
   return address == MAP_FAILED ? nullptr : address;
 }
 
-/// A text of another process's making, whatever it may hold.
+/// Returns a text that another process wrote and that may hold anything.
 std::string text_at(const Memory& memory, std::uint32_t from, std::uint32_t size) {
   if (from > Memory::kTextBytes || size > Memory::kTextBytes - from) return {};
   return printable(std::string_view(memory.texts + from, size), 4096);
@@ -87,7 +87,7 @@ std::uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 Recorder::Recorder() {
   descriptor_ = memfd_create("flight-record", MFD_CLOEXEC);
   if (descriptor_ >= 0 && descriptor_ <= STDERR_FILENO) {
-    // The process was started without them: what it prints there must not land in the record.
+    // The process was started without standard streams: its prints must not land in the record.
     const int moved = fcntl(descriptor_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     ::close(std::exchange(descriptor_, moved));
   }
@@ -147,8 +147,8 @@ void Recorder::store(EventKind kind, std::uint32_t subject, std::uint64_t iterat
   const bool known = subject < Memory::kSubjects;
   const std::uint64_t number = memory.events.fetch_add(1, std::memory_order_relaxed);
   EventSlot& slot = memory.ring[number % kEvents];
-  // Each release below keeps the 0 before it: who reads any of the new values sees the 0, or a
-  // later number. (A fence would say it once, but the thread sanitizer does not know fences.)
+  // Each release below orders the 0 before it: a reader of any new value sees the 0 or a later
+  // number. (One fence would do, but the thread sanitizer does not support fences.)
   slot.number.store(0, std::memory_order_relaxed);
   slot.time_ns.store(monotonic_ns(), std::memory_order_release);
   slot.iteration.store(iteration, std::memory_order_release);
@@ -172,9 +172,9 @@ Recorder::Subjects::Subjects(Recorder* recorder, std::span<const Subject> subjec
   const auto keep = [&](std::string_view text) {
     const std::size_t size = std::min(text.size(), Memory::kTextBytes - memory.texts_end);
     std::memcpy(memory.texts + memory.texts_end, text.data(), size);
-    const std::uint32_t place = memory.texts_end;
+    const std::uint32_t begin = memory.texts_end;
     memory.texts_end += static_cast<std::uint32_t>(size);
-    return std::pair(place, static_cast<std::uint32_t>(size));
+    return std::pair(begin, static_cast<std::uint32_t>(size));
   };
   for (const Subject& subject : subjects) {
     if (memory.subjects == Memory::kSubjects) break;
@@ -249,7 +249,7 @@ std::unique_ptr<PeerRecord> PeerRecord::open(std::int64_t process, int descripto
   ::close(file);
   if (!address) return nullptr;
   auto* const memory = static_cast<Memory*>(address);
-  // Where processes see each other under other numbers, it may be anybody's.
+  // In other process namespaces, the number may be that of any other process.
   if (memory->magic != Memory::kMagic || memory->process != process) {
     munmap(address, sizeof(Memory));
     return nullptr;
@@ -261,8 +261,8 @@ PeerRecord::~PeerRecord() { munmap(memory_, sizeof(Memory)); }
 
 Flight PeerRecord::read() const { return flight::read(*memory_); }
 
-std::string PeerRecord::trouble() const {
-  // The state is the letter behind the name, which is in brackets and may hold anything.
+std::string PeerRecord::failure() const {
+  // The state is the letter after the name, which is in brackets and may hold anything.
   char text[512] = {};
   const int file =
       ::open(("/proc/" + std::to_string(process_) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);

@@ -13,11 +13,11 @@
 
 namespace hios::flight {
 
-/// How many events a rank keeps; older ones are overwritten.
+/// The number of events that a rank keeps; older ones are overwritten.
 inline constexpr std::size_t kEvents = 256;
 
-/// What events are about, said once so that noting one is a few stores: a step of a plan, an
-/// operator, a phase.
+/// The subject of events: a step of a plan, an operator or a phase. It is described once, so that
+/// recording an event takes a few stores.
 struct Subject {
   std::string text;
   std::string op = {};
@@ -28,18 +28,18 @@ struct Subject {
 
 struct Memory;
 
-/// Keeps what this process did last in memory that outlives it: the CrashReporter
-/// (hios/flight/crash_reporter.h) and the other ranks of the host can still read it when the
-/// process has been killed. note() is for any thread; the rest is the main thread's.
+/// A record of this process's last events, in memory that outlives it: the CrashReporter
+/// (hios/flight/crash_reporter.h) and the other ranks of the host can read it after the process was
+/// killed. Any thread may call note(); the rest is for the main thread.
 class Recorder {
  public:
-  /// Where the system gives no such memory, nothing is recorded, and nothing fails.
+  /// Where the system provides no such memory, nothing is recorded, and nothing fails.
   Recorder();
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Switched off, note() costs a look at one field.
+  /// Switches recording on or off; when off, note() only tests one field.
   void set_enabled(bool enabled) { enabled_ = enabled && memory_ != nullptr; }
 
   bool enabled() const { return enabled_; }
@@ -47,14 +47,14 @@ class Recorder {
   void set_program(std::string_view name);
   void set_rank(std::size_t rank, std::optional<std::size_t> ranks);
   void set_job(std::string_view job);
-  /// Where the CrashReporter puts the file; empty: nowhere. Made absolute.
+  /// Sets the folder of the CrashReporter's file, made absolute; empty: no file.
   void set_folder(const std::string& folder);
-  /// "setting up"; it is an event, too.
+  /// Begins a phase ("setting up"), which is also an event.
   void phase(std::string_view what);
 
-  /// Subjects while they live. Beyond what the memory holds (16,384, with 2 MB of names), events
-  /// are noted without words. The memory of sets that do not end in reverse order is free once all
-  /// have ended.
+  /// A set of subjects, valid while the object lives. Events of subjects for which the memory has no
+  /// room (16,384, with 2 MB of names) are recorded without a description. The memory of sets that
+  /// do not end in reverse order is freed once all have ended.
   class Subjects {
    public:
     static constexpr std::uint32_t kNone = 0xffffff;
@@ -64,7 +64,7 @@ class Recorder {
     ~Subjects();
     Subjects(Subjects&& other) noexcept;
     Subjects& operator=(Subjects&& other) noexcept;
-    /// For note().
+    /// Returns the number of a subject for note().
     std::uint32_t at(std::size_t i) const {
       return i < count_ ? first_ + static_cast<std::uint32_t>(i) : kNone;
     }
@@ -74,19 +74,20 @@ class Recorder {
     std::uint32_t first_ = 0, begin_text_ = 0, count_ = 0;
   };
 
-  /// Allocates nothing, locks nothing, may be called by several threads at once.
+  /// Records an event. Allocates nothing, locks nothing; several threads may call it at once.
   void note(EventKind kind, std::uint32_t subject, std::uint64_t iteration = 0) noexcept {
     if (enabled_) store(kind, subject, iteration);
   }
 
-  /// As it stands now. Any thread; what others note meanwhile may be missing.
+  /// Returns the record. Any thread; events that others record meanwhile may be missing.
   Flight read() const;
 
-  /// What this process's other threads, its CrashReporter and other processes share; null: none.
+  /// Returns the memory that is shared with the CrashReporter and other processes; null: none.
   Memory* memory() const { return memory_; }
-  /// When it was made, in ns since 1970; 0: there is no memory.
+  /// Returns the time when it was made, in ns since 1970; 0: there is no memory.
   std::int64_t started_ns() const;
-  /// By which other processes of the same user on this host find the memory; −1: they cannot.
+  /// Returns the descriptor by which the same user's other processes on this host open the memory;
+  /// −1: they cannot.
   int descriptor() const { return descriptor_; }
 
  private:
@@ -95,22 +96,22 @@ class Recorder {
   Memory* memory_ = nullptr;
   int descriptor_ = -1;
   bool enabled_ = false;
-  std::size_t sets_ = 0;  ///< of subjects, alive
+  std::size_t sets_ = 0;  ///< sets of subjects that are alive
 };
 
 /// The record of another process of this host, which may be dead or stopped.
 class PeerRecord {
  public:
-  /// Finds the memory of process `process`, whose Recorder has `descriptor`. Empty where the
-  /// system does not let us.
+  /// Opens the memory of process `process`, whose Recorder has `descriptor`. Returns null where the
+  /// system does not permit it.
   static std::unique_ptr<PeerRecord> open(std::int64_t process, int descriptor);
   ~PeerRecord();
   PeerRecord(const PeerRecord&) = delete;
   PeerRecord& operator=(const PeerRecord&) = delete;
 
   Flight read() const;
-  /// "is stopped", "has died"; empty: it lives.
-  std::string trouble() const;
+  /// Returns "is stopped" or "has died"; empty: the process runs.
+  std::string failure() const;
 
  private:
   PeerRecord(std::int64_t process, Memory* memory) : process_(process), memory_(memory) {}

@@ -6,11 +6,12 @@
 
 namespace hios {
 
-/// Arcs between nodes 0, 1, …: for each node those that it points to, side by side. The same arc
-/// may be there several times, and may lead back to where it begins.
+/// Arcs between nodes 0, 1, …, stored contiguously by their origin. An arc may occur several times
+/// and may be a loop.
 class Arcs {
  public:
-  /// `each_arc` calls what it is given with (from, to) for every arc, twice over and alike.
+  /// `each_arc` calls its argument with (from, to) for every arc. It is called twice and must give the
+  /// same arcs.
   template <class EachArc>
   Arcs(std::size_t nodes, const EachArc& each_arc) : begin_(nodes + 1, 0) {
     each_arc([&](std::size_t from, std::size_t) { ++begin_[from + 1]; });
@@ -29,12 +30,12 @@ class Arcs {
   std::vector<std::size_t> begin_, to_;
 };
 
-/// Nodes that reach each other share a component: the number of each node's, counted so that no arc
-/// leads to a component of a greater number. Tarjan's, without recursion: O(nodes + arcs).
+/// Returns the number of each node's strongly connected component. Components are numbered so that no
+/// arc leads to a greater number. Tarjan's algorithm, without recursion: O(nodes + arcs).
 std::vector<std::size_t> strong_components(const Arcs& arcs);
 
-/// A shortest cycle through `start`, each node before the one that points to it, `start` first.
-/// REQUIRES: there is one.
+/// Returns a shortest cycle through `start`, each node before the one that points to it, `start`
+/// first. REQUIRES: there is one.
 std::vector<std::size_t> cycle_through(const Arcs& arcs, std::span<const std::size_t> components,
                                        std::size_t start);
 

@@ -8,15 +8,15 @@
 namespace hios {
 namespace {
 
-/// k/n of what all n inputs have, rounded up.
+/// Returns k/n of the bytes of all n inputs, rounded up.
 Bytes share(Bytes bytes, std::int64_t size, std::int64_t inputs) {
   const auto n = static_cast<Bytes>(inputs);
   const auto k = static_cast<Bytes>(size);
   return bytes / n * k + (bytes % n * k + n - 1) / n;
 }
 
-/// The operator for `size` of the graph's inputs. Without times by size its times are of all
-/// inputs, and it runs no fewer.
+/// Returns the operator for `size` of the graph's inputs. Without times by size, its times are those
+/// of all inputs, and it runs no fewer.
 Operator sized(Operator op, std::int64_t size, std::int64_t inputs) {
   if (size != inputs) {
     op.has_time = false;
@@ -46,7 +46,7 @@ bool same_shape(const Graph& a, const Graph& b) {
          std::ranges::equal(a.edges(), b.edges(), ends);
 }
 
-bool priced(const Operator& op) { return op.has_time || !op.time_by_device.empty(); }
+bool has_costs(const Operator& op) { return op.has_time || !op.time_by_device.empty(); }
 
 void require_all_inputs(const SizedGraphs& graphs, const std::vector<Batch>& batches) {
   const Graph& whole = *graphs.whole();
@@ -67,7 +67,7 @@ void require_all_inputs(const SizedGraphs& graphs, const std::vector<Batch>& bat
                    : "does not run inputs " + to_string({done[op], inputs.begin}));
     }
     if (!graphs.has(inputs.size()) ||
-        (priced(whole.op(batch.op)) && !priced(graphs.of(inputs.size()).op(batch.op)))) {
+        (has_costs(whole.op(batch.op)) && !has_costs(graphs.of(inputs.size()).op(batch.op)))) {
       fail(op, "has no costs for " + std::to_string(inputs.size()) + " inputs at a time");
     }
     done[op] = inputs.end;
@@ -91,7 +91,7 @@ std::shared_ptr<const Batching> batching_of(const SizedGraphs& graphs, std::vect
   return batching;
 }
 
-/// Each edge of the whole, between all batches that have inputs in common.
+/// Returns each edge of the whole between all batches that have inputs in common.
 std::vector<Edge> edges_between(const SizedGraphs& graphs, const Batching& batching) {
   std::vector<Edge> edges;
   const Graph& whole = *batching.whole;

@@ -10,16 +10,15 @@
 
 #include "hios/base/ids.h"
 
-/// How operators share the inputs of a network among several runs of each: the words. What makes
-/// graphs of them is in hios/graph/batches.h.
+/// Batches: operators on some of a network's inputs. hios/graph/batches.h makes graphs of them.
 namespace hios {
 
 class Graph;
 
-/// At once, in files and flags.
+/// The largest number of inputs at once, in files and flags.
 inline constexpr std::int64_t kMostInputs = 65536;
 
-/// Some of the inputs that a network is given at once, neighbours: [begin, end), counted from 0.
+/// A range of the inputs that are there at once: [begin, end), counted from 0.
 struct InputRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -29,7 +28,7 @@ struct InputRange {
   auto operator<=>(const InputRange&) const = default;
 };
 
-/// What both have; of size 0 or less where that is nothing.
+/// Returns the intersection; its size is 0 or less where it is empty.
 inline InputRange common(const InputRange& a, const InputRange& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
@@ -39,26 +38,26 @@ inline std::string to_string(const InputRange& inputs) {
   return "[" + std::to_string(inputs.begin) + ", " + std::to_string(inputs.end) + ")";
 }
 
-/// An operator of a whole graph on some of the inputs.
+/// An operator of the whole graph on some of the inputs.
 struct Batch {
   OpId op;
   InputRange inputs;
   auto operator<=>(const Batch&) const = default;
 };
 
-/// How a graph divides the inputs of another. Immutable.
+/// The division of a whole graph's inputs that another graph represents. Immutable.
 struct Batching {
   std::shared_ptr<const Graph> whole;
-  std::int64_t inputs = 1;     ///< of the whole
-  std::vector<Batch> batches;  ///< by OpId of the dividing graph; increasing
+  std::int64_t inputs = 1;     ///< number of the whole graph's inputs
+  std::vector<Batch> batches;  ///< by OpId of the dividing graph; ascending
   std::vector<OpId> first;     ///< by OpId of the whole: its first batch; one more at the end
 
   const Batch& of(OpId vertex) const { return batches[vertex.index()]; }
-  /// The batches of an operator of the whole, [first, second), by increasing inputs.
+  /// Returns the batches of an operator of the whole, [first, second), by increasing inputs.
   std::pair<OpId, OpId> batches_of(OpId op) const {
     return {first[op.index()], first[op.index() + 1]};
   }
-  /// The one that holds an input. REQUIRES: 0 <= input < inputs.
+  /// Returns the batch that holds an input. REQUIRES: 0 <= input < inputs.
   OpId holder(OpId op, std::int64_t input) const {
     auto vertex = first[op.index()].index();
     while (!batches[vertex].inputs.contains(input)) ++vertex;

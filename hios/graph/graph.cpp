@@ -12,7 +12,7 @@ namespace hios {
 namespace {
 
 /// Sorts edges by one of their ends: those of operator v become ids[begin[v]] …
-/// ids[begin[v + 1] - 1], increasing.
+/// ids[begin[v + 1] - 1], ascending.
 void fill_rows(std::size_t operators, std::span<const Edge> edges, OpId Edge::*end,
                std::vector<EdgeId>& ids, std::vector<std::size_t>& begin) {
   ids.resize(edges.size());
@@ -26,7 +26,7 @@ void fill_rows(std::size_t operators, std::span<const Edge> edges, OpId Edge::*e
 }
 
 /// Kahn's algorithm with a heap of ready operators: O((V + E) log V). On a cycle the order stays
-/// short: the operators on cycles and behind them are missing.
+/// short: the operators on cycles and after them are missing.
 std::vector<OpId> kahn(const Graph& graph) {
   std::vector<std::size_t> waiting_for(graph.size());
   std::priority_queue<OpId, std::vector<OpId>, std::greater<>> ready;
@@ -48,8 +48,8 @@ std::vector<OpId> kahn(const Graph& graph) {
   return order;
 }
 
-/// A cycle among the operators that Kahn's order misses, in the direction of the edges. Each of
-/// them has a predecessor among them, so a walk backwards must close.
+/// Returns a cycle among the operators that Kahn's order misses, in the direction of the edges. Each
+/// of them has a predecessor among them, so a walk backwards must close.
 std::vector<OpId> find_cycle(const Graph& graph, std::span<const OpId> ordered) {
   std::vector<bool> missing(graph.size(), true);
   for (const OpId op : ordered) missing[op.index()] = false;
@@ -167,14 +167,14 @@ std::optional<OpId> Graph::find(std::string_view operator_name) const {
 
 Reachability::Reachability(const Graph& graph)
     : words_((graph.size() + 63) / 64), bits_(words_ * graph.size(), 0) {
-  // Backwards: every successor's row is complete when it is merged in. O(E · V / 64).
+  // In reverse order, every successor's row is complete when it is merged in. O(E · V / 64).
   const auto order = graph.topological();
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     std::uint64_t* row = &bits_[op->index() * words_];
     for (const EdgeId e : graph.out_edges(*op)) {
       const std::size_t to = graph.edge(e).to.index();
-      const std::uint64_t* behind = &bits_[to * words_];
-      for (std::size_t word = 0; word < words_; ++word) row[word] |= behind[word];
+      const std::uint64_t* successor = &bits_[to * words_];
+      for (std::size_t word = 0; word < words_; ++word) row[word] |= successor[word];
       row[to / 64] |= std::uint64_t{1} << (to % 64);
     }
   }

@@ -14,60 +14,59 @@
 
 namespace hios {
 
-/// A vertex: layers that always run together. Costs are there only in a graph that came with them
-/// (`hios-graph`); a graph made from a Model carries signatures, which a Profile prices.
+/// A vertex: layers that always run together. Only a graph from a file (`hios-graph`) has costs; a
+/// graph made from a Model has signatures, whose times a Profile knows.
 struct Operator {
   std::string name;
-  std::string signature;  ///< what it computes, on what shapes; empty in a research DAG
-  std::string block;      ///< the cell it belongs to; empty where there is none
-  double time_ms = 0;     ///< alone on any device that `time_by_device` does not name
+  std::string signature;  ///< its computation and shapes; empty in a research DAG
+  std::string block;      ///< the block that it belongs to; empty: none
+  double time_ms = 0;     ///< its time alone on any device that `time_by_device` does not name
   bool has_time = false;
-  /// By device name or kind (name wins). Where this is not empty and `has_time` is false, a device
-  /// that it does not name cannot run the operator.
+  /// Times by device name or kind (a name wins). Where this is not empty and `has_time` is false, a
+  /// device that it does not name cannot run the operator.
   std::map<std::string, double, std::less<>> time_by_device;
-  /// The same by the number of inputs at a time, where a graph has several inputs; a device that
-  /// has a time here runs no other numbers (hios/graph/batches.h).
+  /// Times by device and by the number of inputs at a time, where a graph has several inputs. A
+  /// device that has a time here runs no other numbers (hios/graph/batches.h).
   std::map<std::string, std::map<std::int64_t, double>, std::less<>> time_by_size = {};
   double utilization = 1;     ///< share of a device that it fills alone, in (0, 1]; for `overlap`
-  Bytes memory_bytes = 0;     ///< its output
-  Bytes parameter_bytes = 0;  ///< its weights
+  Bytes memory_bytes = 0;     ///< size of its output
+  Bytes parameter_bytes = 0;  ///< size of its weights
   std::string colocate;       ///< equal non-empty labels share a device
   std::vector<std::string> allowed;  ///< device names; empty: all
 };
 
-/// Times of one tensor in ms by sender, then receiver, each a device's name or its kind. Where
-/// several fit a pair, a sender's name comes before its kind, then a receiver's name before its
-/// kind.
+/// Times of one tensor in ms by sender, then receiver, each a device's name or kind. Where several
+/// fit a pair, a sender's name comes before its kind, then a receiver's name before its kind.
 using PairTimes = std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
 
 /// A dependency: `to` reads a tensor that `from` produces. Parallel edges are kept (a value used
-/// twice), their data travels once.
+/// twice); their data travels once.
 struct Edge {
   OpId from;
   OpId to;
   Bytes size_bytes = 0;
-  std::optional<double> transfer_ms;  ///< between any two devices, where the graph says so
-  /// Or for some pairs; the others cost what the bytes cost. Null: for none.
+  std::optional<double> transfer_ms;  ///< its time between any two devices, if the graph has one
+  /// Times for some pairs of devices; for other pairs the bytes decide. Null: no pair has a time.
   std::shared_ptr<const PairTimes> transfer_by_pair = {};
 };
 
-/// The cost of a stage where nothing was measured ("stage_cost": docs/formats.md).
+/// The rule for the cost of a stage that was not measured ("stage_cost": docs/formats.md).
 struct StageCostRule {
   enum class Kind { kSerial, kOverlap };
   Kind kind = Kind::kSerial;
   double weight = 0.5;  ///< w of overlap: w·Σt + (1−w)·max(Σ t·u, longest group)
 };
 
-/// What is scheduled: G = (V, E), a directed acyclic multigraph (Kundu and Shu, "HIOS",
-/// section III-A). Immutable; operator ids are in topological order as given, which need not be:
-/// `topological()` is. Any thread may read it.
+/// The subject of scheduling: G = (V, E), a directed acyclic multigraph (Kundu and Shu, "HIOS",
+/// section III-A). Operator ids keep the given order, which need not be topological; topological()
+/// is. Immutable; any thread may read it.
 class Graph {
  public:
   Graph() = default;
   /// Throws InputError: an edge to itself or out of range, a name twice, a cycle (named, in order).
   Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
         StageCostRule stage_cost = {}, std::int64_t inputs = 1);
-  /// A graph that divides the inputs of another: divide() in hios/graph/batches.h makes it.
+  /// Makes a graph that divides the inputs of another, for divide() in hios/graph/batches.h.
   Graph(std::string name, std::vector<Operator> operators, std::vector<Edge> edges,
         StageCostRule stage_cost, std::shared_ptr<const Batching> batching);
 
@@ -79,24 +78,26 @@ class Graph {
   const Operator& op(OpId id) const { return operators_[id.index()]; }
   const Edge& edge(EdgeId id) const { return edges_[id.index()]; }
   const StageCostRule& stage_cost() const { return stage_cost_; }
-  /// How many are there at once, whole; costs that do not say otherwise are of all of them.
+  /// Returns the number of inputs that are there at once. Costs are those of all inputs unless they
+  /// name a number.
   std::int64_t inputs() const { return inputs_; }
-  /// Whose inputs this graph divides, and how; null: it divides none.
+  /// Returns the division of another graph's inputs that this graph is; null: it divides none.
   const Batching* batching() const { return batching_.get(); }
-  /// What a vertex runs of which operator; where no inputs are divided, all of them, counted as
-  /// one, of itself.
+  /// Returns the operator and inputs of a vertex. Where no inputs are divided, that is the vertex
+  /// itself with all inputs, counted as one.
   Batch batch(OpId id) const { return batching_ ? batching_->of(id) : Batch{id, {0, 1}}; }
-  /// All inputs, counted as batch() counts them.
+  /// Returns the number of inputs, counted as batch() counts them.
   std::int64_t counted_inputs() const { return batching_ ? batching_->inputs : 1; }
 
-  /// Edges into and out of an operator, by increasing EdgeId.
+  /// Return the edges into and out of an operator, by increasing EdgeId.
   std::span<const EdgeId> in_edges(OpId id) const;
   std::span<const EdgeId> out_edges(OpId id) const;
-  /// Kahn's order, the smallest ready OpId first: unique for a graph.
+  /// Returns Kahn's order, the smallest ready OpId first: unique for a graph.
   std::span<const OpId> topological() const { return topological_; }
   std::optional<OpId> find(std::string_view operator_name) const;
 
-  /// Covers names, signatures and edges, not costs. Of a graph that divides inputs, the whole's.
+  /// Returns a digest of names, signatures and edges, without costs. A graph that divides inputs has
+  /// the digest of the whole.
   const std::string& digest() const { return digest_; }
 
  private:
@@ -113,11 +114,11 @@ class Graph {
   std::string digest_;
 };
 
-/// Who reaches whom along edges, as one bit a pair. Needs n²/8 bytes: for graphs of thousands.
+/// The reachability relation of a graph, as one bit a pair: n²/8 bytes, for thousands of operators.
 class Reachability {
  public:
   explicit Reachability(const Graph& graph);
-  /// True if there is a path of one or more edges.
+  /// Returns true if there is a path of one or more edges.
   bool reaches(OpId from, OpId to) const;
   bool independent(OpId a, OpId b) const { return a != b && !reaches(a, b) && !reaches(b, a); }
 

@@ -1,6 +1,3 @@
-// Part of hios/graph/graph_json.h: `hios-graph`, to and from JSON. An operator's
-// `extra` carries what only our own programs use, its signature and block, so that a graph written
-// out and read back keeps its digest and a schedule of the one is a schedule of the other.
 #include "hios/graph/graph_json.h"
 
 #include <algorithm>
@@ -11,6 +8,8 @@
 
 #include "hios/base/error.h"
 
+// An operator's `extra` carries its signature and block, which only our own programs use. With them
+// a graph that is written and read back keeps its digest, so a schedule of one fits the other.
 namespace hios {
 namespace {
 
@@ -24,7 +23,7 @@ std::string read_label(const JsonView& view) {
 
 Bytes read_bytes(const JsonView& view) { return static_cast<Bytes>(view.integer(0, kMaxBytes)); }
 
-/// "16" and the like: numbers of inputs, up to all of them.
+/// Reads times whose keys are numbers of inputs ("16"), up to all of them.
 std::map<std::int64_t, double> read_times_by_size(const JsonView& view, std::int64_t inputs) {
   std::map<std::int64_t, double> times;
   for (const auto& [key, time] : view.members()) {
@@ -124,7 +123,7 @@ Edge read_edge(const JsonView& view, const IdsByName& ids) {
   } else if (time) {
     edge.transfer_ms = time->number(0, kMaxMs);
   }
-  // Without a time of its own, an edge costs what its bytes cost on a link.
+  // An edge without a time of its own needs its bytes, from which a link's time follows.
   const auto bytes = time ? reader.optional("bytes") : reader.required("bytes");
   if (bytes) edge.size_bytes = read_bytes(*bytes);
   reader.finish();
@@ -204,7 +203,7 @@ Graph graph_from_json(const JsonView& root) {
   for (const JsonView& view : operators_view.array()) {
     Operator op = read_operator(view, inputs);
     if (!ids.emplace(op.name, OpId(operators.size())).second) {
-      view.fail("an operator before it is named '" + printable(op.name) + "' too; rename one");
+      view.fail("an earlier operator is named '" + printable(op.name) + "' too; rename one");
     }
     operators.push_back(std::move(op));
   }

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json_view.h"
 #include "hios/graph/graph.h"
 
+/// Files of the format `hios-graph` version 1 (docs/formats.md).
 namespace hios {
 
-/// `hios-graph` (docs/formats.md). Throws InputError with file and path.
+/// Throws InputError with file and JSON path.
 Graph graph_from_json(const JsonView& root);
 Json to_json(const Graph& graph);
 

@@ -9,14 +9,14 @@
 
 namespace hios {
 
-/// A model in a few numbers, as a list of networks shows it.
+/// The summary of a model in a list of networks.
 struct ModelSummary {
   std::string name;
   std::size_t operators = 0;
   std::size_t dependencies = 0;  ///< edges, with multiplicity
   double gflop = 0;              ///< 10⁹ operations, two a multiply-add
   std::int64_t parameters = 0;   ///< weights and biases
-  std::string largest_tensor;    ///< of the input and the operators' outputs
+  std::string largest_tensor;    ///< name of the largest among the input and the operators' outputs
   Bytes largest_tensor_bytes = 0;
 };
 ModelSummary summarize(const Model& model);

@@ -2,6 +2,8 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
+#include "hios/base/json/json_io.h"
+#include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 #include "hios/onnx/read/import.h"
 

@@ -16,11 +16,11 @@ bool same_layers(const Network& a, const Network& b) {
     return x.name == y.name && x.inputs == y.inputs && x.output == y.output &&
            x.kind.index() == y.kind.index();
   };
-  const auto taken = [](const OperatorLayers& x, const OperatorLayers& y) {
+  const auto same_operator = [](const OperatorLayers& x, const OperatorLayers& y) {
     return x.layers == y.layers && x.inputs == y.inputs;
   };
   return std::ranges::equal(a.model.layers(), b.model.layers(), alike) &&
-         std::ranges::equal(a.coarse.operators, b.coarse.operators, taken);
+         std::ranges::equal(a.coarse.operators, b.coarse.operators, same_operator);
 }
 
 BySize make_all(const BatchSizes& sizes, const std::function<Network(std::int64_t)>& made) {

@@ -15,15 +15,16 @@ namespace hios {
 /// and signatures. Immutable; copies share.
 class SizedNetworks {
  public:
-  /// `made(k)`: the network for k inputs. Throws InputError where a layer computes over several
-  /// inputs (hios/model/separate_inputs.h), or where two sizes have not the same layers and
-  /// operators.
+  /// Takes the network for k inputs from `made(k)`. Throws InputError where a layer computes over
+  /// several inputs (hios/model/separate_inputs.h), or where two sizes do not have the same layers
+  /// and operators.
   SizedNetworks(BatchSizes sizes, const std::function<Network(std::int64_t)>& made);
 
   const SizedGraphs& graphs() const { return graphs_; }
   const Network& whole() const { return *by_size_.rbegin()->second; }
   const Network& of(std::int64_t size) const { return *by_size_.at(size); }
-  /// The network whose operators are these batches. Throws InputError as divide() of graphs does.
+  /// Returns the network whose operators are these batches. Throws InputError as divide() of graphs
+  /// does.
   Network divide(std::vector<Batch> batches) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace hios {
 namespace {
 
-/// Without extents of one, and dimensions that continue the one inside them joined with it: equal
+/// Drops extents of one and joins dimensions that continue the next inner one. The results are equal
 /// for Moves that read the same values in the same order.
 std::vector<Move::Dimension> joined(const std::vector<Move::Dimension>& dimensions) {
   std::vector<Move::Dimension> result;  // innermost first

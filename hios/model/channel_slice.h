@@ -5,15 +5,15 @@
 
 #include "hios/model/layer.h"
 
-/// Some neighbouring channels of every pixel, as a Move: what is left to read of a tensor that
-/// several convolutions made together.
+/// Neighbouring channels of every pixel, as a Move: one convolution's share of a tensor that several
+/// convolutions produced together.
 namespace hios {
 
-/// Channels [first, first + count). REQUIRES: the tensor has them.
+/// Returns the Move of channels [first, first + count). REQUIRES: the tensor has them.
 Move channel_slice(const Shape& input, std::int64_t first, std::int64_t count);
 
-/// The first of the channels that a Move takes of this tensor, where that is all that it does:
-/// move.output.c of them, of every pixel, in order. Empty: it does something else.
+/// Returns the first channel of a Move that only takes neighbouring channels of this tensor:
+/// move.output.c of them, of every pixel, in order. Empty for any other Move.
 std::optional<std::int64_t> first_sliced_channel(const Move& move, const Shape& input);
 
 }  // namespace hios

@@ -1,16 +1,15 @@
-// Part of hios/model/layer.h: what each kind of layer makes of its inputs' shapes, and what it
-// refuses.
+#include "hios/model/infer_shape.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "hios/base/error.h"
-#include "hios/model/layer.h"
 
 namespace hios {
 namespace {
 
-/// 2^40 values are 4 TiB: a size that was mistyped, not one that is meant.
+/// 2^40 values are 4 TiB: such a size is a typing error.
 constexpr double kMaxElements = 0x1.0p40;
 
 std::string extent_text(const Extent& extent) {
@@ -62,7 +61,7 @@ void check_groups(std::int64_t groups, std::int64_t in_channels, std::int64_t ou
                    " output channels");
 }
 
-/// How far a window slides: output height and width of a convolution or a pool.
+/// Returns the output height and width of a convolution or a pool.
 template <class Windowed>
 Extent slide(const Shape& in, const Windowed& layer, bool ceil) {
   check_extent(layer.kernel, 1, "kernel");
@@ -176,7 +175,7 @@ Shape infer(const Concat& concat, std::span<const Shape> inputs) {
   return {out[0], out[1], out[2], out[3]};
 }
 
-/// ONNX's broadcast of two shapes of equal rank.
+/// Returns ONNX's broadcast of two shapes of equal rank.
 Shape broadcast(const Shape& a, const Shape& b) {
   const auto one = [&](std::int64_t x, std::int64_t y) {
     if (x == y || y == 1) return x;

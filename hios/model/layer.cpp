@@ -15,7 +15,7 @@ struct Overloaded : Visitors... {
 template <class... Visitors>  // which clang 14 cannot deduce by itself
 Overloaded(Visitors...)->Overloaded<Visitors...>;
 
-// How an attribute is spelt in a signature.
+// The texts of attributes in a signature.
 
 std::string text(const Extent& extent) {
   return std::to_string(extent.h) + "x" + std::to_string(extent.w);
@@ -25,7 +25,7 @@ std::string text(const Padding& padding) {
 }
 std::string text(bool value) { return value ? "1" : "0"; }
 std::string text(std::int64_t value) { return std::to_string(value); }
-/// The shortest text that reads back as the same number.
+/// Returns the shortest text that reads back as the same number.
 template <class Number>
 requires std::is_floating_point_v<Number> std::string text(Number value) {
   char buffer[32];

@@ -10,24 +10,24 @@
 
 #include "hios/model/tensor.h"
 
-/// The closed set of layer kinds, in ONNX operator terms and semantics: each knows its output
-/// shape, its work and its parameters.
+/// The closed set of layer kinds, with the names and semantics of ONNX operators, and the work and
+/// parameters of each. infer_shape.h has their output shapes.
 namespace hios {
 
-/// Height and width of anything two-dimensional.
+/// A height and a width.
 struct Extent {
   std::int64_t h = 1;
   std::int64_t w = 1;
   bool operator==(const Extent&) const = default;
 };
 
-/// What is added around an image, in rows (h) and columns (w).
+/// Rows (h) and columns (w) that are added around an image.
 struct Padding {
   Extent begin{0, 0};  ///< above and on the left
   Extent end{0, 0};    ///< below and on the right
 
   constexpr Padding() = default;
-  /// The same before and after.
+  /// Adds as much before as after.
   constexpr Padding(std::int64_t h, std::int64_t w) : begin{h, w}, end{h, w} {}
   constexpr Padding(const Extent& both) : begin(both), end(both) {}  // converts
   constexpr Padding(const Extent& before, const Extent& after) : begin(before), end(after) {}
@@ -48,7 +48,7 @@ struct Conv {
 };
 
 /// ONNX ConvTranspose. Weight (in_channels, out_channels / groups, kernel.h, kernel.w), optional
-/// bias. Padding is taken off the output, `output_padding` is added to its end.
+/// bias. Padding is removed from the output, `output_padding` is added to its end.
 struct ConvTranspose {
   std::int64_t out_channels = 0;
   Extent kernel;
@@ -61,10 +61,9 @@ struct ConvTranspose {
   bool operator==(const ConvTranspose&) const = default;
 };
 
-/// ONNX MaxPool and AveragePool. Where `ceil` is set, a last window may begin inside the image and
-/// its padding before and end beyond them; one that would begin in the padding behind is left out.
-/// An average divides by the taps inside the image; with `count_padding`, by those inside the
-/// padded image.
+/// ONNX MaxPool and AveragePool. With `ceil`, the last window may reach beyond the padded image, but
+/// must begin before the padding at the end. An average divides by the taps inside the image; with
+/// `count_padding`, by those inside the padded image.
 struct Pool {
   enum class Kind { kMax, kAverage };
   Kind kind = Kind::kMax;
@@ -87,15 +86,15 @@ struct Relu {
 struct Sum {
   bool operator==(const Sum&) const = default;
 };
-/// ONNX Concat. Inputs agree in the other axes.
+/// ONNX Concat. The inputs' other extents are equal.
 struct Concat {
   Axis axis = Axis::kC;
   bool operator==(const Concat&) const = default;
 };
 
-/// A function of one value, applied to each. The names are those of ONNX where it has the operator;
-/// Silu is x·sigmoid(x), GeluTanh the approximation of Gelu by tanh. `alpha` and `beta` are ONNX's
-/// attributes of these names; of Clip, the least and the greatest value; of Selu, beta is gamma.
+/// An elementwise function of one operand. The names are ONNX's where it has the operator; Silu is
+/// x·sigmoid(x), GeluTanh the approximation of Gelu by tanh. `alpha` and `beta` are ONNX's attributes
+/// of these names; for Clip, the minimum and the maximum; for Selu, beta is gamma.
 struct Unary {
   enum class Function {
     kAbs,
@@ -123,7 +122,7 @@ struct Unary {
     kMish,
     kNeg,
     kReciprocal,
-    kRound,  ///< halves to even
+    kRound,  ///< ties to even
     kSelu,
     kSigmoid,
     kSign,
@@ -143,13 +142,13 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 
-/// A function of two values, with ONNX's broadcast: where one operand's extent is 1, its one value
-/// serves all. PRelu is a < 0 ? a·b : a.
+/// An elementwise function of two operands, with ONNX's broadcast: an extent of 1 is repeated. PRelu
+/// is a < 0 ? a·b : a.
 struct Binary {
   enum class Function { kAdd, kSub, kMul, kDiv, kMin, kMax, kPow, kPRelu };
   Function function = Function::kAdd;
-  /// Where one operand is a constant, its shape: it is the layer's weight, in NHWC order, and the
-  /// layer has one input.
+  /// The shape of a constant operand: it is the layer's weight, in NHWC order, and the layer has one
+  /// input. Empty: both operands are inputs.
   std::optional<Shape> constant;
   bool constant_first = false;  ///< the constant is the left operand
   bool operator==(const Binary&) const = default;
@@ -162,7 +161,7 @@ struct Softmax {
   bool operator==(const Softmax&) const = default;
 };
 
-/// ONNX's reductions; the axes stay, with extent 1.
+/// ONNX's reductions; the reduced axes keep extent 1.
 struct Reduce {
   enum class Function { kL1, kL2, kLogSum, kLogSumExp, kMax, kMean, kMin, kProd, kSum, kSumSquare };
   Function function = Function::kMean;
@@ -170,10 +169,9 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 
-/// (x − mean) / sqrt(variance + epsilon), mean and variance over `axes` and, where `groups` is not
-/// 0, over the channels of each of so many groups of neighbours; then times a scale, plus a bias.
-/// ONNX InstanceNormalization (axes h, w), LayerNormalization, GroupNormalization (axes h, w and
-/// groups).
+/// (x − mean) / sqrt(variance + epsilon) · scale + bias. Mean and variance are over `axes` and, where
+/// `groups` is not 0, over the channels of each of that many groups of neighbours. It is ONNX's
+/// InstanceNormalization (axes h, w), LayerNormalization and GroupNormalization (axes h, w; groups).
 struct Normalization {
   Axes axes;
   std::int64_t groups = 0;
@@ -183,7 +181,7 @@ struct Normalization {
   bool operator==(const Normalization&) const = default;
 };
 
-/// ONNX LRN, across channels: `size` of them, the value's own in the middle.
+/// ONNX LRN over a window of `size` channels, centred on the value's own.
 struct LocalResponseNormalization {
   std::int64_t size = 1;
   float alpha = 1e-4f;
@@ -207,16 +205,16 @@ struct Resize {
   Mode mode = Mode::kNearest;
   Coordinates coordinates = Coordinates::kHalfPixel;
   Nearest nearest = Nearest::kRoundPreferFloor;
-  Extent size;         ///< of the output
-  double scale_h = 1;  ///< as the file says, or size / input where it gives sizes
+  Extent size;         ///< size of the output
+  double scale_h = 1;  ///< the file's factor, or size / input where it gives sizes
   double scale_w = 1;
   float cubic_a = -0.75f;
   bool exclude_outside = false;
   bool operator==(const Resize&) const = default;
 };
 
-/// ONNX Pad: `begin` and `end` count what is added before and after, an axis each (extents of at
-/// least 0; what is cut off is a Move).
+/// ONNX Pad: `begin` and `end` count the elements added before and after, by axis (at least 0; a
+/// negative pad is a Move).
 struct Pad {
   enum class Mode { kConstant, kReflect, kEdge, kWrap };
   Mode mode = Mode::kConstant;
@@ -225,8 +223,8 @@ struct Pad {
   bool operator==(const Pad&) const = default;
 };
 
-/// Moves values and computes nothing: Transpose, Reshape, Slice, Split, DepthToSpace, Expand and
-/// whatever follows them. Output value number ((i0·size1 + i1)·size2 + i2)… in memory order is
+/// A layer that moves values and computes nothing: Transpose, Reshape, Slice, Split, DepthToSpace,
+/// Expand, and sequences of them. Output value number ((i0·size1 + i1)·size2 + i2)… in memory order is
 /// input value number offset + i0·stride0 + i1·stride1 + … in memory order.
 struct Move {
   struct Dimension {
@@ -241,9 +239,8 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-/// ONNX MatMul of two tensors: (h, w, c) are so many matrices of w rows and c columns, for each n.
-/// n and h broadcast. What is stored as (c, w) of the right operand is read as its transpose where
-/// `transpose_right` is set.
+/// ONNX MatMul of two tensors, each n·h matrices of w rows and c columns; n and h broadcast. With
+/// `transpose_right`, the right operand's matrices are transposed.
 struct MatMul {
   bool transpose_right = false;
   bool operator==(const MatMul&) const = default;
@@ -253,15 +250,11 @@ using LayerKind = std::variant<Conv, Pool, GlobalAveragePool, Relu, Sum, Concat,
                                Unary, Binary, Softmax, Reduce, Normalization,
                                LocalResponseNormalization, Resize, Pad, Move, MatMul>;
 
-/// The ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Sum",
-/// "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for what only moves values.
+/// Returns the ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Sum",
+/// "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for layers that only move values.
 std::string_view onnx_type(const LayerKind& kind);
 
-/// Throws InputError (without the layer's name; the Model adds it) where the inputs do not fit or
-/// the output would be empty.
-Shape infer_shape(const LayerKind& kind, std::span<const Shape> inputs);
-
-/// Multiply-adds count as two operations, as in published tables.
+/// Returns a layer's operations. A multiply-add counts as two, as in published tables.
 double flop(const LayerKind& kind, std::span<const Shape> inputs, const Shape& output);
 
 /// Weights and biases of a layer, in elements; 0 where it has none.
@@ -275,7 +268,7 @@ inline std::int64_t parameters(const LayerKind& kind, std::span<const Shape> inp
   return parameter_counts(kind, inputs).total();
 }
 
-/// One layer's part of an operator's signature: "Conv 64 k3x3 s1x1 p1x1 g1 b", "Relu". Equal
+/// Returns one layer's part of an operator's signature: "Conv 64 k3x3 s1x1 p1x1 g1 b", "Relu". Equal
 /// strings (with equal input shapes) mean equal work.
 std::string attributes_text(const LayerKind& kind);
 

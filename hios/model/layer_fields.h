@@ -6,9 +6,8 @@
 
 #include "hios/model/layer.h"
 
-/// The attributes of the layer kinds that came with ONNX files, by name: one list a kind, from
-/// which JSON is written and read and signatures are made. (Conv, the pools and Concat have
-/// spellings of their own, older than this.)
+/// The attributes of layer kinds, by name: one list a kind, from which JSON is written and read and
+/// signatures are made. Conv and the pools have code of their own in layer_json.cpp and layer.cpp.
 namespace hios {
 
 /// The values of an enumeration and their names, in the order of the enumeration.
@@ -77,8 +76,8 @@ constexpr std::string_view name_of(Enum value) {
   return Names<Enum>::kAll[static_cast<std::size_t>(value)];
 }
 
-/// Calls field(name, member) for each attribute of a layer, which may be const. The type of a
-/// layer (Unary's function, for one) is not among them where it is its ONNX type.
+/// Calls field(name, member) for each attribute of a layer, which may be const. Attributes that decide
+/// the ONNX type (Unary's function) are not among them.
 template <class Field>
 void fields(auto& layer, Field&& field) {
   using Kind = std::remove_cvref_t<decltype(layer)>;

@@ -28,7 +28,7 @@ Json pads(const Padding& padding) {
   return {padding.begin.h, padding.begin.w, padding.end.h, padding.end.w};
 }
 
-/// What Conv and the pools have in common.
+/// Reads the attributes that Conv and the pools share.
 template <class Windowed>
 void read_window(ObjectReader& reader, Windowed& layer) {
   layer.kernel = read_extent(reader.required("kernel_shape"));
@@ -67,7 +67,7 @@ void write_window(Json& json, const Windowed& layer) {
   if (layer.dilation != Extent{}) json["dilations"] = {layer.dilation.h, layer.dilation.w};
 }
 
-// Attributes by their types.
+// Reading and writing of attributes, by their types.
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
@@ -142,7 +142,7 @@ Json written(const std::vector<Move::Dimension>& value) {
 template <class Enum>
 requires std::is_enum_v<Enum> Json written(Enum value) { return name_of(value); }
 
-/// The attributes that are there; others keep their defaults.
+/// Reads the attributes that are present; others keep their defaults.
 template <class Kind>
 Kind read_fields(ObjectReader& reader, Kind layer) {
   fields(layer, [&](std::string_view name, auto& value) {
@@ -151,7 +151,7 @@ Kind read_fields(ObjectReader& reader, Kind layer) {
   return layer;
 }
 
-/// Reads a kind whose attributes layer_fields.h lists; empty: no such type.
+/// Reads a kind whose attributes layer_fields.h lists. Empty: no such type.
 std::optional<LayerKind> read_listed_kind(const std::string& type, ObjectReader& reader) {
   const auto function_of = [&]<class Kind>(Kind layer) -> std::optional<LayerKind> {
     const auto& names = Names<typename Kind::Function>::kAll;

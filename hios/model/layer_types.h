@@ -5,7 +5,7 @@
 
 namespace hios {
 
-/// What onnx_type() can say (hios/model/layer.h), each once, in alphabetical order.
+/// Returns all results of onnx_type() (hios/model/layer.h), each once, in alphabetical order.
 const std::vector<std::string_view>& layer_types();
 
 }  // namespace hios

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/model/infer_shape.h"
 
 namespace hios {
 namespace {
 
-/// Fills in what was left out, and refuses a shape of other than the tensor's number of values.
+/// Fills in shapes that were left out, and refuses one with another number of values than its tensor.
 void settle_input_shapes(const Model& model, Layer& layer, const std::string& where) {
   if (layer.input_shapes.empty()) {
     for (const TensorId input : layer.inputs) {
@@ -44,9 +45,9 @@ std::int64_t Model::parameters() const {
 
 namespace {
 
-/// For each place in memory, visit(place in memory, place in row-major order) of an image.
+/// Calls visit(index in memory, index in row-major order) for each value of an image.
 template <class Visit>
-void each_place(std::span<const std::int64_t> dims, Visit&& visit) {
+void each_value(std::span<const std::int64_t> dims, Visit&& visit) {
   const std::int64_t channels = dims[1], pixels = dims[2] * dims[3];
   std::size_t memory = 0;
   for (std::int64_t n = 0; n < dims[0]; ++n) {
@@ -64,7 +65,7 @@ std::vector<float> in_memory_order(std::vector<float> row_major,
                                    std::span<const std::int64_t> dims) {
   if (dims.size() != 4) return row_major;
   std::vector<float> result(row_major.size());
-  each_place(dims, [&](std::size_t memory, std::size_t row) { result[memory] = row_major[row]; });
+  each_value(dims, [&](std::size_t memory, std::size_t row) { result[memory] = row_major[row]; });
   return result;
 }
 
@@ -72,14 +73,14 @@ std::vector<float> in_row_major_order(std::vector<float> memory,
                                       std::span<const std::int64_t> dims) {
   if (dims.size() != 4) return memory;
   std::vector<float> result(memory.size());
-  each_place(dims, [&](std::size_t place, std::size_t row) { result[row] = memory[place]; });
+  each_value(dims, [&](std::size_t index, std::size_t row) { result[row] = memory[index]; });
   return result;
 }
 
 ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
   model_.name_ = std::move(name);
   try {
-    infer_shape(Relu{}, std::span(&input, 1));  // any layer that takes every shape that can be
+    infer_shape(Relu{}, std::span(&input, 1));  // a layer that accepts every possible shape
   } catch (const InputError&) {
     throw InputError("model '" + printable(model_.name_) + "': an input of " + input.to_string() +
                      " cannot be; batch, channels, height and width must be at least 1 and hold "

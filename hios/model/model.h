@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json_io.h"
 #include "hios/model/layer.h"
 #include "hios/model/weights.h"
 
@@ -18,25 +17,25 @@ namespace hios {
 
 /// A convolution that became part of a wider one (hios/graph/fusion/merge_siblings.h).
 struct MergedConvolution {
-  std::string name;           ///< as it was called; seeds its weights
-  std::int64_t channels = 0;  ///< of its output
+  std::string name;           ///< its name before; seeds its weights
+  std::int64_t channels = 0;  ///< channels of its output
   bool operator==(const MergedConvolution&) const = default;
 };
 
-/// One layer: its inputs in order, its one output.
+/// A layer: its inputs in order and its one output.
 struct Layer {
   std::string name;  ///< unique in the model; seeds its weights
   LayerKind kind;
   std::vector<TensorId> inputs;
-  /// In which shape it reads each input: the tensor's own, or another of as many values, which lie
-  /// in memory in the same order.
+  /// The shape in which it reads each input: the tensor's own, or another with as many values, which
+  /// lie in memory in the same order.
   std::vector<Shape> input_shapes;
   TensorId output;
-  /// The cell or block that the layer belongs to ("cell_4"); operators never span two of them, and
-  /// the exact scheduler may cut a large graph between them.
+  /// The block of the network that the layer belongs to ("cell_4"). Operators never span two blocks,
+  /// and the exact scheduler may cut a large graph between blocks.
   std::string block;
-  /// Of a wide convolution: what it is made of, one behind the other along its output's channels,
-  /// each with the weights that it has by itself. Else empty.
+  /// The convolutions that a wide one consists of, in the order of its output's channels, each with
+  /// its own weights. Empty for any other layer.
   std::vector<MergedConvolution> merged = {};
 };
 
@@ -47,29 +46,29 @@ struct Tensor {
   std::optional<LayerId> producer;  ///< empty: the model's input
 };
 
-/// The input as whoever made the model calls it.
+/// The input with the name and dims that the model's author gave it.
 struct NamedInput {
   std::string name;
-  std::vector<std::int64_t> dims;  ///< as NamedOutput::dims
+  std::vector<std::int64_t> dims;  ///< extents, see NamedOutput::dims
 };
 
-/// An output as whoever made the model calls it.
+/// An output with the name and dims that the model's author gave it.
 struct NamedOutput {
   std::string name;
   TensorId tensor;
-  /// Of any rank: four are N, C, H, W, which lie as NHWC in memory; others lie row-major.
+  /// Extents of any rank: four are N, C, H, W, which lie as NHWC in memory; others lie row-major.
   std::vector<std::int64_t> dims;
 };
 
-/// Values of these dims between row-major order and the order of memory (see NamedOutput::dims).
-/// REQUIRES: as many values as dims say.
+/// Convert values between row-major order and the order of memory (see NamedOutput::dims). REQUIRES:
+/// as many values as the product of dims.
 std::vector<float> in_memory_order(std::vector<float> row_major,
                                    std::span<const std::int64_t> dims);
 std::vector<float> in_row_major_order(std::vector<float> memory,
                                       std::span<const std::int64_t> dims);
 
-/// What is computed: layers in topological order over tensors, ONNX operator names, attributes and
-/// semantics. Immutable once built; any thread may read it.
+/// A network: layers in topological order over tensors, with the names, attributes and semantics of
+/// ONNX operators. Immutable once built; any thread may read it. model_json.h reads and writes it.
 class Model {
  public:
   const std::string& name() const { return name_; }
@@ -83,21 +82,22 @@ class Model {
   const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
   /// Tensor 0 is the input.
   TensorId input() const { return TensorId(0); }
-  /// What it is computed for, each once: the tensors named at its building (layers may read them
+  /// Returns the model's results, each once: the tensors named to build() (layers may consume them,
   /// too), or those that no layer consumes, in order.
   std::span<const TensorId> outputs() const { return outputs_; }
   bool is_output(TensorId id) const { return is_output_[id.index()]; }
-  /// The outputs in their own order, which may name a tensor twice.
+  /// Returns the outputs in the author's order; a tensor may occur twice.
   std::span<const NamedOutput> named_outputs() const { return named_outputs_; }
   const NamedInput& named_input() const { return named_input_; }
-  /// The weights that came with it; null: they are drawn from a seed.
+  /// Returns the weights of the model's file; null: they are drawn from a seed.
   const ModelWeights* weights() const { return weights_.get(); }
-  /// True if operators are called as their layers are; else by kind and number ("conv_3").
+  /// Returns true if operators have the names of their layers; otherwise they are named by kind and
+  /// number ("conv_3").
   bool keeps_layer_names() const { return keeps_layer_names_; }
-  /// The layers that read a tensor, in order, with multiplicity.
+  /// Returns the layers that read a tensor, in order, with multiplicity.
   std::span<const LayerId> consumers(TensorId id) const { return consumers_[id.index()]; }
 
-  double flop() const;              ///< of the whole model
+  double flop() const;              ///< operations of the whole model
   std::int64_t parameters() const;  ///< weights and biases, in elements
 
  private:
@@ -114,19 +114,19 @@ class Model {
   std::vector<std::vector<LayerId>> consumers_;
 };
 
-/// Builds a Model layer by layer, checking each as it comes: a layer that cannot be (an empty
-/// output, channels that do not divide, a name used twice) is an InputError that names it. The name
-/// "input" is the input's.
+/// A Model under construction, layer by layer. An impossible layer (an empty output, channels that
+/// do not divide, a name used twice) is refused with an InputError that names it. The input has the
+/// name "input".
 class ModelBuilder {
  public:
   ModelBuilder(std::string name, const Shape& input);
 
   TensorId input() const { return TensorId(0); }
-  /// Everything added from now on belongs to this block.
+  /// Begins a block: layers added from now on belong to it.
   void begin_block(std::string block) { block_ = std::move(block); }
 
-  /// Adds any layer; the rest is shorthand for it. `name` must be new. `input_shapes`: in which it
-  /// reads its inputs; empty: in their own.
+  /// Adds any layer; the functions below are shorthand for it. `name` must be new. `input_shapes`
+  /// are those in which it reads its inputs; empty: their own.
   TensorId add(std::string name, LayerKind kind, std::vector<TensorId> inputs,
                std::vector<Shape> input_shapes = {});
 
@@ -147,19 +147,19 @@ class ModelBuilder {
     return add(std::move(name), Concat{}, std::move(xs));
   }
 
-  /// `conv` of all members' channels together, with their weights (Layer::merged).
+  /// Adds `conv` with all members' channels together and their weights (Layer::merged).
   TensorId merged_conv(std::string name, const Conv& conv, TensorId x, const Shape& input_shape,
                        std::vector<MergedConvolution> members);
 
   const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
   void keep_layer_names() { model_.keeps_layer_names_ = true; }
-  /// Values for all layers with weights.
+  /// Sets the values of all layers with weights.
   void set_weights(ModelWeights weights) {
     model_.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
   }
-  /// Those of another model, by the same names of layers.
+  /// Takes the weights of another model, whose layers have the same names.
   void share_weights(const Model& other) { model_.weights_ = other.weights_; }
-  /// `outputs`: see Model::outputs; empty: what no layer consumes.
+  /// Ends the construction. `outputs`: see Model::outputs; empty: the tensors that no layer consumes.
   Model build(const std::vector<TensorId>& outputs = {}) &&;
   Model build(std::vector<NamedOutput> outputs, NamedInput input) &&;
 
@@ -168,14 +168,5 @@ class ModelBuilder {
   std::string block_;
   std::unordered_set<std::string> names_;
 };
-
-/// `hios-model`: the Model written out. Reading it back
-/// gives an equal Model, but for what a wide convolution is made of (Layer::merged), which is not
-/// written.
-Json to_json(const Model& model);
-/// `batch`, `height`, `width` replace those of the file's input where given.
-Model model_from_json(const JsonView& root, std::optional<std::int64_t> batch = {},
-                      std::optional<std::int64_t> height = {},
-                      std::optional<std::int64_t> width = {});
 
 }  // namespace hios

@@ -1,4 +1,4 @@
-// Part of hios/model/model.h: `hios-model`, to and from JSON.
+#include "hios/model/model_json.h"
 
 #include <span>
 #include <unordered_map>
@@ -7,7 +7,6 @@
 
 #include "hios/base/error.h"
 #include "hios/model/layer_json.h"
-#include "hios/model/model.h"
 
 namespace hios {
 namespace {
@@ -18,7 +17,7 @@ TensorId find_tensor(const JsonView& view, const TensorsByName& tensors) {
   const auto found = tensors.find(view.string());
   if (found != tensors.end()) return found->second;
   view.fail("no layer before this one is named '" + printable(view.string()) +
-            "'; layers stand after what they read, and \"input\" is the model's input");
+            "'; layers stand after those that they read, and \"input\" is the model's input");
 }
 
 std::vector<TensorId> read_tensors(const JsonView& view, const TensorsByName& tensors) {
@@ -27,7 +26,7 @@ std::vector<TensorId> read_tensors(const JsonView& view, const TensorsByName& te
   return result;
 }
 
-/// Returns true for an Add of two values of one shape, which is a Sum as in models that are built.
+/// Returns true for an Add of two values of equal shape, which built models express as a Sum.
 bool is_sum(const LayerKind& kind, std::span<const TensorId> inputs, std::span<const Shape> shapes,
             const ModelBuilder& builder) {
   const auto* binary = std::get_if<Binary>(&kind);

@@ -9,7 +9,7 @@ namespace {
 
 bool one_for_all(const std::optional<Shape>& constant) { return !constant || constant->n == 1; }
 
-/// The outermost dimension goes from input to input, and the others stay inside one.
+/// Returns true if the outermost dimension goes from input to input, and the others stay inside one.
 bool stays_inside(const Move& move, std::int64_t inputs, std::int64_t values) {
   if (move.dimensions.empty() || move.dimensions.front().size != inputs) return false;
   const std::int64_t of_one = values / inputs;
@@ -22,9 +22,9 @@ bool stays_inside(const Move& move, std::int64_t inputs, std::int64_t values) {
   return first >= 0 && last < of_one;
 }
 
-/// For layers whose tensors all have the inputs as their first extent.
+/// The test of a layer whose tensors all have the inputs as their first extent.
 struct Separate {
-  std::int64_t inputs, values;  ///< of the first tensor that it reads
+  std::int64_t inputs, values;  ///< extents of the first tensor that it reads
 
   bool operator()(const Concat& concat) const { return concat.axis != Axis::kN; }
   bool operator()(const Binary& binary) const { return one_for_all(binary.constant); }

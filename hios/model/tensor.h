@@ -8,15 +8,15 @@
 
 namespace hios {
 
-/// Every extent, kernel, stride and padding stays below this, so that no sum of a few of them and
-/// no product of two can leave 64 bits.
+/// The largest extent, kernel, stride or padding: sums of a few of them and products of two fit 64
+/// bits.
 inline constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
 
-/// The extent of a tensor. Layers speak ONNX, whose tensors are (N, C, H, W); on every device the
-/// values lie in NHWC order, channels fastest, densely, each as wide as the device's arithmetic
-/// says (hios/base/numbers/precision.h). Tensors of other ranks lie in row-major order, and their
-/// Shape is any four extents whose NHWC order is that: a matrix of r rows and c columns is (r, c,
-/// 1, 1), and may be read as (1, c, 1, r) (Layer::input_shapes).
+/// The shape of a tensor, in ONNX's order (N, C, H, W). On every device the values lie densely in
+/// NHWC order, channels fastest; the device's arithmetic decides their size
+/// (hios/base/numbers/precision.h). Tensors of other ranks lie in row-major order; their Shape is any
+/// four extents whose NHWC order equals it. A matrix of r rows and c columns is (r, c, 1, 1), and may
+/// be read as (1, c, 1, r) (Layer::input_shapes).
 struct Shape {
   std::int64_t n = 0;
   std::int64_t c = 0;

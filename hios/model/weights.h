@@ -8,23 +8,23 @@
 
 namespace hios {
 
-/// The weights that a model brings along, by the names of its layers. Immutable once it is part of
-/// a Model; any thread may read it.
+/// The weights of a model from a file, by the names of its layers. Immutable once part of a Model;
+/// any thread may read it.
 class ModelWeights {
  public:
-  /// As many values as parameter_counts() says, ordered as TensorSource says.
+  /// A layer's values: parameter_counts() has their numbers, TensorSource their order.
   struct Values {
     std::vector<float> weights;
     std::vector<float> bias;
   };
 
   void set(const std::string& layer, Values values) { by_layer_[layer] = std::move(values); }
-  /// Null: the layer has none.
+  /// Returns a layer's values; null: it has none.
   const Values* find(const std::string& layer) const {
     const auto found = by_layer_.find(layer);
     return found == by_layer_.end() ? nullptr : &found->second;
   }
-  /// Of all values, so that ranks can tell whether they have the same. Reads all of them.
+  /// Returns a digest of all values, by which ranks compare theirs. Reads all of them.
   std::string digest() const;
 
  private:

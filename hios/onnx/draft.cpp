@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "hios/model/infer_shape.h"
+
 namespace hios::onnx {
 
 std::string Draft::unique(const std::string& wanted) {

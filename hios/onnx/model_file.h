@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/files/file_io.h"
 #include "hios/onnx/proto.h"
 #include "hios/onnx/view.h"
 

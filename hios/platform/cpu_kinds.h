@@ -8,15 +8,14 @@ namespace hios {
 
 inline constexpr std::string_view kCpuKind = "cpu";
 
-/// Cores that use no newer instructions than these, though the processor may have them: a slower
-/// kind of device on the same machine.
+/// A cap on instructions: cores use no newer ones, though the processor may have them. They are a
+/// slower kind of device on the same machine.
 struct InstructionCap {
-  std::string_view name;  ///< as oneDNN names it in its cpu_isa
-  std::string_view kind;  ///< of devices that are capped so
+  std::string_view name;  ///< oneDNN's name (cpu_isa)
+  std::string_view kind;  ///< kind of the devices with this cap
 };
 
-/// The weakest first: each has all that the ones before it have. Those that fp32 arithmetic can
-/// tell apart.
+/// The caps that make a difference in fp32 arithmetic, weakest first: each includes all before it.
 inline constexpr std::array kInstructionCaps = {
     InstructionCap{"sse41", "cpu-sse41"},
     InstructionCap{"avx", "cpu-avx"},
@@ -24,7 +23,7 @@ inline constexpr std::array kInstructionCaps = {
     InstructionCap{"avx512_core", "cpu-avx512_core"},
 };
 
-/// The cap of such a kind; nullptr: of a device that is not capped, or computes on no cores.
+/// Returns the cap of a kind; nullptr: devices of that kind are not capped, or compute on no cores.
 constexpr const InstructionCap* cap_of_kind(std::string_view kind) {
   for (const InstructionCap& cap : kInstructionCaps) {
     if (cap.kind == kind) return &cap;
@@ -32,7 +31,7 @@ constexpr const InstructionCap* cap_of_kind(std::string_view kind) {
   return nullptr;
 }
 
-/// Whether devices of this kind have cores, and so threads.
+/// Returns true if devices of this kind have cores, and therefore threads.
 constexpr bool computes_on_cores(std::string_view kind) {
   return kind == kCpuKind || cap_of_kind(kind) != nullptr;
 }

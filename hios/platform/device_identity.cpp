@@ -19,9 +19,9 @@ DeviceIdentity DeviceIdentity::of(const Json& description) {
   return text;
 }
 
-bool DeviceIdentity::matches(const DeviceIdentity& named) const {
-  if (named.empty() || named == *this) return true;
-  const std::string& prefix = named.text_;
+bool DeviceIdentity::matches(const DeviceIdentity& required) const {
+  if (required.empty() || required == *this) return true;
+  const std::string& prefix = required.text_;
   return text_.starts_with(prefix) && text_.compare(prefix.size(), 2, ", ") == 0;
 }
 

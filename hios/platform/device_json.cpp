@@ -36,8 +36,8 @@ FastMemory read_fast_memory(ObjectReader& reader) {
   const auto speed = reader.optional("overflow_gb_per_s");
   if (bytes) memory.bytes = static_cast<Bytes>(bytes->integer(0, kMaxBytes));
   if (speed) memory.gb_per_s = speed->number(kMinGbPerS, kMaxGbPerS);
-  if (memory.bytes > 0 && !speed) bytes->fail("needs overflow_gb_per_s beside it");
-  if (memory.bytes == 0 && speed) speed->fail("needs fast_memory_bytes beside it");
+  if (memory.bytes > 0 && !speed) bytes->fail("needs overflow_gb_per_s, too");
+  if (memory.bytes == 0 && speed) speed->fail("needs fast_memory_bytes, too");
   return memory;
 }
 

@@ -1,21 +1,21 @@
 #pragma once
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json_view.h"
 #include "hios/platform/platform.h"
 
-/// A device in JSON, alike in the files of platforms and of schedules.
+/// Devices in JSON: platform and schedule files have the same keys for them.
 namespace hios {
 
-/// What a file may leave unsaid of a device's cores and streams.
+/// The meaning of a device without "threads" or "streams".
 enum class Unsaid {
   kDefault,  ///< a CPU rank has one core, any other device none; one stream
-  kRefused,
+  kRefused,  ///< an error
 };
 
 /// Reads a device's own keys. The caller may read more of the object, and ends it with finish().
 /// Throws InputError with file and JSON path.
 Device read_device(ObjectReader& reader, Unsaid unsaid);
-/// What has its default is left out, except cores and streams.
+/// Leaves out values that equal their defaults, except cores and streams.
 Json device_json(const Device& device);
 
 }  // namespace hios

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "hios/base/error.h"
-#include "hios/platform/widest_ways.h"
+#include "hios/platform/widest_paths.h"
 
 namespace hios {
 namespace {
 
-/// Names as they stand in the dictionary; throws where one is empty or there twice.
+/// Returns the devices' indices in the order of their names. Throws where a name is empty or there
+/// twice.
 std::vector<std::size_t> sorted_by_name(const std::vector<Device>& devices) {
   std::vector<std::size_t> order(devices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -51,18 +52,18 @@ void check_elements(const std::vector<Device>& devices) {
   }
 }
 
-/// The links of each pair, as ways over them.
+/// Returns the widest path of each pair of devices, as one link.
 std::unordered_map<std::uint64_t, Link> routed(
     std::size_t devices, const std::unordered_map<std::uint64_t, Link>& by_pair) {
   std::vector<DirectedLink> links;
   for (const auto& [key, link] : by_pair) {
     links.push_back({DeviceId(key >> 32), DeviceId(key & 0xffffffffu), link});
   }
-  std::unordered_map<std::uint64_t, Link> ways;
-  for (const DirectedLink& way : widest_ways(devices, std::move(links))) {
-    ways.emplace(pair_key(way.from, way.to), way.link);
+  std::unordered_map<std::uint64_t, Link> paths;
+  for (const DirectedLink& path : widest_paths(devices, std::move(links))) {
+    paths.emplace(pair_key(path.from, path.to), path.link);
   }
-  return ways;
+  return paths;
 }
 
 }  // namespace

@@ -9,20 +9,18 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json_io.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/platform/device_identity.h"
 
 namespace hios {
 
-/// The kind of devices that compute beside the cores of a CPU.
+/// The kind of devices that compute on a GPU.
 inline constexpr std::string_view kGpuKind = "gpu";
 
-/// How long the two ends of a transfer are busy with it and run no stage, where many inferences are
-/// in flight, in parts of the transfer's time. All of it, as in the model of Archer, Fahrbach, Liu
-/// and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2, unless
-/// said. More than 1 where a transfer takes longer between devices that compute than between
-/// waiting ones.
+/// The share of a transfer's time during which its two ends run no stage, where many inferences are
+/// in flight. The default is all of it, as in the model of Archer, Fahrbach, Liu and Prabhu,
+/// "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2. It is more than 1
+/// where a transfer takes longer between computing devices than between waiting ones.
 struct IoCharge {
   double send = 1;     ///< in [0, kMostIoCharge]
   double receive = 1;  ///< in [0, kMostIoCharge]
@@ -31,11 +29,11 @@ struct IoCharge {
 
 inline constexpr double kMostIoCharge = 100;
 
-/// Memory beside the computing unit. What a device holds beyond it is read from slower memory
-/// for each inference (the same, Eq. 2).
+/// Memory close to the computing unit. Bytes that a device holds beyond it are read from slower
+/// memory for each inference (Archer et al., Eq. 2).
 struct FastMemory {
   Bytes bytes = 0;      ///< 0: all memory is as fast
-  double gb_per_s = 0;  ///< of the slower memory, 10⁹ bytes a second; more than 0 where bytes is
+  double gb_per_s = 0;  ///< bandwidth of the slower memory, 10⁹ bytes a second; above 0 where `bytes` is
   bool operator==(const FastMemory&) const = default;
 };
 
@@ -46,14 +44,14 @@ struct Device {
   int streams = 1;         ///< L: the most groups in a stage
   Bytes memory_bytes = 0;  ///< 0: no limit
   std::string host;
-  Precision precision = Precision::kFp32;  ///< its arithmetic; part of the key into profiles
-  DeviceIdentity identity = {};            ///< which one it must be, in files "gpu"; empty: any
+  Precision precision = Precision::kFp32;  ///< arithmetic; part of the key into profiles
+  DeviceIdentity identity = {};            ///< required GPU ("gpu" in files); empty: any
   IoCharge io_charge = {};
   FastMemory fast_memory = {};
   bool operator==(const Device&) const = default;
 };
 
-/// A byte a second: below, times are not finite any more.
+/// One byte a second: below that, times are not finite any more.
 inline constexpr double kMinGbPerS = 1e-9;
 
 struct Link {
@@ -65,18 +63,18 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-/// Which tensors on their way wait for each other.
+/// The rule by which transfers wait for each other.
 enum class Contention {
-  kNone,  ///< none does
+  kNone,  ///< no transfer waits
   kLink,  ///< an ordered pair of devices carries one tensor at a time
   kPort,  ///< a device sends one tensor at a time, and receives one tensor at a time
 };
 std::string_view to_string(Contention contention);
 
-/// How a tensor comes from one device to another.
+/// The rule by which a tensor gets from one device to another.
 enum class Routing {
-  kDirect,  ///< by the link between the two, or the default link
-  kWidest,  ///< over links by the way with the widest bottleneck (hios/platform/widest_ways.h)
+  kDirect,  ///< over the link between the two, or the default link
+  kWidest,  ///< over the path of links with the widest bottleneck (hios/platform/widest_paths.h)
 };
 std::string_view to_string(Routing routing);
 
@@ -91,34 +89,34 @@ struct Traffic {
 class Platform {
  public:
   Platform() = default;
-  /// Throws InputError: a device name twice or empty, a link from a device to itself, to a device
-  /// that is not there, given twice, or without bandwidth; devices whose tensors' elements differ
-  /// in size (fp16 beside fp32), since tensors are sent as they are in memory; more devices than
-  /// widest ways are looked for.
+  /// Throws InputError: a device name twice or empty; a link from a device to itself, to an unknown
+  /// device, given twice, or without bandwidth; devices whose tensors' elements differ in size (fp16
+  /// and fp32), since tensors are sent as they are in memory; more devices than widest_paths()
+  /// serves.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {}, Traffic traffic = {});
 
-  /// M devices in short: kind0 … kind(M−1), all alike, no links.
+  /// Returns M equal devices, kind0 … kind(M−1), without links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
                               Precision precision = Precision::kFp32);
 
-  /// The same with devices that must be these, one a device; an empty one leaves what was named.
+  /// Returns a copy with these required identities, one a device; an empty one changes nothing.
   Platform with_identities(const std::vector<DeviceIdentity>& identities) const;
-  /// Whether all devices are of one kind and identity.
+  /// Returns true if all devices have the same kind and identity.
   bool alike() const;
 
   std::size_t size() const { return devices_.size(); }
-  /// Of a tensor's element on every device.
+  /// Returns the size of a tensor's element, the same on every device.
   Bytes element_bytes() const;
   std::span<const Device> devices() const { return devices_; }
   const Device& device(DeviceId id) const { return devices_[id.index()]; }
-  /// The link from one device to another, else the default link, else nothing. A link given in one
-  /// direction serves the other where that one is not given. With Routing::kWidest the way over
-  /// links, as one link; the default link serves pairs without a way.
+  /// Returns the link from one device to another, or the default link, or nothing. A link given in
+  /// one direction serves the other where that one is not given. With Routing::kWidest, returns the
+  /// path of links as one link; the default link serves pairs without a path.
   std::optional<Link> link(DeviceId from, DeviceId to) const;
-  std::optional<DeviceId> find(std::string_view name) const;  ///< in log M
-  /// As given, in order, for writing a platform out.
+  std::optional<DeviceId> find(std::string_view name) const;  ///< in O(log M)
+  /// Returns the links as given, in order, for writing a platform out.
   std::span<const std::tuple<DeviceId, DeviceId, Link>> links() const { return links_; }
   const std::optional<Link>& default_link() const { return default_link_; }
   const Traffic& traffic() const { return traffic_; }
@@ -131,11 +129,7 @@ class Platform {
   Traffic traffic_;
   std::vector<std::size_t> by_name_;  // indices of devices_
   std::unordered_map<std::uint64_t, Link>
-      by_pair_;  // given links and those that serve both ways; or ways
+      by_pair_;  // given links, in both directions; or paths
 };
-
-/// `hios-platform`, to and from JSON.
-Platform platform_from_json(const JsonView& root);
-Json to_json(const Platform& platform);
 
 }  // namespace hios

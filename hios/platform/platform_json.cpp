@@ -1,13 +1,11 @@
-// Part of hios/platform/platform.h: `hios-platform`, to and from JSON.
+#include "hios/platform/platform_json.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
 #include "hios/base/error.h"
 #include "hios/platform/device_json.h"
-#include "hios/platform/platform.h"
 
 namespace hios {
 namespace {
@@ -30,7 +28,7 @@ DeviceId read_end(const JsonView& view, const Platform& devices) {
   return *id;
 }
 
-/// What the constructor refuses (a name or a link twice) is a matter of the whole list.
+/// Makes the platform; an error of its constructor (a name or a link twice) concerns the whole list.
 Platform built(const JsonView& list, std::vector<Device> devices,
                std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
                std::optional<Link> default_link, Traffic traffic) {
@@ -53,7 +51,7 @@ std::vector<std::tuple<DeviceId, DeviceId, Link>> read_links(const JsonView& vie
   return links;
 }
 
-/// The one of `known` that the word is called.
+/// Returns the one of `known` with this name.
 template <class Word>
 Word read_word(const JsonView& view, std::initializer_list<Word> known) {
   const std::string text = view.string();

@@ -12,14 +12,15 @@
 namespace hios {
 namespace {
 
-/// So many devices like the platform's first.
+/// Returns a platform of `ranks` devices like the platform's first.
 Platform as_many(std::size_t ranks, const Platform& platform) {
   std::vector<Device> devices(ranks, platform.device(DeviceId(0)));
   for (std::size_t r = 0; r < ranks; ++r) devices[r].name += "-" + std::to_string(r);
   return Platform(std::move(devices));
 }
 
-/// What was measured among so many such devices; nullptr where that does not price the platform.
+/// Returns the configuration measured among that many such devices; nullptr where it lacks costs of
+/// the platform.
 const Configuration* measured_with(std::size_t ranks, const Profile& profile,
                                    const Platform& platform) {
   const Configuration* found = profile.find(as_many(ranks, platform), DeviceId(0));
@@ -30,9 +31,9 @@ const Configuration* measured_with(std::size_t ranks, const Profile& profile,
   return transfers_missing ? nullptr : found;
 }
 
-std::size_t apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
+std::size_t distance(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
-/// At every size that any pair was measured at, the median over all pairs.
+/// Returns the median over all pairs at every size that any pair was measured at.
 std::vector<std::pair<Bytes, double>> median_points(const std::vector<TransferCurve>& curves) {
   std::set<Bytes> sizes;
   for (const TransferCurve& curve : curves) {
@@ -59,9 +60,9 @@ std::optional<std::size_t> other_ranks(const Profile& profile, const Platform& p
     if (configuration.devices.empty()) measured.insert(configuration.ranks);
   }
   std::optional<std::size_t> nearest;
-  for (const std::size_t ranks : measured) {  // rising, so that the larger of two as near is last
+  for (const std::size_t ranks : measured) {  // ascending, so that the larger of two equally near is last
     if (!measured_with(ranks, profile, platform)) continue;
-    if (!nearest || apart(ranks, wanted) <= apart(*nearest, wanted)) nearest = ranks;
+    if (!nearest || distance(ranks, wanted) <= distance(*nearest, wanted)) nearest = ranks;
   }
   return nearest;
 }

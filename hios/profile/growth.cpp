@@ -8,12 +8,11 @@
 #include "hios/base/error.h"
 #include "hios/profile/settling.h"
 
-// A measuring program reads a profile, works for minutes or hours, and writes it back. Had it the
-// file to itself for so long, others would wait or be refused; so it does not, and what it writes
-// is what the file holds then, with the difference between what the program read and what it has.
-// The difference is taken entry by entry, because everything in a profile stands under a key of its
-// own. tests/hios/profile/growth_test.cpp; with two real programs in
-// tests/cli/programs/files_test.cpp.
+// A measuring program reads a profile, works for minutes or hours, and writes it back. It does not
+// lock the file for so long, since others would wait or be refused. Instead it applies the difference
+// between the content that it read and its result to the current content of the file. The difference
+// is taken entry by entry, because every entry of a profile has its own key. Tests:
+// tests/hios/profile/growth_test.cpp; with two real programs in tests/cli/programs/files_test.cpp.
 namespace hios {
 namespace {
 
@@ -21,14 +20,14 @@ Json member(const Json& object, const std::string& key) {
   return object.is_object() ? object.value(key, Json()) : Json();
 }
 
-/// Of objects member by member; whatever else was changed is as `mine` has it.
-Json bring_in(const Json& before, const Json& mine, const Json& now) {
+/// Merges objects member by member; any other changed value is taken from `mine`.
+Json merge_changes(const Json& before, const Json& mine, const Json& now) {
   if (mine == before) return now;
   if (!mine.is_object() || !now.is_object()) return mine;
   Json result = now;
   for (const auto& [key, value] : mine.items()) {
-    if (value == member(before, key) && !now.contains(key)) continue;  // others took it away
-    result[key] = bring_in(member(before, key), value, member(now, key));
+    if (value == member(before, key) && !now.contains(key)) continue;  // others removed it
+    result[key] = merge_changes(member(before, key), value, member(now, key));
   }
   if (!before.is_object()) return result;
   for (const auto& [key, value] : before.items()) {
@@ -38,7 +37,7 @@ Json bring_in(const Json& before, const Json& mine, const Json& now) {
 }
 
 template <class Map>
-void bring_in_entries(const Map& before, const Map& mine, Map& now) {
+void merge_entries(const Map& before, const Map& mine, Map& now) {
   for (const auto& [key, measurement] : mine) {
     const auto known = before.find(key);
     if (known == before.end() || known->second != measurement)
@@ -46,7 +45,7 @@ void bring_in_entries(const Map& before, const Map& mine, Map& now) {
   }
 }
 
-void bring_in_curves(const Configuration& before, const Configuration& mine, Configuration& now) {
+void merge_curves(const Configuration& before, const Configuration& mine, Configuration& now) {
   const auto curve_in = [](auto& curves, const TransferCurve& curve) {
     return std::find_if(curves.begin(), curves.end(), [&](const TransferCurve& each) {
       return each.from == curve.from && each.to == curve.to;
@@ -55,18 +54,18 @@ void bring_in_curves(const Configuration& before, const Configuration& mine, Con
   for (const TransferCurve& curve : mine.transfers) {
     const auto known = curve_in(before.transfers, curve);
     if (known != before.transfers.end() && known->points == curve.points) continue;
-    const auto place = curve_in(now.transfers, curve);
-    if (place == now.transfers.end()) {
+    const auto current = curve_in(now.transfers, curve);
+    if (current == now.transfers.end()) {
       now.transfers.push_back(curve);
     } else {
-      *place = curve;
+      *current = curve;
     }
   }
 }
 
-/// The mark of what was measured by too few sweeps: each operator as that measuring left it whose
-/// times count.
-void bring_in_marks(const Configuration& before, const Configuration& mine, Configuration& now) {
+/// Merges the marks of operators with too few sweeps: an operator's mark comes from the program whose
+/// times are kept.
+void merge_marks(const Configuration& before, const Configuration& mine, Configuration& now) {
   const std::set<std::string> of_mine = unfinished_operators(mine);
   std::vector<std::string> finished, unfinished;
   for (const auto& [signature, measurement] : mine.operators) {
@@ -79,13 +78,13 @@ void bring_in_marks(const Configuration& before, const Configuration& mine, Conf
   if (is_incomplete(before) && !is_incomplete(mine)) mark_incomplete(now, false);
 }
 
-void bring_in_protocol(const Configuration& before, const Configuration& mine, Configuration& now) {
+void merge_protocol(const Configuration& before, const Configuration& mine, Configuration& now) {
   const Json how =
-      bring_in(general_protocol(before), general_protocol(mine), general_protocol(now));
+      merge_changes(general_protocol(before), general_protocol(mine), general_protocol(now));
   if (!now.protocol.is_object()) now.protocol = Json::object();
   for (const auto& [key, value] : how.items()) now.protocol[key] = value;
   add_settling_since(before, mine, now);
-  bring_in_marks(before, mine, now);
+  merge_marks(before, mine, now);
 }
 
 void require_same_machine(const std::string& file, const Configuration& mine,
@@ -99,14 +98,14 @@ void require_same_machine(const std::string& file, const Configuration& mine,
   }
 }
 
-void bring_in(const Configuration& before, const Configuration& mine, Configuration& now) {
-  now.machine = bring_in(before.machine, mine.machine, now.machine);
-  bring_in_protocol(before, mine, now);
-  bring_in_entries(before.operators, mine.operators, now.operators);
-  bring_in_entries(before.stages, mine.stages, now.stages);
-  bring_in_curves(before, mine, now);
+void merge_changes(const Configuration& before, const Configuration& mine, Configuration& now) {
+  now.machine = merge_changes(before.machine, mine.machine, now.machine);
+  merge_protocol(before, mine, now);
+  merge_entries(before.operators, mine.operators, now.operators);
+  merge_entries(before.stages, mine.stages, now.stages);
+  merge_curves(before, mine, now);
   if (mine.launch && mine.launch != before.launch) now.launch = mine.launch;
-  bring_in_entries(before.warm, mine.warm, now.warm);
+  merge_entries(before.warm, mine.warm, now.warm);
   if (mine.io_charge && mine.io_charge != before.io_charge) now.io_charge = mine.io_charge;
   now.seconds += std::max(0.0, mine.seconds - before.seconds);
 }
@@ -121,13 +120,13 @@ const Configuration* like(const Profile& profile, const Configuration& one) {
 
 }  // namespace
 
-void bring_in(const Profile& before, const Profile& measured, Profile& now) {
+void merge_changes(const Profile& before, const Profile& measured, Profile& now) {
   const Configuration nothing;
   for (const Configuration& mine : measured.configurations) {
     const Configuration* const was = like(before, mine);
     if (auto* const known = const_cast<Configuration*>(like(now, mine))) {
       require_same_machine(measured.file, mine, *known);
-      bring_in(was ? *was : nothing, mine, *known);
+      merge_changes(was ? *was : nothing, mine, *known);
     } else {
       now.configurations.push_back(mine);
     }

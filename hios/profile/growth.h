@@ -2,15 +2,15 @@
 
 #include "hios/profile/profile.h"
 
-/// One profile that several programs grow at the same time.
+/// A profile that several programs extend at the same time.
 namespace hios {
 
-/// Brings into `now`, what a file holds today, all that a program has measured since it read it:
-/// what `measured` has and `before`, the file as it was then, has not, or has otherwise. What
-/// others have added meanwhile stays; of what both have measured `measured` counts. Times that
-/// measuring took, and sweeps, add up.
-/// Throws InputError where others have measured on another processor or with another transport
-/// meanwhile: one configuration is one machine's.
-void bring_in(const Profile& before, const Profile& measured, Profile& now);
+/// Merges a program's measurements into `now`, the current content of the file (a three-way merge).
+/// `before` is the content that the program read, `measured` its result: entries in which the two
+/// differ are written to `now`. Entries that others have added stay; of entries that both have
+/// measured, `measured` wins. Seconds and sweeps add up. Throws InputError where others have measured
+/// on another processor or with another transport meanwhile: one configuration belongs to one
+/// machine.
+void merge_changes(const Profile& before, const Profile& measured, Profile& now);
 
 }  // namespace hios

@@ -4,13 +4,15 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
+#include "hios/base/json/json_text.h"
 #include "hios/base/need.h"
+#include "hios/profile/profile_json.h"
 
 namespace hios {
 namespace {
 
-/// The oracle's times stand beside those of a backend for the same kind of device, but nobody plans
-/// with them while there are others.
+/// The oracle. A profile may have its times together with a backend's for the same kind of device;
+/// plans use them only where there are no others.
 constexpr std::string_view kOracle = "reference";
 
 TransferCurve* find_curve(std::vector<TransferCurve>& curves, const TransferCurve& like) {
@@ -49,7 +51,7 @@ StageKey canonical(StageKey groups) {
 
 double TransferCurve::transfer_ms(Bytes size_bytes) const {
   if (points.size() == 1 || size_bytes <= points.front().first) return points.front().second;
-  // The segment that holds the size; beyond the last point, the last segment made longer.
+  // The segment that contains the size; beyond the last point, the last segment is extended.
   auto end = std::find_if(points.begin() + 1, points.end(),
                           [&](const auto& point) { return size_bytes <= point.first; });
   const bool beyond = end == points.end();
@@ -57,7 +59,7 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
   const auto& [bytes_a, ms_a] = *(end - 1);
   const auto& [bytes_b, ms_b] = *end;
   const double slope = (ms_b - ms_a) / static_cast<double>(bytes_b - bytes_a);
-  // Noise may let the last two points fall; more bytes never take less time than they do.
+  // Noise may make the last two points fall; more bytes never take less time.
   if (beyond && slope < 0) return ms_b;
   return ms_a + slope * static_cast<double>(size_bytes - bytes_a);
 }
@@ -72,7 +74,7 @@ ConfigurationKey Configuration::key() const {
 
 namespace {
 
-/// The first that fits, the oracle's only where there is no other.
+/// Returns the first that fits, the oracle's only where there is no other.
 template <class Fits>
 const Configuration* first_of(const std::vector<Configuration>& configurations, Fits&& fits) {
   const Configuration* oracle = nullptr;
@@ -84,8 +86,8 @@ const Configuration* first_of(const std::vector<Configuration>& configurations, 
   return oracle;
 }
 
-/// Whether `entry` of Configuration::devices is this device.
-bool stands_for(const std::string& entry, const Device& device) {
+/// Returns true if `entry` of Configuration::devices is this device.
+bool is_device(const std::string& entry, const Device& device) {
   return entry == device.kind ||
          (!device.identity.empty() && DeviceIdentity(entry).matches(device.identity));
 }
@@ -93,7 +95,7 @@ bool stands_for(const std::string& entry, const Device& device) {
 bool measured_among(const Configuration& configuration, const Platform& platform) {
   if (configuration.devices.size() != platform.size()) return false;
   for (std::size_t i = 0; i < platform.size(); ++i) {
-    if (!stands_for(configuration.devices[i], platform.device(DeviceId(i)))) return false;
+    if (!is_device(configuration.devices[i], platform.device(DeviceId(i)))) return false;
   }
   return true;
 }
@@ -169,7 +171,7 @@ Platform identified_by(const Profile& profile, const Platform& platform) {
       like.identity = identities[d];
       if (like != found->key() || other.identity() == identities[d]) continue;
       throw InputError(profile.file + ": $.configurations: measured on " + identities[d].text() +
-                           " and on " + other.identity().text() + ", and nobody says which " +
+                           " and on " + other.identity().text() + ", and the platform does not say which " +
                            device.name + " is",
                        need::DeviceIdentity{device.name});
     }

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json.h"
 #include "hios/platform/platform.h"
 
 namespace hios {
 
-/// A measured time. `ms` is the statistic that docs/numbers.md explains: the median over those
-/// sweeps that are in the fastest quarter of whole sweeps.
+/// A measured time. `ms` is the statistic of docs/numbers.md: the median over the sweeps that are in
+/// the fastest quarter of whole sweeps.
 struct Measurement {
   double ms = 0;
   double min_ms = 0;
@@ -21,32 +21,31 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-/// An operator on ranks that each run their part of its network again and again, so that weights
-/// stay near where that part is small enough; beside it the same in the whole network, by the same
-/// sweeps.
+/// An operator's time on ranks that each repeat their block of its network, so that the weights of a
+/// small block stay in caches; and its time in the whole network, from the same sweeps.
 struct WarmMeasurement {
   double ms = 0;
-  double cold_ms = 0;    ///< in sweeps over the whole network, in turns with those of the parts
-  Bytes held_bytes = 0;  ///< the most that a part held: its weights, and tensors at a time
+  double cold_ms = 0;    ///< in sweeps over the whole network, interleaved with those of the blocks
+  Bytes held_bytes = 0;  ///< the most that a block held: its weights and the tensors alive at a time
   std::int64_t samples = 0;
   bool operator==(const WarmMeasurement&) const = default;
 };
 
-/// What sending and receiving a tensor takes of a device that computes meanwhile, in parts of the
-/// time that the transfer takes between waiting ranks.
+/// The time that sending and receiving a tensor takes from a device that computes meanwhile, as a
+/// share of the transfer's time between waiting ranks.
 struct MeasuredCharge {
   IoCharge charge;
   std::int64_t samples = 0;
   bool operator==(const MeasuredCharge&) const = default;
 };
 
-/// Of devices that are given their work in advance.
+/// The cost of launching work on devices that receive it in advance.
 struct MeasuredLaunch {
-  /// What a rank takes for an inference beside what the device does: from telling it to begin until
-  /// the first operator does, and from the last one's end until the rank has seen it.
+  /// A rank's own time for an inference: from the launch until the first operator begins, and from the
+  /// last one's end until the rank notices it.
   double ms = 0;
-  /// What reading the device's clock around a stage added to it. The times of operators and stages
-  /// are without it.
+  /// The time that reading the device's clock around a stage added to it. The times of operators and
+  /// stages exclude it.
   double marks_ms = 0;
   std::int64_t samples = 0;
   bool operator==(const MeasuredLaunch&) const = default;
@@ -61,13 +60,14 @@ StageKey canonical(StageKey groups);
 struct TransferCurve {
   std::size_t from = 0, to = 0;
   std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
-  /// Linear between points; below the first as the first; beyond the last by the last two's slope,
-  /// or as the last where that slope is negative or there is but one. REQUIRES: points not empty.
+  /// Returns the time: linear between points, constant below the first; beyond the last, the slope of
+  /// the last two continues, or the last time where that slope is negative or there is only one point.
+  /// REQUIRES: points not empty.
   double transfer_ms(Bytes size_bytes) const;
 };
 
-/// All that a plan can tell configurations apart by. The measurements of configurations of one key
-/// and one backend belong together.
+/// The facts by which a plan selects a configuration. Measurements with one key and one backend
+/// belong together.
 struct ConfigurationKey {
   std::string kind;
   int threads = 1;
@@ -78,65 +78,59 @@ struct ConfigurationKey {
   auto operator<=>(const ConfigurationKey&) const = default;
 };
 
-/// What running on one kind of device, with one backend, was measured to cost.
+/// The measured costs of running on one kind of device with one backend.
 struct Configuration {
   std::string backend;  ///< "cpu"
-  std::string kind;     ///< of the devices: "cpu", "cpu-avx2"
+  std::string kind;     ///< kind of the devices: "cpu", "cpu-avx2"
   int threads = 1;
   Precision precision = Precision::kFp32;
   std::size_t ranks = 1;
-  /// By rank, what the job's ranks were: a kind, or the identity where kinds are alike and these
-  /// differ.
-  /// Empty: all alike. Transfers from and to the ranks of other configurations stand with the
-  /// configuration of the rank that they come from.
+  /// The devices of the job by rank: a kind, or the identity where kinds are equal and identities
+  /// differ. Empty: all alike. A transfer to a rank of another configuration belongs to the sender's
+  /// configuration.
   std::vector<std::string> devices = {};
   Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
   Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
   std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
   std::map<StageKey, Measurement> stages;
   std::vector<TransferCurve> transfers;
-  std::optional<MeasuredLaunch> launch;  ///< nothing: takes no time
-  // For many inferences in flight; where nobody asked for it, there is none.
+  std::optional<MeasuredLaunch> launch;  ///< empty: launching takes no time
+  // For many inferences in flight; empty unless it was requested.
   std::map<std::string, WarmMeasurement, std::less<>> warm;  ///< by signature
   std::optional<MeasuredCharge> io_charge;
-  double seconds = 0;  ///< what measuring it took, in all
+  double seconds = 0;  ///< total time of the measurements
 
-  /// Which device it was measured on; empty: it does not say.
+  /// Returns the GPU that it was measured on; empty: not known.
   DeviceIdentity identity() const;
   ConfigurationKey key() const;
 };
 
-/// `hios-profile`: measured times with provenance.
+/// Measured times with provenance (profile_json.h reads and writes them).
 struct Profile {
   std::vector<Configuration> configurations;
-  std::string file = "FILE";  ///< where it was read from: for messages only
+  std::string file = "FILE";  ///< the file that it was read from, for messages
 
-  /// What was measured for a device of a platform: among devices like the platform's, else, where
-  /// those differ from each other, among devices all like this one (then its transfers say nothing
-  /// of the others). nullptr where neither was. The first of any backend, the reference backend's
-  /// only where there is no other.
+  /// Returns the configuration for a device of a platform: measured among devices like the
+  /// platform's, or otherwise among devices all like this one (whose transfers say nothing about the
+  /// others). nullptr: there is neither. Of several backends, the first; the reference backend's only
+  /// where there is no other.
   const Configuration* find(const Platform& platform, DeviceId device) const;
-  /// The one of this key, chosen among backends as above; nullptr: there is none.
+  /// Returns the configuration with this key, chosen among backends as above; nullptr: there is none.
   Configuration* find(const ConfigurationKey& key);
 
-  /// By what algorithms a device computes as which `like` was measured (Backend::algorithms): its
-  /// own, and those of configurations that differ from it in their ranks only, so that any number
-  /// of ranks gives the same bits. Its own come first.
+  /// Returns the algorithms (Backend::algorithms) of a device with the configuration `like`: its own
+  /// first, then those of configurations that differ only in their ranks, so that any number of ranks
+  /// gives the same bits.
   Json algorithms(const Configuration& like) const;
 
-  /// Adds what `other` knows and this does not; what both know is replaced by `other`'s. The
-  /// seconds that both took add up.
+  /// Adds the measurements of `other`, which replace equal keys. The seconds of both add up.
   void merge(const Profile& other);
-  /// Of the whole content, for reports.
+  /// Returns a digest of the whole content, for reports.
   std::string digest() const;
 };
 
-/// The devices with the identities that the profile was measured on, where they have none. Throws
-/// InputError where it was measured on several, and needs a "device-name" of the device "device".
+/// Returns the platform with the identities of the measured devices, for devices that have none.
+/// Throws InputError with a need::DeviceIdentity where several were measured.
 Platform identified_by(const Profile& profile, const Platform& platform);
-
-/// Throws InputError with file and JSON path.
-Profile profile_from_json(const JsonView& root);
-Json to_json(const Profile& profile);
 
 }  // namespace hios

@@ -8,26 +8,26 @@
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 
-/// What a profile lacks for a platform: each refusal says what, and that it needs a measurement.
+/// Measurements that a profile lacks for a platform. Each error lists them, with a need for them.
 namespace hios {
 
-/// "gpu, 0 threads, 2 ranks, fp16, NVIDIA H200, CUDA 13.0".
+/// Returns a description: "gpu, 0 threads, 2 ranks, fp16, NVIDIA H200, CUDA 13.0".
 std::string describe(const Configuration& configuration);
 
 /// Returns the need of one device's times, in the profile's file.
 need::Measurement measurement_of(DeviceId device, const Platform& platform,
                                  const std::string& profile_file, const Graph& graph);
 
-/// The configuration that prices the device; it lives in the profile. Throws InputError that lists
-/// those there are, where it is none of them.
+/// Returns the configuration with the device's costs; it lives in the profile. Throws an InputError
+/// that lists the configurations where none is the device's.
 const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
                                       const Graph& graph);
 
-/// Whether each of the graph's operators has a time beside its usual one: that on ranks which run
-/// but their part of the network (Configuration::warm).
+/// Returns true if each of the graph's operators also has a time on ranks that run only their block of
+/// the network (Configuration::warm).
 bool has_warm_times(const Graph& graph, const Configuration& configuration);
 
-/// Throws InputError that names the first few. REQUIRES: some are missing.
+/// Throws an InputError that names the first few. REQUIRES: some are missing.
 [[noreturn]] void refuse_signatures(const std::set<std::string>& missing, const Graph& graph,
                                     const Profile& profile, const Configuration& configuration,
                                     Need need);

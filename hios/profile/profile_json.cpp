@@ -1,12 +1,10 @@
-// Part of hios/profile/profile.h: `hios-profile`, to and from JSON.
+#include "hios/profile/profile_json.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
-#include "hios/profile/profile.h"
 #include "hios/profile/stage_json.h"
 
 namespace hios {
@@ -133,7 +131,7 @@ void read_devices(const JsonView& view, Configuration& into) {
   }
 }
 
-/// The part of `machine` that is not only for readers: {KEY: ALGORITHM}, texts.
+/// Checks the only entry of `machine` that programs use: "algorithms", {KEY: ALGORITHM}, texts.
 void check_algorithms(const JsonView& machine) {
   for (const auto& [fact, value] : machine.members()) {
     if (fact != "algorithms") continue;

@@ -8,7 +8,7 @@
 namespace hios {
 namespace {
 
-// In a protocol, which is free in what it holds: what is of another type counts as missing.
+// Keys of a protocol. Its content is free, so a value of another type counts as missing.
 constexpr const char* kSettlingKey = "settling";
 constexpr const char* kIncompleteKey = "incomplete";
 
@@ -38,13 +38,13 @@ Json to_json(const Settling& settling) {
   return json;
 }
 
-/// One that has not settled spoils the whole; of one that is not known, the whole is not.
+/// Combines two: false if one is false, not known if one is not known.
 std::optional<bool> both_settled(std::optional<bool> a, std::optional<bool> b) {
   if (a == false || b == false) return false;
   return a && b ? std::optional(true) : std::nullopt;
 }
 
-/// Both together.
+/// Adds a settling to a sum.
 void add(const Settling& settling, Settling& sum) {
   sum.settled = sum.sweeps == 0 ? settling.settled : both_settled(sum.settled, settling.settled);
   sum.sweeps += settling.sweeps;
@@ -54,7 +54,7 @@ void add(const Settling& settling, Settling& sum) {
   }
 }
 
-/// By the kind of thing; empty where the protocol does not say.
+/// Returns the settling by kind of entry; empty where the protocol has none.
 std::map<std::string, Settling> settling_by_kind(const Configuration& configuration) {
   std::map<std::string, Settling> all;
   if (!configuration.protocol.is_object()) return all;

@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json_view.h"
 
-/// A stage in JSON, alike in all files: a list of groups, each a list of its operators, by their
-/// signatures in profiles, by their names in schedules and reports. nlohmann writes such lists by
-/// itself.
+/// Stages in JSON, the same in all files: a list of groups, each a list of operators, by signature in
+/// profiles and by name in schedules and reports. The JSON library writes such lists itself.
 namespace hios {
 
-/// The groups of a stage, each operator as `read` makes it of its view.
+/// Reads the groups of a stage; `read` makes an operator of its view.
 template <class Read>
 auto read_groups(const JsonView& stage, const Read& read) {
   std::vector<std::vector<decltype(read(stage))>> groups;

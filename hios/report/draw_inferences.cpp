@@ -6,7 +6,7 @@ namespace hios {
 
 void draw_inferences(const Graph& graph, const Schedule& schedule,
                      const std::vector<InferenceStage>& stages, Trace& trace) {
-  constexpr double kShortestWaitMs = 0.005;  // shorter ones would only blur the picture
+  constexpr double kShortestWaitMs = 0.005;  // shorter ones would clutter the picture
   const std::string process = "in flight";
   for (const InferenceStage& each : stages) {
     const std::string lane = "rank " + std::to_string(each.rank);

@@ -9,7 +9,7 @@
 namespace hios {
 namespace {
 
-// Shorter waits would only blur the picture.
+// Shorter waits would clutter the picture.
 constexpr double kShortestWaitMs = 0.005;
 
 class Drawing {
@@ -58,7 +58,8 @@ class Drawing {
     }
   }
 
-  /// On a lane of its pair: tensors of one pair do not overlap where links carry one at a time.
+  /// Draws a transfer on the lane of its pair, where transfers do not overlap because of
+  /// contention.
   void draw_carried(const TransferTimes& transfer) {
     const std::string lane = "rank " + std::to_string(transfer.from.index()) + " to rank " +
                              std::to_string(transfer.to.index());
@@ -68,13 +69,13 @@ class Drawing {
 
   void draw_transfer(const TransferTimes& transfer) {
     const AssignedTo& from = assignment_[transfer.producer];
-    std::optional<AssignedTo> to;  // the first that needs it there
+    std::optional<AssignedTo> to;  // the first stage that needs it there
     for (const EdgeId edge : graph_.out_edges(transfer.producer)) {
       const AssignedTo& reader = assignment_[graph_.edge(edge).to];
       if (reader.device == transfer.to && (!to || reader.stage < to->stage)) to = reader;
     }
     if (!to) return;
-    // Of a tensor that several read there, end_ms may be for a later reader than the first.
+    // If several stages read the tensor there, end_ms may be for a later one than the first.
     const double read_ms = timeline_.stages[to->device.index()][to->stage].start_ms;
     const double there_ms = std::min(transfer.end_ms, read_ms);
     trace_.arrow(process_, lane_name(from.device.index(), from.group), transfer.start_ms,

@@ -10,19 +10,19 @@
 
 namespace hios {
 
-/// "rank 1 stream 0": the lane of a trace.
+/// Returns the name of a lane: "rank 1 stream 0".
 std::string lane_name(std::size_t rank, std::size_t stream);
 
 /// Draws a timeline of a schedule, planned or measured, into a trace: a lane for each rank and
 /// stream, an arrow for each transfer to the first stage of its destination that needs it. With
-/// `costs` a slice is an operator: those of a group share their stage's time by their own times,
-/// scaled so that the longest group ends with the stage. Without, nobody knows when an operator of
-/// a group ended: a slice is a whole group, and a wait for inputs is a slice as well. Where the
-/// costs' platform has contention, a lane for each pair of ranks shows when it carries what.
+/// `costs`, a slice is an operator: those of a group share their stage's time by their own times,
+/// scaled so that the longest group ends with the stage. Without, the ends of operators are not
+/// known: a slice is a whole group, and a wait for inputs is a slice, too. Where the costs'
+/// platform has contention, a lane for each pair of ranks shows its transfers.
 void draw_timeline(const std::string& process, const Graph& graph, const Schedule& schedule,
                    const Timeline& timeline, const CostModel* costs, Trace& trace);
 
-/// The plan of a schedule on its own.
+/// Returns a trace of a schedule's simulation alone.
 Trace planned_trace(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
 }  // namespace hios

@@ -8,7 +8,7 @@
 namespace hios {
 namespace {
 
-/// JSON knows neither NaN nor infinity.
+/// Returns null for NaN and infinity, which JSON does not have.
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 template <class T>
@@ -47,7 +47,7 @@ Json to_json(const ReportVerification& verified) {
           {"passed", verified.passed}};
 }
 
-/// {"p99.9": …}.
+/// Returns {"p99.9": …}.
 Json percentiles_json(const Report& report) {
   Json json = Json::object();
   for (const double percent : report.percentiles) {
@@ -58,7 +58,7 @@ Json percentiles_json(const Report& report) {
   return json;
 }
 
-/// The places in iterations_ms of those that were disturbed.
+/// Returns the indices in iterations_ms of disturbed iterations.
 Json disturbed_json(const Report& report) {
   Json places = Json::array();
   for (std::size_t i = 0; i < report.disturbed.size(); ++i) {
@@ -79,7 +79,7 @@ Json ranks_json(const std::vector<ReportRank>& ranks) {
   return json;
 }
 
-/// "predicted_start_ms" and the like, for `times` of a stage or a transfer; null where not known.
+/// Adds "predicted_start_ms" and the like for `times` of a stage or transfer; null: not known.
 template <class Times>
 void add_times(Json& json, const std::string& process, const Times* times) {
   json[process + "_start_ms"] = times ? Json(times->start_ms) : Json(nullptr);
@@ -111,8 +111,8 @@ Json stages_json(const Report& report, const Graph& graph) {
   return stages;
 }
 
-/// A row for every tensor and destination that either timeline knows, in the order of the measured
-/// one, then of the other.
+/// Returns a row for every tensor and destination in either timeline, in the order of the measured
+/// one, then of the predicted one.
 Json transfers_json(const Report& report, const Graph& graph) {
   struct Row {
     const TransferTimes *predicted = nullptr, *measured = nullptr;

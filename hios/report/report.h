@@ -7,68 +7,68 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/throughput.h"
 #include "hios/schedule/schedule.h"
 
-/// `hios-report`: what a run measured, and under which circumstances. Written only;
-/// scripts read it (schedules/schemas/hios-report.json).
+/// Files of the format `hios-report` version 1: measurements of a run, and its circumstances.
+/// Programs only write them; scripts read them (schedules/schemas/hios-report.json).
 namespace hios {
 
-/// Where one rank ran and what it held; in a report at its rank's place.
+/// The host, cores and memory of one rank; its index in a report is the rank.
 struct ReportRank {
   std::string host;
-  std::vector<int> cores;  ///< as the operating system numbers them; empty: not pinned
+  std::vector<int> cores;  ///< numbers of the operating system; empty: not pinned
   int threads = 1;
   Json backend = Json::object();  ///< Backend::describe()
-  Bytes arena_bytes = 0;          ///< the peak, tensors sharing places
-  Bytes all_tensors_bytes = 0;    ///< had none shared
-  Bytes sent_bytes = 0;           ///< an iteration
-  Bytes input_bytes = 0;          ///< the model's input
-  Bytes weights_bytes = 0;        ///< in all layouts that its operators read
+  Bytes arena_bytes = 0;          ///< peak of the arena, whose slots tensors share
+  Bytes all_tensors_bytes = 0;    ///< size without sharing slots
+  Bytes sent_bytes = 0;           ///< bytes sent in an iteration
+  Bytes input_bytes = 0;          ///< size of the model's input
+  Bytes weights_bytes = 0;        ///< weights in all layouts that its operators read
   Bytes scratch_bytes = 0;        ///< working memory of operators
-  Bytes memory_bytes = 0;         ///< what its device has, by the schedule; 0: no limit
+  Bytes memory_bytes = 0;         ///< its device's memory by the schedule; 0: no limit
   Bytes held_bytes() const { return arena_bytes + input_bytes + weights_bytes + scratch_bytes; }
 };
 
-/// What comparing with another backend found.
+/// The result of a comparison with another backend.
 struct ReportVerification {
   std::string reference;      ///< the backend that computed the expected values
-  std::size_t operators = 0;  ///< whose outputs were compared
+  std::size_t operators = 0;  ///< number of operators whose outputs were compared
   double max_abs = 0;         ///< not finite where a NaN was found; then written as null
-  double max_rel = 0;         ///< the same
+  double max_rel = 0;         ///< likewise
   Precision precision =
-      Precision::kFp32;         ///< the roughest arithmetic of a rank, which the tolerance is for
+      Precision::kFp32;         ///< the lowest precision of a rank, which decides the tolerance
   double atol = 0, rtol = 0;    ///< the tolerance
   std::size_t outside = 0;      ///< values beyond it
-  std::string worst_operator;   ///< where max_abs stands; empty: nowhere
-  std::optional<bool> bitwise;  ///< equal to one rank, bit by bit; empty: not compared
-  std::string first_unequal;    ///< the first operator that is not; empty: none
+  std::string worst_operator;   ///< operator with max_abs; empty: none
+  std::optional<bool> bitwise;  ///< true: bits equal those of one rank; empty: not compared
+  std::string first_unequal;    ///< first operator whose bits differ; empty: none
   bool passed = true;
 };
 
-/// One operator of the schedule, where and how long it ran.
+/// The rank, stage and times of an operator.
 struct ReportOperator {
   OpId op;
   std::size_t rank = 0;
-  std::size_t stage = 0;               ///< of its rank
-  std::optional<double> predicted_ms;  ///< alone, by the profile
+  std::size_t stage = 0;               ///< index among its rank's stages
+  std::optional<double> predicted_ms;  ///< time alone, by the profile
   std::optional<double> measured_ms;   ///< empty: not known
   Bytes output_bytes = 0;
-  Bytes sent_bytes = 0;  ///< to all other ranks together
+  Bytes sent_bytes = 0;  ///< bytes sent to all other ranks together
 };
 
 struct Report {
-  std::vector<std::string> arguments;  ///< of the command line, the program's name first
+  std::vector<std::string> arguments;  ///< the command line, the program's name first
   Json versions = Json::object();
-  std::string date;                   ///< of the run's start, UTC; empty: not known
-  Json environment = Json::object();  ///< variables that times depend on, by name
+  std::string date;                   ///< start of the run, UTC; empty: not known
+  Json environment = Json::object();  ///< variables that influence times, by name
   std::vector<ReportRank> ranks;
   std::string transfer_path;           ///< Transport::path()
-  std::optional<Json> transfer_paths;  ///< of every pair of ranks, where devices send tensors
+  std::optional<Json> transfer_paths;  ///< paths of every pair of ranks, where devices send tensors
   std::string graph_digest, schedule_digest;
   std::optional<std::string> profile_digest;
   std::string model;
@@ -76,28 +76,28 @@ struct Report {
   std::string algorithm;
   std::uint64_t seed = 0;
   Json protocol = Json::object();  ///< warm-up, iterations
-  /// Of runs of one inference at a time; of many in flight, the latency of each. REQUIRES: not
-  /// empty.
+  /// The latency of each iteration, or of each of many inferences in flight. REQUIRES: not empty.
   std::vector<double> iterations_ms;
-  /// By iteration: the machine of some rank did something else. Empty: it never did.
+  /// By iteration, true if the machine of some rank did something else. Empty: it never did.
   std::vector<bool> disturbed;
-  std::vector<double> percentiles;  ///< to be reported beside the usual ones, in percent
+  std::vector<double> percentiles;  ///< percentiles to report in addition to the usual ones
   std::optional<double> predicted_ms;
-  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; with either of the next
-  std::optional<ReportThroughput> throughput;  ///< of many inferences in flight
+  double overhead_ms = 0;  ///< the executor's own time, outside kernels and waits
+  std::optional<ReportThroughput> throughput;  ///< for many inferences in flight
   std::optional<ReportVerification> verified;
-  Schedule schedule;                      ///< what ran
+  Schedule schedule;                      ///< the schedule that ran
   std::optional<Timeline> predicted;      ///< with a profile
-  std::optional<Timeline> measured;       ///< of one iteration, after those of iterations_ms
-  std::vector<ReportOperator> operators;  ///< as they started; empty: not asked for
-  std::string incomplete;  ///< why it does not hold all that was asked for; empty: it does
+  std::optional<Timeline> measured;       ///< times of one iteration, after those of iterations_ms
+  std::vector<ReportOperator> operators;  ///< in the order of their starts; empty: not requested
+  std::string incomplete;  ///< reason why the report is incomplete; empty: it is complete
 };
 
-/// (measured − predicted) / measured, signed. REQUIRES: measured_ms > 0.
+/// Returns (measured − predicted) / measured, signed. REQUIRES: measured_ms > 0.
 double prediction_error(double measured_ms, double predicted_ms);
 
-/// The whole file. Latencies are summarised here, and the prediction judged by their best_quarter;
-/// `graph` names the schedule's operators. REQUIRES: the timelines are those of the schedule.
+/// Returns the whole file. Latencies are summarised here, and the prediction is compared with their
+/// best_quarter; `graph` names the schedule's operators. REQUIRES: the timelines belong to the
+/// schedule.
 Json to_json(const Report& report, const Graph& graph);
 
 }  // namespace hios

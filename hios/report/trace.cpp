@@ -1,19 +1,18 @@
-// The Trace Event Format knows an arrow as two events that lie inside slices: where no slice of the
-// lane covers the moment, viewers drop the arrow silently. A message leaves at the very end
-// of its producer and arrives at the very start of its consumer, or, measured, microseconds beside
-// them; so each end is moved onto the slice that it means.
-
 #include "hios/report/trace.h"
 
 #include <algorithm>
 #include <utility>
 
+// In the Trace Event Format an arrow consists of two events that lie inside slices. Where no slice
+// of the lane covers the time of an event, viewers drop the arrow silently. A message leaves at the
+// very end of its producer and arrives at the very start of its consumer or, if measured,
+// microseconds away from them. So each end is moved onto its slice.
 namespace hios {
 namespace {
 
 constexpr double kMicrosecondsPerMs = 1000;
 
-/// A moment this long before a slice's end still lies inside it, in a viewer that counts ns.
+/// A time this long before a slice's end is still inside it, in a viewer with a resolution of ns.
 constexpr double kInsideMs = 1e-5;
 
 }  // namespace
@@ -111,7 +110,7 @@ void Trace::append_arrows(Json& events) const {
                        : event("f", arrow.to_lane, arrow.name, to);
       end["cat"] = "message";
       end["id"] = id + 1;
-      if (!start) end["bp"] = "e";  // binds to the slice that covers the moment
+      if (!start) end["bp"] = "e";  // binds to the slice that covers the time
       events.push_back(std::move(end));
     }
   }

@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json.h"
 
 namespace hios {
 
-/// A Chrome trace ("Trace Event Format"), as Perfetto and chrome://tracing open it: processes with
-/// lanes, slices on lanes, arrows between slices. Times are in ms from the start of the iteration.
+/// A Chrome trace ("Trace Event Format") for Perfetto and chrome://tracing: processes with lanes,
+/// slices on lanes, arrows between slices. Times are in ms from the start of the iteration.
 /// Processes and lanes are shown in the order of their first use.
 class Trace {
  public:
-  /// Lanes are created on first use; `process` is "planned" or "measured", `lane` "rank 0 stream
-  /// 1". Slices of one lane may nest, but not overlap otherwise.
+  /// Adds a slice. Lanes are created on first use; `process` is "planned" or "measured", `lane`
+  /// "rank 0 stream 1". Slices of one lane may nest, but not overlap otherwise.
   void slice(const std::string& process, const std::string& lane, const std::string& name,
              double start_ms, double end_ms, const Json& args = Json::object());
-  /// An arrow from a moment on one lane to a moment on another of the same process. It leaves the
-  /// slice that runs at `from_ms` or ended last before it, and meets the slice that runs at `to_ms`
-  /// or starts first after it; the slices may be added later.
+  /// Adds an arrow from a time on one lane to a time on another of the same process. It leaves the
+  /// slice that runs at `from_ms` or ended last before it, and enters the slice that runs at
+  /// `to_ms` or starts first after it; the slices may be added later.
   void arrow(const std::string& process, const std::string& from_lane, double from_ms,
              const std::string& to_lane, double to_ms, const std::string& name);
   Json json() const;

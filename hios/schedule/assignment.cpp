@@ -10,10 +10,10 @@ Assignment::Assignment(std::size_t operators, const Schedule& schedule)
       const std::vector<Group>& groups = schedule.devices[d][s].groups;
       for (std::size_t g = 0; g < groups.size(); ++g) {
         for (std::size_t p = 0; p < groups[g].size(); ++p) {
-          std::optional<AssignedTo>& place = by_operator_[groups[g][p].index()];
-          complete_ = complete_ && !place;
-          if (place) continue;
-          place = AssignedTo{DeviceId(d), s, g, p};
+          std::optional<AssignedTo>& assigned = by_operator_[groups[g][p].index()];
+          complete_ = complete_ && !assigned;
+          if (assigned) continue;
+          assigned = AssignedTo{DeviceId(d), s, g, p};
           stage_number_[groups[g][p].index()] = static_cast<std::uint32_t>(first_stage_.back() + s);
           ++found;
         }

@@ -10,7 +10,7 @@ constexpr std::int64_t kMaxStages = 1'000'000'000;
 constexpr std::int64_t kMaxInFlight = 1'000'000;
 constexpr std::int64_t kMaxMeasuredRanks = 65'536;
 
-/// Of a schedule for throughput: all or nothing.
+/// Reads the keys of a schedule for throughput: all of them, or none.
 std::optional<PredictedThroughput> read_throughput(ObjectReader& reader) {
   const auto period = reader.optional("period_ms");
   if (!period) return {};
@@ -39,7 +39,7 @@ Prediction read_prediction(const JsonView& view) {
   if (const auto ranks = reader.optional("measured_ranks")) {
     predicted.measured_ranks = static_cast<std::size_t>(ranks->integer(1, kMaxMeasuredRanks));
   }
-  // What follows from these is checked and not kept.
+  // Derived values are checked and not kept.
   if (const auto gap = reader.optional("gap")) gap->number(-1, kMaxLatencyMs);
   if (const auto rate = reader.optional("inputs_per_s")) rate->number(0, kMaxLatencyMs);
   predicted.throughput = read_throughput(reader);

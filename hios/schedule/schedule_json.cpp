@@ -1,6 +1,4 @@
-// Part of hios/schedule/schedule.h: `hios-schedule`, to and from JSON. A schedule
-// that another author wrote by hand needs no more than the graph's digest and the devices with
-// their stages.
+#include "hios/schedule/schedule_json.h"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +14,9 @@
 #include "hios/platform/device_json.h"
 #include "hios/profile/stage_json.h"
 #include "hios/schedule/prediction_json.h"
-#include "hios/schedule/schedule.h"
 
+// A schedule that another author wrote by hand needs no more than the graph's digest and the devices
+// with their stages.
 namespace hios {
 namespace {
 
@@ -36,14 +35,14 @@ Outcome read_outcome(const JsonView& view) {
   view.fail("must be one of " + known + ", not " + quote(text));
 }
 
-/// The graph that the file says it is for.
+/// The graph that a file was made for.
 struct GraphHead {
   std::string name, digest;
   std::int64_t batch = 0, height = 0, width = 0;
   Merge merge = Merge::kNone;
 };
 
-/// "inception_v3 1x299x299"; of a research DAG the name alone.
+/// Returns '"inception_v3" (batch 1, 299x299)'; for a research DAG, the name alone.
 std::string describe(const GraphHead& head) {
   std::string text = quote(head.name);
   if (head.batch > 0) {
@@ -93,8 +92,8 @@ void read_devices(const JsonView& view, const Each& each) {
   if (names.empty()) view.fail("one device at least is needed");
 }
 
-/// An operator as schedules name it: "conv_3", or on some of the inputs
-/// {"operator": "conv_3", "inputs": [0, 4]}.
+/// An operator in a schedule: "conv_3", or on some of the inputs {"operator": "conv_3", "inputs": [0,
+/// 4]}.
 struct NamedBatch {
   std::string name;
   std::optional<InputRange> inputs;
@@ -103,7 +102,7 @@ struct NamedBatch {
 InputRange read_inputs(const JsonView& view) {
   const std::vector<JsonView> ends = view.array();
   if (ends.size() != 2)
-    view.fail("must be two numbers, the first input and the one behind the last");
+    view.fail("must be two numbers, the first input and the one after the last");
   const InputRange inputs{ends[0].integer(0, kMaxExtent), ends[1].integer(0, kMaxExtent)};
   if (inputs.size() < 1) view.fail("holds no input");
   return inputs;
@@ -121,14 +120,14 @@ OpId find_operator(const JsonView& view, const std::string& name, const Graph& g
   const auto op = graph.find(name);
   if (op) return *op;
   view.fail("the graph " + quote(graph.name()) + " has no operator " + quote(name) +
-            "; schedule it anew");
+            "; schedule it again");
 }
 
 OpId find_batch(const JsonView& view, const NamedBatch& batch, const Graph& graph) {
   const Batching* const batching = graph.batching();
   if (!batching) {
     if (batch.inputs)
-      view.fail("runs some of the inputs, and a schedule of all inputs at a time is wanted");
+      view.fail("runs some of the inputs, and a schedule of all inputs at a time is needed");
     return find_operator(view, batch.name, graph);
   }
   const OpId op = find_operator(view, batch.name, *batching->whole);
@@ -180,7 +179,7 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
   view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
             ", but this one is " + quote(graph.name()) + " with digest " + quote(graph.digest()) +
             "; give the graph or model, batch, size, fusion and merge that it was made for, or "
-            "schedule anew");
+            "schedule it again");
 }
 
 Objective read_objective(const JsonView& view) {
@@ -192,7 +191,7 @@ Objective read_objective(const JsonView& view) {
   return Objective::kThroughput;
 }
 
-/// How the schedule came to be.
+/// Reads the keys that say how the schedule was made.
 void read_making(ObjectReader& reader, ScheduleFile& file) {
   if (const auto algorithm = reader.optional("algorithm")) file.algorithm = algorithm->string();
   if (const auto options = reader.optional("options")) {
@@ -218,7 +217,7 @@ Json graph_json(const ScheduleFile& file) {
   return json;
 }
 
-/// How stages name an operator: see NamedBatch.
+/// Returns an operator's entry in a stage (see NamedBatch).
 Json operator_json(const Graph& graph, OpId op) {
   const Batching* const batching = graph.batching();
   if (!batching) return graph.op(op).name;
@@ -271,7 +270,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.has_prediction = predicted.has_value();
   if (predicted) file.predicted = read_prediction(*predicted);
   if (predicted && file.predicted.throughput && file.objective != Objective::kThroughput) {
-    predicted->fail("has a period_ms, and the objective is no throughput");
+    predicted->fail("has a period_ms, and the objective is not throughput");
   }
   if (const auto extra = reader.optional("extra")) file.extra = extra->json();
   reader.finish();

@@ -8,9 +8,9 @@
 
 namespace hios {
 
-/// The tensors that go from one device to another, by producer, then destination: those that an
-/// operator on another device reads. An operator that runs nowhere makes and needs nothing. Linear
-/// in edges, but for sorting each operator's readers.
+/// Returns the transfers of tensors between devices, by producer, then destination: one for each other
+/// device with a consumer. Operators that are not assigned are ignored. Linear in edges, except for
+/// sorting each operator's consumers.
 std::vector<PlannedTransfer> transfers_of(const Graph& graph, const Assignment& assignment);
 
 }  // namespace hios

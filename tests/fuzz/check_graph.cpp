@@ -3,6 +3,7 @@
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
 #include "hios/graph/graph_json.h"
+#include "hios/platform/platform_json.h"
 #include "support/corpus.h"
 #include "support/programs/temporary_folder.h"
 

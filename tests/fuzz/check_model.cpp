@@ -4,7 +4,9 @@
 #include "fuzz/reading.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/network.h"
+#include "hios/model/model_json.h"
 #include "hios/profile/profile.h"
+#include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "support/corpus.h"
 

@@ -7,6 +7,7 @@
 
 #include "fuzz/reading.h"
 #include "hios/graph/fusion/coarsen.h"
+#include "hios/model/model_json.h"
 #include "hios/onnx/read/import.h"
 #include "support/layers/onnx_seeds.h"
 

@@ -7,6 +7,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/graph_json.h"
 #include "hios/schedule/schedule.h"
+#include "hios/schedule/schedule_json.h"
 #include "support/corpus.h"
 #include "support/oracles/slow_simulator.h"
 

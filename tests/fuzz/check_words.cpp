@@ -4,6 +4,7 @@
 #include "hios/base/numbers/precision.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "scheduler/registry.h"
 #include "support/corpus.h"
 

@@ -16,9 +16,13 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model.h"
+#include "hios/model/model_json.h"
 #include "hios/platform/platform.h"
+#include "hios/platform/platform_json.h"
 #include "hios/profile/profile.h"
+#include "hios/profile/profile_json.h"
 #include "hios/schedule/schedule.h"
+#include "hios/schedule/schedule_json.h"
 #include "support/schema.h"
 
 namespace hios {

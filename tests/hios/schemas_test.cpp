@@ -11,8 +11,10 @@
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
 #include "hios/model/model.h"
+#include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
+#include "hios/platform/platform_json.h"
 #include "support/schema.h"
 
 namespace hios {

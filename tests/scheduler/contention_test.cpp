@@ -12,6 +12,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "scheduler/best/moves/moves.h"
 #include "scheduler/best/starts/starts.h"
 #include "scheduler/best/state/timing.h"

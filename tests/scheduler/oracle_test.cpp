@@ -8,6 +8,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "scheduler/algorithms/baselines/ios.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/milp/solver.h"

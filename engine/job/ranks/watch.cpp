@@ -75,7 +75,7 @@ std::string Watch::silent_peers() const {
   std::string text;
   for (const Peer& peer : peers_) {
     const flight::Flight flight = peer.record->read();
-    const std::string trouble = peer.record->trouble();
+    const std::string trouble = peer.record->failure();
     if (trouble.empty() && waits(flight)) continue;
     text += "; rank " + std::to_string(peer.rank.index()) + " " +
             (trouble.empty() ? "is busy" : trouble) + ": " + flight::standing_text(flight);

@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 
 constexpr double kPauseSeconds = 0.005;
 
-/// Network file systems lock only what is open for writing.
+/// Opens the file for writing if possible: network file systems lock only such files.
 Descriptor open_for_lock(const fs::path& file) {
   Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (descriptor.is_open() || errno == ENOENT) return descriptor;
   return Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-/// Whether the name still stands for the file that was opened.
+/// Returns true if the name still belongs to the file that was opened.
 bool is_still(const fs::path& file, const Descriptor& descriptor) {
   struct stat named {
   }, opened{};
@@ -37,7 +37,7 @@ bool is_still(const fs::path& file, const Descriptor& descriptor) {
 }  // namespace
 
 FileLock::FileLock(const fs::path& file, double limit_s) : descriptor_(open_for_lock(file)) {
-  double waited_s = 0;  // without the time that the tries take: no clock is needed here
+  double waited_s = 0;  // the sum of the pauses: no clock is needed here
   while (descriptor_.is_open()) {
     if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) {
       if (is_still(file, descriptor_)) return;
@@ -52,7 +52,7 @@ FileLock::FileLock(const fs::path& file, double limit_s) : descriptor_(open_for_
     } else if (errno != EINTR) {
       log::warning(
           shown(file) + ": cannot be locked here (" + system_error() +
-          "): if another program updates it at this moment, what that one measured is lost");
+          "): if another program updates it at this moment, its measurements are lost");
       return;
     }
   }

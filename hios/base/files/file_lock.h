@@ -6,18 +6,18 @@
 
 namespace hios {
 
-/// Keeps programs that grow one file from growing it at the same time. The lock is advisory, lies
-/// on the file itself, and leaves nothing behind: whoever holds it may give the name to a new file,
-/// upon which those who wait turn to that one. Released at the end, also of a killed program.
+/// A lock that keeps programs from growing one file at the same time. It is advisory and lies on the
+/// file itself, so it leaves no other file. Its owner may give the name to a new file; those who
+/// wait then lock the new one. The destructor releases it, and the system when a program is killed.
 class FileLock {
  public:
-  /// Waits for others, for `limit_s` at most; then throws RunError. Where there is no such file,
-  /// nothing is locked. Where the file system has no locks, warns, and goes on without.
+  /// Waits for other programs, at most `limit_s`, then throws RunError. Locks nothing where there is
+  /// no such file. Warns and continues without a lock where the file system has none.
   explicit FileLock(const std::filesystem::path& file, double limit_s = kLimitSeconds);
 
   static constexpr double kLimitSeconds = 30;
 
-  /// Whether there was a file.
+  /// Returns true if there was a file.
   bool found() const { return descriptor_.is_open(); }
 
  private:

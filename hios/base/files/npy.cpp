@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
   throw InputError(name + ": " + message);
 }
 
-/// What follows 'key': in the header, up to the next comma outside of brackets.
+/// Returns the value of 'key': in the header, up to the next comma outside of brackets.
 std::string_view entry(std::string_view header, std::string_view key) {
   const std::size_t at = header.find("'" + std::string(key) + "':");
   if (at == std::string_view::npos) return {};
@@ -100,7 +100,7 @@ void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> 
   if (dims.size() > 1) shape.resize(shape.size() - 2);
   if (dims.size() == 1) shape.pop_back();
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
-  constexpr std::size_t kBefore = 10, kAlignment = 64;  // of the data, as NumPy has it
+  constexpr std::size_t kBefore = 10, kAlignment = 64;  // NumPy aligns the data
   header.resize(
       (kBefore + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kBefore - 1, ' ');
   header += '\n';

@@ -14,11 +14,11 @@
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 
-// A writer makes a file of its own, fills it, has it written to the disk, and gives it its name by
-// one call of the system. Whoever reads sees the old file or the new one; whoever is killed leaves
-// at most a file ".hios-…" of which nobody holds the lock.
-// tests/hios/base/files/output_file_test.cpp, and with real programs that are really killed
-// tests/cli/programs/files_test.cpp.
+// A writer makes a file of its own, fills it, syncs it to the disk, and gives it its name by one
+// system call. A reader sees the old file or the new one. A killed writer leaves at most a file
+// ".hios-…" whose lock nobody holds.
+// Tests: tests/hios/base/files/output_file_test.cpp; tests/cli/programs/files_test.cpp kills real
+// programs.
 namespace hios {
 namespace {
 
@@ -26,18 +26,19 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTemporary = ".hios-";
 constexpr std::time_t kAbandonedSeconds = 600;
-// As many as the kernel follows.
+// The number of links that the kernel follows.
 constexpr int kMostLinks = 40;
 
-/// What stands at the path now, links not followed; false: nothing.
-bool look_at(const fs::path& file, struct stat& status) {
+/// Reads the status of the path itself, links not followed. Returns false where nothing is there.
+bool status_of(const fs::path& file, struct stat& status) {
   if (::lstat(file.c_str(), &status) == 0) return true;
   if (errno == ENOENT) return false;
   throw InputError(shown(file) + ": cannot be written: " + system_error());
 }
 
-/// /proc holds links to what this process has open: a name there stands for a stream, although it
-/// may lead to a regular file, and replacing that file would leave the stream without one.
+/// Returns true for a name in /proc, which holds links to the process's open files. Such a name
+/// means a stream: to replace the regular file that it may lead to would leave the stream without
+/// one.
 bool is_stream(const fs::path& file) {
   std::error_code failure;
   const fs::path folder = fs::canonical(folder_of(file), failure);
@@ -45,7 +46,7 @@ bool is_stream(const fs::path& file) {
          *std::next(folder.begin()) == "proc";
 }
 
-/// Whether the path is a link whose chain leads through a stream.
+/// Returns true if the path is a link whose chain leads through a stream.
 bool leads_to_stream(fs::path file) {
   for (int i = 0; i < kMostLinks; ++i) {
     std::error_code failure;
@@ -62,8 +63,8 @@ bool is_temporary(const std::string& name) {
          name.find_first_not_of("0123456789-", kTemporary.size()) == std::string::npos;
 }
 
-/// Whether the writer has gone: a lock that somebody holds, or that cannot be had here at all,
-/// leaves the question open.
+/// Returns true if the writer is gone for certain. A lock that somebody holds, or a file system
+/// without locks, proves nothing.
 bool abandoned(const fs::path& file) {
   const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
@@ -91,7 +92,7 @@ fs::path target_of(const fs::path& file, Existing existing) {
     throw InputError(quote(file.string(), 200) + ": is no file name to write to");
   }
   struct stat status {};
-  if (!look_at(file, status)) return file;
+  if (!status_of(file, status)) return file;
   std::error_code failure;
   if (fs::is_directory(file, failure)) {
     throw InputError(shown(file) + ": is a directory; name a file in it");
@@ -109,6 +110,18 @@ fs::path target_of(const fs::path& file, Existing existing) {
     throw InputError(shown(file) + ": may not be replaced: " + system_error());
   }
   return target;
+}
+
+bool write_whole(const fs::path& file, const fs::path& target, std::string_view text,
+                 Existing existing) {
+  remove_abandoned(folder_of(target));
+  TemporaryFile temporary(folder_of(target));
+  if (!temporary.write(text) || !temporary.publish(target, existing)) {
+    if (errno == EEXIST) return false;
+    throw RunError(shown(file) + ": cannot be written: " + system_error());
+  }
+  sync_folder(folder_of(target));
+  return true;
 }
 
 TemporaryFile::TemporaryFile(const fs::path& folder) : descriptor_(create(folder)) {
@@ -137,7 +150,7 @@ bool TemporaryFile::write(std::string_view text) {
     if (count < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  // Some file systems (of networks, in user space) have no such call; all is written then, too.
+  // Some file systems (network, user space) have no fsync; the data is written all the same.
   return ::fsync(descriptor_.get()) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
@@ -153,7 +166,7 @@ bool TemporaryFile::publish(const fs::path& target, Existing existing) {
   published_ =
       ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0;
   if (published_ || (errno != EINVAL && errno != ENOSYS)) return published_;
-  // NFS and others know no such rename, but refuse a link to a name that is taken.
+  // NFS and others have no such rename, but refuse a hard link to a name that is taken.
   return ::link(path_.c_str(), target.c_str()) == 0;
 }
 

@@ -1,13 +1,4 @@
-// Part of hios/base/json/json_io.h: text to JSON tree.
-//
-// The library's own tree builder lets pass what a checked reader must refuse: of a duplicate key
-// the last wins, nesting has no limit (and a tree 10^6 deep crashes the first function that walks
-// it), and a zero byte silently ends the text. So the library only cuts the
-// text into events here, and TreeBuilder makes the tree: it keeps the path from the root to the
-// value that is being read, which is what every message names.
-//
-// Cost: linear in the text. Members are appended to the object's vector rather than inserted, since
-// insertion searches it; a hash set of keys for each open object finds duplicates.
+#include "hios/base/json/json_parse.h"
 
 #include <algorithm>
 #include <string>
@@ -17,10 +8,17 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "hios/base/json/json_io.h"
 #include "hios/base/json/json_path.h"
 #include "hios/base/need.h"
 
+// The library's own tree builder accepts texts that a checked reader must refuse: of a duplicate
+// key the last wins, nesting has no limit (a tree 10^6 deep crashes the first function that walks
+// it), and a zero byte silently ends the text. Here the library only cuts the text into events, and
+// TreeBuilder makes the tree. It keeps the path from the root to the value that is being read,
+// which every message names.
+//
+// Cost: linear in the text. Members are appended to the object's vector rather than inserted, since
+// insertion searches it; a hash set of keys for each open object finds duplicates.
 namespace hios {
 namespace {
 
@@ -31,7 +29,7 @@ class TreeBuilder {
 
   Json take() { return std::move(root_); }
 
-  // The events, by the library's names for them.
+  // The events have the names that the library gives them.
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
   bool number_integer(Json::number_integer_t value) { return add(value); }
@@ -73,7 +71,7 @@ class TreeBuilder {
   /// An array or object that is not closed yet.
   struct Frame {
     Json value;
-    bool has_key = false;                  ///< a member is being read, not looked for
+    bool has_key = false;                  ///< a member is being read
     std::string key;                       ///< its key
     std::unordered_set<std::string> keys;  ///< read so far
   };
@@ -112,7 +110,7 @@ class TreeBuilder {
     return add(std::move(value));
   }
 
-  /// The value that is being read inside the first `frames` open containers.
+  /// Returns the path of the value that is being read inside the first `frames` open containers.
   std::string path(std::size_t frames) const {
     std::string text = "$";
     for (std::size_t i = 0; i < frames; ++i) {
@@ -126,7 +124,7 @@ class TreeBuilder {
     return text;
   }
 
-  /// Of a document that is too deep the outer levels say enough.
+  /// Returns the outer levels of the path, which are enough for a document that is too deep.
   std::string line_and_column_of_depth() const {
     constexpr std::size_t kLevels = 4;
     return path(std::min(kLevels, frames_.size())) + "…: ";
@@ -140,7 +138,7 @@ class TreeBuilder {
            std::to_string(before.size() - line_start + 1);
   }
 
-  /// The library's words without what stands before them, which says the position again.
+  /// Returns the library's message without its beginning, which repeats the position.
   static std::string reason(std::string_view what) {
     constexpr std::string_view kBefore = " - ";
     const std::size_t before = what.find(kBefore);

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// How messages name a place in a JSON document: "$.devices[0].stages[2]".
+/// Paths that locate a value in a JSON document, for messages: "$.devices[0].stages[2]".
 namespace hios::json_path {
 
 /// "$.a" and "b" give "$.a.b"; a key that is no identifier gives `$.a["Conv 64 k3x3"]`.

@@ -1,14 +1,13 @@
-// Part of hios/base/json/json_io.h: JSON tree to text that a person reads and `diff` compares: a
-// container that fits a line and is an array or a flat record stands on one line, everything else
-// has a line for each of its children.
+#include "hios/base/json/json_text.h"
 
 #include <cmath>
 #include <string>
 
 #include "hios/base/error.h"
-#include "hios/base/json/json_io.h"
 #include "hios/base/json/json_path.h"
 
+// The text is for people to read and for `diff` to compare. An array or a flat record that fits on
+// a line has one line; any other container has a line for each of its children.
 namespace hios {
 namespace {
 
@@ -16,7 +15,7 @@ constexpr std::size_t kLineCharacters = 100;
 
 bool is_container(const Json& json) { return json.is_array() || json.is_object(); }
 
-/// Numbers come out as the shortest text that reads back as the same double.
+/// Returns a number as the shortest text that reads back as the same double.
 std::string scalar(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -30,7 +29,7 @@ bool is_flat(const Json& object) {
   return true;
 }
 
-/// Appends the value as one line. False, with `out` as it was, where that takes more than
+/// Appends the value as one line. Returns false, with `out` unchanged, where that takes more than
 /// `kLineCharacters` from `start` on.
 bool append_line(const Json& json, std::string& out, std::size_t start) {
   const std::size_t before = out.size();
@@ -76,7 +75,7 @@ void append(const Json& json, std::size_t indent, std::string& out) {
   out += json.is_array() ? ']' : '}';
 }
 
-/// JSON knows no infinity: the library would write null, and our reader refuse the file.
+/// Throws for an infinity or NaN: the library would write null, and our reader refuse the file.
 void refuse_not_finite(const Json& json, const std::string& path) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) {
     throw RunError("cannot write " + path + ": the number is not finite");

@@ -1,38 +1,19 @@
-// Part of hios/base/json/json_io.h: checked reading of a JSON tree, by path.
+#include "hios/base/json/json_view.h"
 
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "hios/base/error.h"
-#include "hios/base/json/json_io.h"
 #include "hios/base/json/json_path.h"
 
 namespace hios {
-namespace json_path {
-
-std::string member(std::string path, std::string_view key) {
-  bool identifier = !key.empty() && key.size() <= 60;
-  for (const char c : key) {
-    identifier = identifier && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_');
-  }
-  if (identifier) return std::move(path) + '.' + std::string(key);
-  return std::move(path) + '[' + quote(key) + ']';
-}
-
-std::string element(std::string path, std::size_t index) {
-  return std::move(path) + '[' + std::to_string(index) + ']';
-}
-
-}  // namespace json_path
-
 namespace {
 
-/// A name or label is printed in tables and messages of one line each.
+/// Names and labels are printed in tables and messages of one line each.
 constexpr std::size_t kMaxStringBytes = 1 << 16;
 
-/// The shortest of the usual forms: "3.9", "1e+20", "4294967297".
+/// Returns the shortest of the usual forms: "3.9", "1e+20", "4294967297".
 std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.15g", value);
@@ -46,7 +27,7 @@ std::string describe(const Json& json) {
   return json.dump();
 }
 
-/// Why a string cannot serve as a name; empty where it can.
+/// Says why a string cannot serve as a name; empty where it can.
 std::string message_about(const std::string& text) {
   if (text.size() > kMaxStringBytes) {
     return "a string of " + std::to_string(text.size()) + " bytes; at most " +
@@ -54,7 +35,7 @@ std::string message_about(const std::string& text) {
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    // Of terminals some take U+0080 to U+009F (c2 80 … c2 9f) for what they take ESC [ for.
+    // Some terminals take U+0080 to U+009F (c2 80 … c2 9f) for control sequences such as ESC [.
     const bool second =
         byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (byte < 0x20 || byte == 0x7f || second) {

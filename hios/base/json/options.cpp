@@ -9,7 +9,7 @@
 namespace hios {
 namespace {
 
-/// The shortest text that reads back as the same number: "4", "0.5".
+/// Returns the shortest text that reads back as the same number: "4", "0.5".
 std::string shortest_text(double value) {
   char text[32];
   const auto result = std::to_chars(text, text + sizeof text, value);
@@ -38,7 +38,7 @@ bool in_bounds(const OptionSpec& spec, double value) {
   return std::isfinite(value) && value >= spec.min && value <= spec.max;
 }
 
-/// The whole text as a number; empty where it is none, or out of the option's bounds.
+/// Reads the whole text as a number; empty where it is none, or out of the option's bounds.
 template <class Number>
 std::optional<OptionValue> parse_number(const OptionSpec& spec, std::string_view text) {
   Number value = 0;

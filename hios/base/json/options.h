@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json.h"
 
 namespace hios {
 
@@ -24,27 +24,28 @@ struct OptionSpec {
   std::string help;  ///< meaning and unit
 };
 
-/// The values of a documented set of options: defaults, then what the user said.
+/// The values of a documented set of options: the defaults, then the user's.
 class Options {
  public:
   Options() = default;
-  /// REQUIRES: each default within its own bounds (throws std::logic_error: a mistake of ours).
+  /// REQUIRES: each default within its own bounds (otherwise throws std::logic_error).
   explicit Options(std::span<const OptionSpec> specs);
 
-  /// "window=4". Throws InputError: unknown name (lists the known ones), wrong type, out of range.
+  /// Sets an option from "window=4". Throws InputError: unknown name (lists the known ones), wrong
+  /// type, out of range.
   void set(std::string_view key_equals_value);
   bool has(std::string_view name) const;
 
-  /// Getters. REQUIRES: the option exists and has that type (throw std::logic_error and
-  /// std::bad_variant_access: mistakes of ours).
+  /// REQUIRES: the option exists and has that type (otherwise these throw std::logic_error and
+  /// std::bad_variant_access).
   bool boolean(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
   const std::string& string(std::string_view name) const;
 
-  /// Only what differs from the defaults, as schedules store it.
+  /// Returns the values that differ from the defaults, as schedules store them.
   Json non_defaults() const;
-  /// One line an option, for the help of a program.
+  /// Returns one line an option, for a program's help.
   std::string help() const;
 
  private:

@@ -1,13 +1,12 @@
-// All by integer arithmetic on the bits. A float's 13 low bits of mantissa go; adding just less
-// than half of the last bit that stays, and one more where that bit is odd, rounds to nearest even,
-// and a carry out of the mantissa moves into the exponent, which is what it should do. Halves below
-// 2^-14 have no hidden bit: there the mantissa is shifted into place first, with what falls out
-// kept as one sticky bit. Tests: tests/hios/base/numbers/half_test.cpp, over all halves and every
-// tie between them.
 #include "hios/base/numbers/half.h"
 
 #include <bit>
 
+// Integer arithmetic on the bits. A float's 13 low bits of mantissa are dropped. Adding just less
+// than half of the last kept bit, and one more where that bit is odd, rounds to nearest even. A
+// carry out of the mantissa moves into the exponent, as it should. Halves below 2^-14 have no hidden
+// bit: there the mantissa with its hidden bit is rounded to units of 2^-24. Tests:
+// tests/hios/base/numbers/half_test.cpp, over all halves and every tie between them.
 namespace hios {
 namespace {
 
@@ -15,18 +14,18 @@ constexpr std::uint32_t kFloatInfinity = 0x7f800000;
 constexpr int kDropped = 13;                          // bits of mantissa that a half lacks
 constexpr std::uint32_t kBiasGap = (127 - 15) << 10;  // in a half's units
 
-/// Drops `bits` low bits, to nearest even.
+/// Drops `bits` low bits and rounds to nearest even.
 std::uint32_t shifted_to_even(std::uint32_t value, int bits) {
   const std::uint32_t odd = (value >> bits) & 1;
   return (value + (std::uint32_t{1} << (bits - 1)) - 1 + odd) >> bits;
 }
 
-/// Of a magnitude below 2^-14, the least half with a hidden bit.
+/// Rounds a magnitude below 2^-14, the smallest half with a hidden bit.
 std::uint32_t to_subnormal(std::uint32_t magnitude) {
   constexpr std::uint32_t kHiddenBit = 0x00800000;
   const int exponent = static_cast<int>(magnitude >> 23);
   const int shift = 126 - exponent;  // to units of 2^-24
-  if (shift > 25) return 0;          // below half of the least half
+  if (shift > 25) return 0;          // below half of the smallest half
   return shifted_to_even((magnitude & (kHiddenBit - 1)) | kHiddenBit, shift);
 }
 

@@ -3,7 +3,7 @@
 namespace hios {
 
 Random::Random(std::uint64_t seed, std::string_view name) : state_(seed) {
-  // FNV-1a of the name over a scrambled seed: neighbouring seeds and similar names end far apart.
+  // FNV-1a of the name over a scrambled seed takes neighbouring seeds and similar names far apart.
   std::uint64_t hash = next() ^ 0xcbf29ce484222325ull;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   state_ = hash;

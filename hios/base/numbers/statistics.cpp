@@ -7,17 +7,15 @@
 namespace hios {
 namespace {
 
-/// A quarter, rounded up: at least one of any number of samples.
+/// Returns a quarter, rounded up: at least one of any number of samples.
 std::size_t quarter(std::size_t count) { return (count + 3) / 4; }
 
-/// The smallest sample that at least `percent` of all do not exceed.
 double nearest_rank(std::span<const double> sorted, double percent) {
   const double rank = std::ceil(percent / 100 * static_cast<double>(sorted.size()));
   const auto position = static_cast<std::size_t>(std::max(rank, 1.0));
   return sorted[std::min(position, sorted.size()) - 1];
 }
 
-/// The middle sample, or the mean of the two in the middle.
 double middle(std::span<const double> sorted) {
   const std::size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
@@ -29,7 +27,7 @@ std::vector<double> sorted_copy(std::span<const double> samples) {
   return sorted;
 }
 
-/// The samples that count: those that were not disturbed, where there are enough of them.
+/// Returns the samples that count: those that were not disturbed, where these are enough.
 std::vector<std::size_t> usable(std::size_t count, const std::vector<bool>& disturbed) {
   constexpr std::size_t kFewest = 8;
   std::vector<std::size_t> all(count);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json.h"
 
 namespace hios {
 
@@ -17,18 +17,19 @@ struct Statistics {
   double p99 = 0;
   double mean = 0;
   std::size_t samples = 0;
-  std::size_t disturbed = 0;  ///< of the samples
+  std::size_t disturbed = 0;  ///< samples that were disturbed
 };
 
-/// REQUIRES: samples not empty. `disturbed` marks those during which the machine did something else
-/// (empty: none); best_quarter leaves them out as fastest_quarter() does. A median is the middle
-/// sample or the mean of the two there; percentiles are by the nearest rank.
+/// Summarises samples. `disturbed` marks those during which the machine did something else (empty:
+/// none); best_quarter leaves them out as fastest_quarter() does. A median is the middle sample or
+/// the mean of the two in the middle; percentiles are by the nearest rank. REQUIRES: samples not
+/// empty.
 Statistics summarize(std::span<const double> samples_ms, const std::vector<bool>& disturbed = {});
+/// Returns the smallest sample that at least `percent` of all do not exceed. REQUIRES: not empty.
 double percentile(std::span<const double> samples_ms, double percent);
 
-/// The indices of the fastest of `totals`, as many as a quarter of all (at least one), ascending.
-/// None that is `disturbed` (empty: none is) while a quarter of all, and eight (or half of fewer),
-/// are not; else all count.
+/// Returns the indices of the fastest quarter of `totals` (at least one), ascending. Disturbed ones are left out (empty: none is disturbed) while those that remain are at least
+/// a quarter of all and at least eight (half of fewer than 16); otherwise all count.
 std::vector<std::size_t> fastest_quarter(std::span<const double> totals,
                                          const std::vector<bool>& disturbed = {});
 

@@ -1,32 +1,3 @@
-/// From layers to operators (Kundu and Shu, "HIOS", section III-A, counts operators in this way).
-///
-/// The layers are walked in the model's order. Each layer that no operator has yet starts one and
-/// takes as many of the layers behind it as a pattern allows:
-///
-///     conv [+ addend] [activation]
-///     sum conv [activation]
-///     [sum] relu conv
-///     [sum] relu depthwise pointwise [relu]
-///     [sum | slice …] concat
-///     pool · global average pool · relu · sum · any other layer       (on their own)
-///
-/// Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in
-/// the same block. So nothing inside an operator is read from outside, no operator waits for its
-/// own output, and merging cannot make a cycle; ordered by their last layers, operators are in
-/// topological order.
-///
-/// Three choices are not forced. A relu between two convolutions belongs to the first, as a
-/// post-operation costs nothing, unless the first has a relu in front already: pre-activation
-/// networks (NASNet, RandWire) put it with the second. And a concat takes the sums that are written
-/// directly before it; a sum written earlier stays an operator, so that its inputs can be released
-/// and its work done early. It takes slices of merged siblings' tensors in the same way, and reads
-/// the wide tensor itself: nothing is copied twice. A sum of two belongs to the convolution in
-/// front of it (a residual network's last of a block), which adds where it would write; of two
-/// convolutions, to the one that comes last, whose other operand is there by then. Where a relu is
-/// in front of a convolution the sum stays alone, as the paper counts.
-///
-/// One pass, O(layers + inputs). tests/hios/graph/fusion/coarsen_test.cpp holds the patterns,
-/// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
 #include "hios/graph/fusion/coarsen.h"
 
 #include <algorithm>
@@ -35,6 +6,35 @@
 
 #include "hios/model/channel_slice.h"
 
+// Makes operators from layers (Kundu and Shu, "HIOS", section III-A, counts operators in this way).
+//
+// The layers are visited in the model's order. Each layer that is not in an operator yet starts one
+// and takes as many of the following layers as a pattern allows:
+//
+//     conv [+ addend] [activation]
+//     sum conv [activation]
+//     [sum] relu conv
+//     [sum] relu depthwise pointwise [relu]
+//     [sum | slice …] concat
+//     pool · global average pool · relu · sum · any other layer       (on their own)
+//
+// Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in the
+// same block. So no tensor inside an operator is read from outside, no operator waits for its own
+// output, and fusion cannot make a cycle. Ordered by their last layers, operators are in topological
+// order.
+//
+// Three choices are not forced. First, a relu between two convolutions belongs to the first, as a
+// post-operation costs nothing, unless the first has a relu before it: pre-activation networks
+// (NASNet, RandWire) put it with the second. Second, a concat takes the sums directly before it. An
+// earlier sum stays an operator, so that its inputs can be released and its work done early. The
+// concat takes slices of merged siblings' tensors in the same way and reads the wide tensor itself,
+// so nothing is copied twice. Third, a sum of two belongs to the convolution before it (a residual
+// network's last of a block), which adds where it would write. Of two convolutions, it is the later
+// one, whose other operand is there by then. After a relu convolution the sum stays alone, as the
+// paper counts.
+//
+// One pass, O(layers + inputs). tests/hios/graph/fusion/coarsen_test.cpp holds the patterns,
+// tests/hios/model/networks/networks_test.cpp every operator and edge of four networks.
 namespace hios {
 namespace {
 
@@ -47,7 +47,7 @@ class Coarsener {
  public:
   explicit Coarsener(const Model& model) : model_(model), taken_(model.layers().size(), false) {}
 
-  /// The layers of each operator, ordered by their last layers.
+  /// Returns the layers of each operator, ordered by their last layers.
   std::vector<std::vector<LayerId>> operators() {
     std::vector<std::vector<LayerId>> all;
     for (std::size_t i = 0; i < taken_.size(); ++i) {
@@ -68,7 +68,7 @@ class Coarsener {
     taken_[id.index()] = true;
   }
 
-  /// The one consumer, if it is of this kind.
+  /// Returns the only consumer, if it is of this kind.
   template <class Kind>
   std::optional<LayerId> then(LayerId id) const {
     const auto consumer = only_consumer(model_, id);
@@ -86,15 +86,16 @@ class Coarsener {
 
   bool on_channels(LayerId concat) const { return as<Concat>(layer(concat))->axis == Axis::kC; }
 
-  /// The activation that alone reads it, if one does.
-  std::optional<LayerId> activation_behind(LayerId id) const {
+  /// Returns the activation that is the layer's only consumer, if there is one.
+  std::optional<LayerId> activation_after(LayerId id) const {
     const auto consumer = only_consumer(model_, id);
     if (!consumer || !is_activation(layer(*consumer).kind)) return {};
     return consumer;
   }
 
-  /// The sum of two that alone reads a convolution whose other operand was made before it.
-  std::optional<LayerId> addition_behind(LayerId conv) const {
+  /// Returns the sum of two that is a convolution's only consumer and whose other operand was
+  /// produced earlier.
+  std::optional<LayerId> addition_after(LayerId conv) const {
     const auto sum = then<Sum>(conv);
     if (!sum || layer(*sum).inputs.size() != 2) return {};
     for (const TensorId input : layer(*sum).inputs) {
@@ -106,22 +107,22 @@ class Coarsener {
 
   /// conv [activation]
   std::vector<LayerId> convolution(LayerId conv) const {
-    if (const auto activation = activation_behind(conv)) return {conv, *activation};
+    if (const auto activation = activation_after(conv)) return {conv, *activation};
     return {conv};
   }
 
   /// conv [+ addend] [activation]
   std::vector<LayerId> convolution_and_addend(LayerId conv) const {
-    const auto sum = addition_behind(conv);
+    const auto sum = addition_after(conv);
     if (!sum) return convolution(conv);
-    if (const auto activation = activation_behind(*sum)) return {conv, *sum, *activation};
+    if (const auto activation = activation_after(*sum)) return {conv, *sum, *activation};
     return {conv, *sum};
   }
 
   /// relu conv · relu depthwise pointwise [relu] · relu
   std::vector<LayerId> pre_activated(LayerId relu) const {
     const auto conv = then<Conv>(relu);
-    // Merged siblings keep the activation behind them, as each of them had it.
+    // Merged siblings keep the activation after them, as each of them had it.
     if (!conv || !layer(*conv).merged.empty()) return {relu};
     const auto pointwise = then<Conv>(*conv);
     if (!pointwise || !is_separable(layer(*conv), layer(*pointwise))) return {relu, *conv};
@@ -130,23 +131,23 @@ class Coarsener {
     return {relu, *conv, *pointwise, *last};
   }
 
-  /// A sum, with the operator that alone reads it where that takes sums.
+  /// Returns a sum, with its only consumer where that takes sums.
   std::vector<LayerId> summed(LayerId sum) const {
     std::vector<LayerId> layers{sum};
-    std::vector<LayerId> behind;
+    std::vector<LayerId> next;
     if (const auto conv = then<Conv>(sum)) {
-      behind = convolution(*conv);
+      next = convolution(*conv);
     } else if (const auto relu = then<Relu>(sum)) {
-      behind = pre_activated(*relu);
-      if (behind.size() == 1) behind.clear();
+      next = pre_activated(*relu);
+      if (next.size() == 1) next.clear();
     } else if (const auto concat = then<Concat>(sum); concat && on_channels(*concat)) {
-      behind = terms_up_to(LayerId(sum.index() + 1), *concat);
+      next = terms_up_to(LayerId(sum.index() + 1), *concat);
     }
-    layers.insert(layers.end(), behind.begin(), behind.end());
+    layers.insert(layers.end(), next.begin(), next.end());
     return layers;
   }
 
-  /// Of what a wide convolution made, or its activation.
+  /// Returns true for a slice of a wide convolution's output, or of its activation's.
   bool is_slice_of_siblings(LayerId id) const {
     const Move* const move = as<Move>(layer(id));
     if (move == nullptr || !first_sliced_channel(*move, layer(id).input_shapes.front())) {
@@ -159,18 +160,18 @@ class Coarsener {
     return from && !layer(*from).merged.empty();
   }
 
-  /// A slice, with the concat that alone reads it where that takes it.
+  /// Returns a slice, with the concat that is its only consumer where that takes it.
   std::vector<LayerId> sliced(LayerId slice) const {
     std::vector<LayerId> layers{slice};
     if (const auto concat = then<Concat>(slice); concat && on_channels(*concat)) {
-      const auto behind = terms_up_to(LayerId(slice.index() + 1), *concat);
-      layers.insert(layers.end(), behind.begin(), behind.end());
+      const auto next = terms_up_to(LayerId(slice.index() + 1), *concat);
+      layers.insert(layers.end(), next.begin(), next.end());
     }
     return layers;
   }
 
-  /// The layers from `first` to the concat, if all before it are slices, or sums that no
-  /// convolution has taken, that it alone reads.
+  /// Returns the layers from `first` to the concat, if all before it are slices or untaken sums whose
+  /// only consumer it is; otherwise none.
   std::vector<LayerId> terms_up_to(LayerId first, LayerId concat) const {
     std::vector<LayerId> layers;
     for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {
@@ -191,7 +192,7 @@ bool is_inside(const OperatorLayers& op, const Model& model, TensorId tensor) {
                      [&](LayerId id) { return model.layer(id).output == tensor; });
 }
 
-/// "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
+/// Returns "3*1x168x42x42 1x84x42x42": equal neighbours are counted, since cells concatenate many.
 std::string inputs_text(const OperatorLayers& op) {
   std::string text;
   for (std::size_t i = 0; i < op.inputs.size();) {
@@ -206,8 +207,8 @@ std::string inputs_text(const OperatorLayers& op) {
   return text;
 }
 
-/// Inputs, layers, output: all that the work depends on. A sum says how many it adds, a concat
-/// which of its operands are sums (s) and which are inputs (i).
+/// Returns inputs, layers and output: everything that the work depends on. A sum has its number of
+/// operands, a concat its sums (s) and inputs (i).
 std::string signature_of(const OperatorLayers& op, const Model& model) {
   std::string text = inputs_text(op) + " >";
   for (const LayerId id : op.layers) {
@@ -239,7 +240,7 @@ std::string kind_of(const OperatorLayers& op, const Model& model) {
   return kind;
 }
 
-/// Of the layer that does most of the work: the convolution, or else the last.
+/// Returns the name of the layer that does most of the work: the convolution, otherwise the last.
 const std::string& main_layer_name(const OperatorLayers& op, const Model& model) {
   for (auto id = op.layers.rbegin(); id != op.layers.rend(); ++id) {
     if (as<Conv>(model.layer(*id))) return model.layer(*id).name;

@@ -14,28 +14,28 @@
 
 namespace hios {
 
-/// A Graph and the layers behind each of its operators.
+/// A Graph and the layers of each of its operators.
 struct CoarseGraph {
   Graph graph;
   std::vector<OperatorLayers> operators;  ///< by OpId
 
-  /// The operator that produces a tensor; empty for the model's input. Where the graph divides
-  /// inputs, the whole graph's operator.
+  /// Returns the operator that produces a tensor; empty for the model's input. Where the graph
+  /// divides inputs, it is the whole graph's operator.
   std::optional<OpId> producer(TensorId id) const;
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
-  /// True if the operator makes an output of the model, or nobody reads what it makes.
+  /// Returns true if the operator produces an output of the model or a tensor without consumers.
   bool is_output(OpId id) const {
     return graph.out_edges(id).empty() || (id.index() < wanted.size() && wanted[id.index()]);
   }
-  /// The vertex that makes the first input of what `consumer` reads of the tensor; empty for the
-  /// model's input.
-  std::optional<OpId> maker(TensorId id, OpId consumer) const {
+  /// Returns the vertex that produces the first of the inputs that `consumer` reads of the tensor;
+  /// empty for the model's input.
+  std::optional<OpId> producer_for(TensorId id, OpId consumer) const {
     const std::optional<OpId> whole = producer(id);
     const Batching* const batching = graph.batching();
     if (!whole || !batching) return whole;
     return batching->holder(*whole, batching->of(consumer).inputs.begin);
   }
-  /// What the operator is computed with: `whole`, or for some of its inputs a model of as many.
+  /// Returns the model of a vertex: `whole`, or the model for as many inputs as its batch has.
   const Model& model_of(OpId id, const Model& whole) const {
     const Batching* const batching = graph.batching();
     return batching ? *batch_models.at(batching->of(id).inputs.size()) : whole;
@@ -43,25 +43,24 @@ struct CoarseGraph {
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
   std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
-  Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< of all tensors and weights
-  std::vector<bool> wanted = {};                                ///< by OpId: a model's output
-  /// Where the graph divides inputs (SizedNetworks::divide), by their number: the whole model but
-  /// for its tensors' first extent, with layers and tensors of the same ids.
+  Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< size of an element of tensors and weights
+  std::vector<bool> wanted = {};                                ///< by OpId: it produces a model's output
+  /// The models of a graph that divides inputs (SizedNetworks::divide), by number of inputs. They
+  /// differ from the whole model in their tensors' first extent only; ids are the same.
   std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
 };
 
-/// Makes operators from layers: by rules, where these are given, else each layer by itself or,
-/// unless told otherwise, counted as the HIOS paper counts them (Kundu and Shu, "HIOS",
-/// section III-A):
-///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each with the sum of
-///    its inputs in front where only it reads that sum; conv + addend [+ activation];
-///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of what siblings
-///    made together (hios/graph/fusion/merge_siblings.h).
-/// It does not merge: the Network does, before.
-/// The model's input is no operator, and its edge no dependency. An edge per input value, with
-/// multiplicity. Operators are named "conv_1", "sepconv_8", "pool_4", … by kind and number in
-/// topological order, and carry signature, output bytes and parameter bytes: `element_bytes`
-/// an element, as Platform::element_bytes() says.
+/// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper counts
+/// them (Kundu and Shu, "HIOS", section III-A):
+///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each after the sum of
+///    its inputs where no other layer reads that sum; conv + addend [+ activation];
+///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of merged siblings'
+///    tensors (hios/graph/fusion/merge_siblings.h).
+/// It does not merge siblings; the Network does so before.
+/// The model's input is no operator, and its edges are no dependencies. There is an edge per input
+/// value, with multiplicity. Operators are named by kind and number in topological order ("conv_1",
+/// "sepconv_8", "pool_4"), and have a signature and the bytes of output and parameters, with
+/// `element_bytes` an element (Platform::element_bytes()).
 CoarseGraph coarsen(const Model& model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
                     const FusionRules& fusion = {});
 

@@ -10,7 +10,7 @@
 namespace hios {
 namespace {
 
-/// A layer and where each of its inputs comes from; what is made inside is counted by layers.
+/// A layer and the origin of each of its inputs; tensors made inside are counted by layers.
 struct ReadLayer {
   LayerId id;
   const Layer* layer;
@@ -31,7 +31,7 @@ struct ReadLayer {
   }
 };
 
-/// Counts the operator's inputs in the order in which its layers read them.
+/// Reads the layers and counts the operator's inputs in the order of consumption.
 std::vector<ReadLayer> read_layers(const Model& model, std::span<const LayerId> layers) {
   std::vector<ReadLayer> result;
   std::map<TensorId, std::size_t> made;
@@ -40,16 +40,16 @@ std::vector<ReadLayer> read_layers(const Model& model, std::span<const LayerId> 
     const Layer& layer = model.layer(id);
     ReadLayer& read = result.emplace_back(ReadLayer{id, &layer, {}});
     for (const TensorId input : layer.inputs) {
-      const auto maker = made.find(input);
-      read.operands.push_back(maker == made.end() ? Operand{false, next_input++}
-                                                  : Operand{true, maker->second});
+      const auto producer = made.find(input);
+      read.operands.push_back(producer == made.end() ? Operand{false, next_input++}
+                                                  : Operand{true, producer->second});
     }
     made.emplace(layer.output, made.size());
   }
   return result;
 }
 
-/// True if every layer after the first reads the one before it and nothing else.
+/// Returns true if every layer after the first reads the one before it and nothing else.
 bool is_linear(std::span<const ReadLayer> layers) {
   for (std::size_t i = 1; i < layers.size(); ++i) {
     if (layers[i].operands != std::vector{Operand{true, i - 1}}) return false;
@@ -57,13 +57,13 @@ bool is_linear(std::span<const ReadLayer> layers) {
   return layers.front().reads_only_inputs();
 }
 
-/// What a chain is read with: a layer after the other, each of which reads the one before it.
+/// A position in a chain of layers, each of which reads the one before it.
 class Cursor {
  public:
   explicit Cursor(std::span<const ReadLayer> layers) : layers_(layers) {}
 
   bool at_end() const { return next_ == layers_.size(); }
-  /// The next layer, if it reads the one before it (the first: inputs) and nothing else.
+  /// Returns the next layer, if it reads the one before it (the first: inputs) and nothing else.
   const ReadLayer* peek(std::size_t ahead = 0) const {
     const std::size_t i = next_ + ahead;
     if (i >= layers_.size()) return nullptr;
@@ -81,7 +81,7 @@ class Cursor {
     const ReadLayer* const layer = peek();
     return layer && is_activation(layer->layer->kind) ? (++next_, layer) : nullptr;
   }
-  /// The input that a sum of two adds to what the layer before made.
+  /// Takes a sum of two and returns the input that it adds to the previous layer's output.
   std::optional<InputIndex> take_addend() {
     if (at_end() || next_ == 0 || !layers_[next_].as<Sum>()) return {};
     const std::vector<Operand>& operands = layers_[next_].operands;
@@ -127,7 +127,7 @@ std::optional<CombineForm> combine_chain(std::span<const ReadLayer> layers) {
   return CombineForm{{layers.front().inputs()}, relu};
 }
 
-/// What a layer reads of its input, where that is some of its channels.
+/// Returns the range of channels that a layer takes of its input, where it does nothing else.
 std::optional<ChannelSlice> slice_of(const ReadLayer& read) {
   const Move* const move = read.as<Move>();
   if (move == nullptr) return {};
@@ -136,7 +136,7 @@ std::optional<ChannelSlice> slice_of(const ReadLayer& read) {
   return ChannelSlice{*first, move->output.c};
 }
 
-/// A concat on channels, last, of inputs and of sums and slices of inputs.
+/// Matches a concat on channels, last, of inputs and of sums and slices of inputs.
 std::optional<CombineForm> concat_of_terms(std::span<const ReadLayer> layers) {
   const Concat* concat = layers.back().as<Concat>();
   if (concat == nullptr || concat->axis != Axis::kC) return {};
@@ -171,7 +171,7 @@ Form form_of(std::span<const ReadLayer> layers) {
   return LayeredForm{};
 }
 
-/// Cuts an operator behind each layer that `joins_next` does not join to the next one.
+/// Cuts an operator after each layer that `joins_next` does not join to the next one.
 template <class JoinsNext>
 std::vector<Part> cut(const Model& model, const OperatorLayers& op, JoinsNext&& joins_next) {
   const std::vector<ReadLayer> layers = read_layers(model, op.layers);

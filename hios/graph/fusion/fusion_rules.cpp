@@ -6,18 +6,19 @@
 #include <string_view>
 
 #include "hios/base/error.h"
+#include "hios/base/json/json_io.h"
 #include "hios/graph/fusion/fusion.h"
 #include "hios/model/layer_types.h"
 
-// MOIRAI's Alg. 1 as printed walks on outside its loop, so along one branch only, and marks nothing
-// as visited; it joins pairs as they come and takes partial matches back at the end, so what a rule
-// finds depends on the walk. Here a match is whole or none, and which comes first is said.
+// MOIRAI's Alg. 1 as printed continues its walk outside its loop, so along one branch only, and marks
+// no layer as visited. It joins pairs as they come and undoes partial matches at the end, so a rule's
+// matches depend on the walk. Here a match is complete or none, and the order of matches is fixed.
 //
-// Why this makes no cycle and hides no tensor: a layer is joined to its one consumer. Every path
-// out of it leads through that consumer, so no path leaves the operator and comes back; and nobody
-// else wants what it made. That is the paper's "direct" and "multi-inputs" connection; what has
-// several consumers ("multi-outputs") ends a match. Ordered by their last layers, operators are in
-// topological order, since only last layers are read from outside.
+// Fusion makes no cycle and hides no tensor, because a layer is joined to its only consumer. Every
+// path out of the layer leads through that consumer, so no path leaves the operator and comes back,
+// and no other layer reads the output. That is the paper's "direct" and "multi-inputs" connection; a
+// layer with several consumers ("multi-outputs") ends a match. Ordered by their last layers,
+// operators are in topological order, since only last layers are read from outside.
 //
 // O(rules · layers · their length). Tests: fusion_rules_test (Fig. 7), coarsen_random_test.
 
@@ -27,17 +28,17 @@ namespace {
 constexpr std::size_t kMaxRules = 256, kMaxTypes = 32;
 constexpr std::string_view kNormalization = "BatchNormalization", kAddition = "Add";
 
-/// Types of which a second layer changes nothing that the first has made.
+/// Idempotent types: a second layer changes nothing.
 constexpr std::array<std::string_view, 6> kOnceIsEnough = {"Abs",  "Ceil",  "Floor",
                                                            "Relu", "Round", "Sign"};
 
-/// Letters that differ, case aside, with insertions, deletions and neighbours that changed places.
+/// Returns the edit distance, case aside, with transposition of neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) ==
            std::tolower(static_cast<unsigned char>(y));
   };
-  // By letters of `a` and of `b`: between their beginnings of these lengths.
+  // Distances between the prefixes of `a` and `b`, by their lengths.
   std::vector<std::vector<std::size_t>> apart(a.size() + 1,
                                               std::vector<std::size_t>(b.size() + 1, 0));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -80,14 +81,14 @@ std::vector<std::string> read_rule(const JsonView& view) {
     std::string type = read_type(element);
     const bool idle = std::ranges::find(kOnceIsEnough, type) != kOnceIsEnough.end();
     if (!rule.empty() && rule.back() == type && (idle || type == kNormalization)) {
-      element.fail(type + " directly behind " + type + " does nothing; remove one of the two");
+      element.fail(type + " directly after " + type + " does nothing; remove one of the two");
     }
     rule.push_back(std::move(type));
   }
   return rule;
 }
 
-/// A scale and a shift of each channel: what is left of a normalization that nothing took in.
+/// Returns true for a scale and shift of each channel: a normalization that was not folded.
 bool scales_channels(const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   return conv != nullptr && is_depthwise(layer) && conv->kernel == Extent{1, 1} &&
@@ -104,7 +105,7 @@ class RuleMatcher {
  public:
   explicit RuleMatcher(const Model& model) : model_(model), taken_(model.layers().size(), false) {}
 
-  /// Takes the layers wherever it holds.
+  /// Takes the layers of each match.
   void apply(const std::vector<std::string>& rule) {
     for (std::size_t i = 0; i < taken_.size(); ++i) {
       std::vector<LayerId> layers = match(rule, LayerId(i));
@@ -124,13 +125,13 @@ class RuleMatcher {
   }
 
  private:
-  /// Empty where the rule does not hold from this layer on.
+  /// Returns the match that begins at this layer; empty: there is none.
   std::vector<LayerId> match(const std::vector<std::string>& rule, LayerId first) const {
     std::vector<LayerId> layers;
     std::optional<LayerId> next = first;
     for (const std::string& type : rule) {
       const bool here = next && !taken_[next->index()] && is_of_type(model_.layer(*next), type);
-      if (!here && type == kNormalization) continue;  // part of the layer beside it
+      if (!here && type == kNormalization) continue;  // folded into its neighbour
       if (!here) return {};
       layers.push_back(*next);
       next = only_consumer(model_, *next);

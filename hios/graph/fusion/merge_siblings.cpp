@@ -1,9 +1,3 @@
-// Two passes over the layers: which convolutions belong together, then the model written anew. A
-// wide convolution stands where the first of its set stood; all of them read what was there by
-// then. Slices are written as late as can be, so that a concat has those that it alone reads
-// directly in front of it, as it has sums (hios/graph/fusion/coarsen.cpp).
-//
-// O(layers + inputs) but for the search of a layer's set among those that read its tensor.
 #include "hios/graph/fusion/merge_siblings.h"
 
 #include <algorithm>
@@ -15,10 +9,16 @@
 #include "hios/graph/fusion/fusion.h"
 #include "hios/model/channel_slice.h"
 
+// Two passes over the layers: the first finds the sets, the second builds the model again. A wide
+// convolution takes the position of the first of its set, since all of them read a tensor that is
+// there by then. Slices are added as late as possible, so that a concat has the slices that only it
+// reads directly before it, as it has sums (hios/graph/fusion/coarsen.cpp).
+//
+// O(layers + inputs), except for the search of a layer's set among those that read its tensor.
 namespace hios {
 namespace {
 
-/// A convolution that may be merged, and the activation that goes with it.
+/// A convolution that may be merged, and its activation.
 struct Sibling {
   LayerId conv;
   std::optional<LayerId> activation;
@@ -49,7 +49,7 @@ class Siblings {
     return std::get<Conv>(layer(sibling.conv).kind);
   }
 
-  /// As the one layer that reads its output, in the shape that it was made in.
+  /// Returns the only layer that reads the output, if it does so in the output's own shape.
   std::optional<LayerId> only_consumer(LayerId id) const {
     const TensorId made = layer(id).output;
     const auto consumers = model_.consumers(made);
@@ -111,7 +111,7 @@ class Rewriter {
   }
 
  private:
-  /// What is left to take out of a wide tensor.
+  /// A member's channels in a wide tensor, whose slice is not added yet.
   struct Slice {
     TensorId wide;
     std::int64_t first = 0, count = 0;
@@ -157,7 +157,8 @@ class Rewriter {
     }
   }
 
-  /// The tensor that stands for one of the model's; a slice is written now, for its first consumer.
+  /// Returns the tensor that replaces one of the model's; a slice is added now, for its first
+  /// consumer.
   TensorId tensor(TensorId id) {
     if (const auto slice = slices_.find(id); slice != slices_.end()) {
       const auto [wide, first, count] = slice->second;
@@ -189,7 +190,7 @@ class Rewriter {
   std::map<LayerId, const std::vector<Sibling>*> set_of_;  // by the first of each
   std::set<LayerId> left_out_;
   std::vector<std::optional<TensorId>> tensors_;  // by the model's own
-  std::map<TensorId, Slice> slices_;              // not written yet, by the model's own tensor
+  std::map<TensorId, Slice> slices_;              // not added yet, by the model's own tensor
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Part of hios/graph/random/families.h: the tasks of a tiled Cholesky factorization A = L·Lᵀ,
 // right-looking (Buttari, Langou, Kurzak and Dongarra, "A class of parallel tiled linear algebra
-// algorithms for multicore architectures"), a network that is regular, deep and wide at once.
+// algorithms for multicore architectures"), a network that is regular, deep and wide.
 //
-// In step k POTRF factors tile (k, k), TRSM solves the tiles (i, k) below it, and tiles behind
-// column k are updated: SYRK those of the diagonal, GEMM the others. A task reads the tile that it
-// writes, as the step before has left it, and those of column k that it needs. What comes first in
-// this order can run first, so the numbering is topological. T tiles a side make T POTRF, as many
-// TRSM as SYRK, T(T−1)/2, and T(T−1)(T−2)/6 GEMM: T(T+1)(T+2)/6 tasks. The same for every seed.
+// In step k POTRF factors tile (k, k), TRSM solves the tiles (i, k) below it, and tiles after column k
+// are updated: SYRK those of the diagonal, GEMM the others. A task reads the tile that it writes,
+// with its value after the previous step, and the tiles of column k that it needs. The order of the
+// tasks is topological. T tiles a side make T POTRF, T(T−1)/2 TRSM, as many SYRK, and
+// T(T−1)(T−2)/6 GEMM: T(T+1)(T+2)/6 tasks. The seed has no influence.
 // tests/hios/graph/random/random_families_test.cpp counts them and follows the edges.
 #include <optional>
 
@@ -15,14 +15,14 @@
 namespace hios::families {
 namespace {
 
-/// The most tiles a side that the operators have room for.
+/// Returns the largest number of tiles a side for which the tasks are not more than `operators`.
 std::size_t tiles_within(std::size_t operators) {
   std::size_t tiles = 1;
   while ((tiles + 1) * (tiles + 2) * (tiles + 3) / 6 <= operators) ++tiles;
   return tiles;
 }
 
-/// Tasks in the order in which they are added; each tile knows who wrote it last.
+/// The tasks in order; each tile knows the last task that wrote it.
 class Factorization {
  public:
   explicit Factorization(std::size_t tiles) : tiles_(tiles), written_by_(tiles * tiles) {}
@@ -46,7 +46,7 @@ class Factorization {
     return written_by_[tile.first * tiles_ + tile.second];
   }
 
-  /// A task that writes tile (row, column) and reads others beside it.
+  /// Adds a task that writes tile (row, column) and also reads others.
   void write(std::string name, const std::vector<std::size_t>& indices, std::size_t row,
              std::size_t column, std::vector<Tile> read) {
     for (const std::size_t index : indices) name.append("_").append(std::to_string(index));

@@ -1,12 +1,12 @@
-// Part of hios/graph/random/random_dag.h: random_problem(), which makes devices unlike.
+// Part of hios/graph/random/random_dag.h: random_problem(), which makes devices differ.
 //
-// Everything is drawn from streams of its own, so that the network and its times stay what they are
-// without it, and no rule moves another: labels, devices that are allowed, bytes, and the placement
-// that memory is made for.
+// Labels, allowed devices, bytes and the placement that decides the memory limits are drawn from
+// separate streams of random numbers. So the network and its times do not depend on them, and no
+// rule changes another.
 //
-// Units (operators that share a label, and all others one by one) are what is placed. Memory made
-// for a placement that keeps labels and allowed devices cannot be too little for all of them, not
-// even with nothing to spare; bytes are whole MiB, so that other placements fit as well.
+// A placement assigns units: operators that share a label, or single operators. Limits are derived
+// from a placement that keeps labels and allowed devices, so at least that placement fits, even with
+// nothing to spare. Bytes are whole MiB, so that other placements fit as well.
 // tests/hios/graph/random/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <cmath>
@@ -26,10 +26,10 @@ constexpr std::size_t kLargestLabel = 4;
 
 struct Unit {
   std::vector<std::size_t> members;
-  std::vector<std::size_t> devices;  ///< that are allowed, in order; empty: all
+  std::vector<std::size_t> devices;  ///< allowed devices, in order; empty: all
 };
 
-/// How many of them a share is.
+/// Returns the number of operators in a share.
 std::size_t share_of(std::size_t operators, double share) {
   return static_cast<std::size_t>(std::floor(share * static_cast<double>(operators) + 0.5));
 }
@@ -41,7 +41,7 @@ std::vector<std::size_t> shuffled(std::size_t count, Random& random) {
   return order;
 }
 
-/// Gives labels, and returns all units: no label keeps a single operator.
+/// Assigns labels and returns all units; no label has a single operator.
 std::vector<Unit> label(std::vector<Operator>& operators, const RandomDag& parameters) {
   Random random(parameters.seed, "random_dag labels");
   const std::vector<std::size_t> order = shuffled(operators.size(), random);
@@ -63,7 +63,7 @@ std::vector<Unit> label(std::vector<Operator>& operators, const RandomDag& param
   return units;
 }
 
-/// Takes units in any order until they hold the share of operators.
+/// Restricts units, in random order, until they hold the share of operators.
 void restrict_devices(std::vector<Operator>& operators, std::vector<Unit>& units,
                       const RandomDag& parameters, const Platform& platform) {
   Random random(parameters.seed, "random_dag allowed");
@@ -85,7 +85,7 @@ void restrict_devices(std::vector<Operator>& operators, std::vector<Unit>& units
   }
 }
 
-/// One time for all where all speeds are one, else a time by device.
+/// Sets one time where all speeds are equal, otherwise times by device.
 void divide_times(std::vector<Operator>& operators, const std::vector<double>& speeds,
                   const Platform& platform) {
   const bool alike = std::all_of(speeds.begin(), speeds.end(),
@@ -104,7 +104,7 @@ void divide_times(std::vector<Operator>& operators, const std::vector<double>& s
   }
 }
 
-/// A time by device, each times a number of its own.
+/// Multiplies the times of each device by random factors.
 void spread_times(std::vector<Operator>& operators, const RandomDag& parameters,
                   const Platform& platform) {
   Random random(parameters.seed, "random_dag spread");
@@ -119,17 +119,17 @@ void spread_times(std::vector<Operator>& operators, const RandomDag& parameters,
   }
 }
 
-void draw_bytes(Parts& parts, std::uint64_t seed) {
+void draw_bytes(GraphDraft& draft, std::uint64_t seed) {
   Random random(seed, "random_dag bytes");
-  for (Operator& op : parts.operators) {
+  for (Operator& op : draft.operators) {
     op.memory_bytes = kMiB * (1 + random.below(kMaxOutputMiB));
     op.parameter_bytes = kMiB * random.below(kMaxParametersMiB + 1);
   }
-  for (Edge& edge : parts.edges) edge.size_bytes = parts.operators[edge.from.index()].memory_bytes;
+  for (Edge& edge : draft.edges) edge.size_bytes = draft.operators[edge.from.index()].memory_bytes;
 }
 
-/// What each device holds when units are dealt out, in any order, to the device that holds the
-/// least of those that may run them.
+/// Assigns units, in random order, each to the allowed device that holds the least, and returns the
+/// bytes that each device holds.
 std::vector<Bytes> deal_out(const std::vector<Operator>& operators, const std::vector<Unit>& units,
                             std::uint64_t seed, std::size_t devices) {
   Random random(seed, "random_dag placement");
@@ -153,7 +153,7 @@ Platform limited(const Platform& platform, const std::vector<Bytes>& held, doubl
                                         static_cast<double>(held.size()));
   std::vector<Device> devices(platform.devices().begin(), platform.devices().end());
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    const Bytes limit = std::max<Bytes>(1, held[d] + spare);  // 0 would be none
+    const Bytes limit = std::max<Bytes>(1, held[d] + spare);  // 0 would mean no limit
     if (devices[d].memory_bytes != 0 && devices[d].memory_bytes != limit) {
       throw InputError(key_words("memory") + "would give device " + printable(devices[d].name) +
                        " " + std::to_string(limit) + " bytes, and it has " +
@@ -203,21 +203,21 @@ std::size_t RandomDag::device_names(std::size_t device_count) const {
 RandomProblem random_problem(const RandomDag& parameters, const Platform& platform) {
   const RandomDevices& devices = parameters.devices;
   families::check_devices(devices, platform);
-  families::Parts parts = families::draw_parts(parameters);
-  std::vector<families::Unit> units = families::label(parts.operators, parameters);
+  families::GraphDraft draft = families::draw_graph(parameters);
+  std::vector<families::Unit> units = families::label(draft.operators, parameters);
   if (devices.allowed > 0) {
-    families::restrict_devices(parts.operators, units, parameters, platform);
+    families::restrict_devices(draft.operators, units, parameters, platform);
   }
-  if (!devices.speeds.empty()) families::divide_times(parts.operators, devices.speeds, platform);
-  if (devices.spread > 0) families::spread_times(parts.operators, parameters, platform);
+  if (!devices.speeds.empty()) families::divide_times(draft.operators, devices.speeds, platform);
+  if (devices.spread > 0) families::spread_times(draft.operators, parameters, platform);
   Platform own = platform;
   if (devices.memory) {
-    families::draw_bytes(parts, parameters.seed);
+    families::draw_bytes(draft, parameters.seed);
     const std::vector<Bytes> held =
-        families::deal_out(parts.operators, units, parameters.seed, platform.size());
+        families::deal_out(draft.operators, units, parameters.seed, platform.size());
     own = families::limited(platform, held, *devices.memory);
   }
-  return {families::assembled(std::move(parts)), std::move(own)};
+  return {families::assembled(std::move(draft)), std::move(own)};
 }
 
 }  // namespace hios

@@ -6,15 +6,15 @@
 
 #include "hios/base/error.h"
 
-// The table of families, and those of a few lines: fork-join, trees, chains, independent operators
-// and dense networks. All number operators so that edges lead upwards.
+// The table of families, and the families of a few lines: fork-join, trees, chains, independent
+// operators and dense networks. In all of them edges lead to operators with greater numbers.
 // Test: tests/hios/graph/random/random_families_test.cpp.
 
 namespace hios::families {
 namespace {
 
 constexpr std::size_t kLongestBranch = 3;
-constexpr double kMaxPairs = 1e9;  // a dense network asks chance about each
+constexpr double kMaxPairs = 1e9;  // a dense network draws once for each
 
 void check_nothing(const RandomDag&) {}
 
@@ -170,7 +170,7 @@ const Row kTable[] = {
      check_modules,
      modules_edges_at_most,
      draw_modules,
-     price_modules,
+     set_modules_costs,
      [](const RandomDag& parameters) {
        return parameters.modules.count * parameters.modules.nodes;
      },
@@ -181,14 +181,14 @@ const Row kTable[] = {
      check_regal,
      regal_edges_at_most,
      draw_regal,
-     price_regal},
+     set_regal_costs},
     {RandomDag::Family::kBert,
      "bert",
      {"layers", "heads", "hidden", "length"},
      check_bert,
      formula_edges_at_most,
      draw_bert,
-     price_bert,
+     set_bert_costs,
      bert_operators,
      "layers x (3 heads + 10) + 2"},
     {RandomDag::Family::kLstm,
@@ -197,7 +197,7 @@ const Row kTable[] = {
      check_lstm,
      formula_edges_at_most,
      draw_lstm,
-     price_lstm,
+     set_lstm_costs,
      lstm_operators,
      "5 x layers x length"},
 };

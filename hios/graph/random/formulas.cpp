@@ -1,4 +1,4 @@
-// Part of hios/graph/random/families.h: networks by formula, with no chance in them: a transformer
+// Part of hios/graph/random/families.h: networks by formula, without randomness: a transformer
 // encoder like BERT (Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional
 // Transformers for Language Understanding", section 3) and layers of LSTM cells, unrolled
 // (Hochreiter and Schmidhuber, "Long Short-Term Memory", Neural Computation 9(8), 1997). The
@@ -21,16 +21,16 @@ constexpr double kNumber = 4;  // bytes
 constexpr double kOneHeadOps = 3, kOtherOps = 10;
 constexpr std::size_t kCellOps = 5;
 
-/// An operator, and what it takes.
+/// An operator and its costs.
 struct Made {
   std::string name, block;
   double flops = 0;
-  double outputs = 0;     ///< numbers that it makes
-  double parameters = 0;  ///< numbers that it keeps
-  double streamed = 0;    ///< numbers that it reads beside inputs and parameters
+  double outputs = 0;     ///< numbers that it produces
+  double parameters = 0;  ///< numbers of its weights
+  double streamed = 0;    ///< numbers that it reads in addition to inputs and parameters
 };
 
-/// Operators in an order in which edges lead upwards.
+/// Operators in topological order.
 class Network {
  public:
   using Id = std::size_t;
@@ -50,25 +50,25 @@ class Network {
     return structure;
   }
 
-  void price(Parts& parts) const {
+  void set_costs(GraphDraft& draft) const {
     std::vector<double> moved;  // bytes
     for (std::size_t v = 0; v < made_.size(); ++v) {
       const Made& made = made_[v];
-      parts.operators[v].block = made.block;
-      parts.operators[v].memory_bytes = static_cast<Bytes>(kNumber * made.outputs);
-      parts.operators[v].parameter_bytes = static_cast<Bytes>(kNumber * made.parameters);
+      draft.operators[v].block = made.block;
+      draft.operators[v].memory_bytes = static_cast<Bytes>(kNumber * made.outputs);
+      draft.operators[v].parameter_bytes = static_cast<Bytes>(kNumber * made.parameters);
       moved.push_back(kNumber * (made.outputs + made.parameters + made.streamed));
     }
-    for (Edge& edge : parts.edges) {
-      edge.size_bytes = parts.operators[edge.from.index()].memory_bytes;
+    for (Edge& edge : draft.edges) {
+      edge.size_bytes = draft.operators[edge.from.index()].memory_bytes;
       edge.transfer_ms = static_cast<double>(edge.size_bytes) / kLinkBytesInMs;
       moved[edge.to.index()] += static_cast<double>(edge.size_bytes);
     }
     for (std::size_t v = 0; v < made_.size(); ++v) {
-      parts.operators[v].time_ms = std::max(made_[v].flops / kFlopsInMs, moved[v] / kBytesInMs);
-      parts.operators[v].utilization = 1;
+      draft.operators[v].time_ms = std::max(made_[v].flops / kFlopsInMs, moved[v] / kBytesInMs);
+      draft.operators[v].utilization = 1;
     }
-    parts.stage_cost = {};
+    draft.stage_cost = {};
   }
 
  private:
@@ -76,7 +76,7 @@ class Network {
   std::vector<std::pair<Id, Id>> edges_;
 };
 
-/// Encoder layers of s tokens, h numbers each: attention of a heads, and two dense layers with 4h
+/// Encoder layers for s tokens of h numbers: attention with a heads, and two dense layers with 4h
 /// numbers between them.
 class Encoder {
  public:
@@ -131,13 +131,13 @@ class Encoder {
   Network network_;
 };
 
-/// Cells of h numbers, one a layer and step. The weights of a layer count where its first cell has
-/// them; all its cells read them.
+/// Cells of h numbers, one a layer and step. A layer's weights count for its first cell; all its
+/// cells read them.
 Network unrolled(const RandomDag& parameters) {
   Network network;
   const auto h = static_cast<double>(parameters.hidden);
   const double weights = 4 * h * h;
-  std::vector<Network::Id> below;  // by step: what the layer below gives
+  std::vector<Network::Id> below;  // by step: outputs of the layer below
   for (std::size_t layer = 0; layer < parameters.layers; ++layer) {
     const std::string block = "layer" + std::to_string(layer);
     std::vector<Network::Id> outputs;
@@ -215,14 +215,14 @@ Structure draw_bert(const RandomDag& parameters, Random&) {
   return Encoder(parameters).network().structure();
 }
 
-void price_bert(const RandomDag& parameters, Parts& parts) {
-  Encoder(parameters).network().price(parts);
+void set_bert_costs(const RandomDag& parameters, GraphDraft& draft) {
+  Encoder(parameters).network().set_costs(draft);
 }
 
 Structure draw_lstm(const RandomDag& parameters, Random&) {
   return unrolled(parameters).structure();
 }
 
-void price_lstm(const RandomDag& parameters, Parts& parts) { unrolled(parameters).price(parts); }
+void set_lstm_costs(const RandomDag& parameters, GraphDraft& draft) { unrolled(parameters).set_costs(draft); }
 
 }  // namespace hios::families

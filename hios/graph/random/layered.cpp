@@ -1,14 +1,14 @@
 // Part of hios/graph/random/families.h: the networks of the HIOS paper (Kundu and Shu, "HIOS",
 // section V-A).
 //
-// Operators are spread over the layers, at least one each, the rest at random. The edges that must
-// be come first: each operator behind the first layer reads one of the layer before it, so that
-// its layer is its depth, and no operator of the first layer stays unread. The remaining edges are
-// drawn uniformly among all pairs that lead to a later layer and are not there yet.
+// Operators are spread over the layers, at least one each, the rest at random. Necessary edges come
+// first: each operator after the first layer reads one of the layer before it, so that its layer is
+// its depth, and each operator of the first layer has a consumer. The remaining edges are drawn
+// uniformly among all other pairs that lead to a later layer.
 //
-// Operators are numbered layer by layer, so the pairs that lead to operator v are as many as there
-// are operators in earlier layers; with running totals a drawn number becomes a pair by one binary
-// search. O(E log V) unless almost every possible edge is wanted.
+// Operators are numbered layer by layer, so operator v has a pair for each operator in earlier
+// layers. With running totals, one binary search turns a drawn number into a pair. O(E log V) unless
+// almost every possible edge is requested.
 // tests/hios/graph/random/random_dag_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <numeric>
@@ -20,8 +20,8 @@
 namespace hios::families {
 namespace {
 
-/// Operators numbered layer by layer, and the numbering of the pairs (u, v) with u in an earlier
-/// layer than v: by v, then by u.
+/// Numbers of the operators, layer by layer, and of the pairs (u, v) with u in an earlier layer than
+/// v: by v, then by u.
 class Layers {
  public:
   Layers(const RandomDag& parameters, Random& random) {
@@ -60,8 +60,8 @@ class Layers {
   std::uint64_t pairs_ = 0;
 };
 
-/// One input from the layer before for every operator behind the first layer. The second layer
-/// takes the first one's operators in turn, shuffled; those left over get a reader of their own.
+/// Gives each operator after the first layer one input from the layer before. The second layer takes
+/// the first one's operators in turn, shuffled; each of those left over gets a consumer.
 std::unordered_set<std::uint64_t> needed_edges(const Layers& layers, Random& random) {
   std::unordered_set<std::uint64_t> pairs;
   if (layers.count() == 1) return pairs;
@@ -82,17 +82,17 @@ std::unordered_set<std::uint64_t> needed_edges(const Layers& layers, Random& ran
     }
   }
   for (const std::size_t u : unread) {
-    const std::size_t behind = layers.operators() - layers.end(0);
-    pairs.insert(layers.pair(u, layers.end(0) + random.below(behind)));
+    const std::size_t later = layers.operators() - layers.end(0);
+    pairs.insert(layers.pair(u, layers.end(0) + random.below(later)));
   }
   return pairs;
 }
 
-/// All edges as pairs, sorted by reader. Throws where the number wanted cannot be.
+/// Draws all edges as pairs, sorted by consumer. Throws where the requested number is impossible.
 std::vector<std::uint64_t> draw_pairs(const RandomDag& parameters, const Layers& layers,
                                       Random& random) {
   std::unordered_set<std::uint64_t> pairs = needed_edges(layers, random);
-  // No more than the layers have room for, where nobody asked for a number.
+  // Without a requested number, at most as many as the layers have room for.
   const std::uint64_t edges = parameters.edges.value_or(
       std::min<std::uint64_t>(layered_edges_at_most(parameters), layers.pairs()));
   if (edges < pairs.size() || edges > layers.pairs()) {

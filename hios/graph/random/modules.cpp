@@ -1,13 +1,14 @@
-// Part of hios/graph/random/families.h: modules in a row, as Ghannane and Abdelfattah, "DiviML",
-// section V, have them: networks wired at random (Xie et al., "Exploring Randomly Wired Neural
-// Networks for Image Recognition", section 3), joined by some tensors.
+// Part of hios/graph/random/families.h: modules in a row, as in Ghannane and Abdelfattah, "DiviML",
+// section V: networks wired at random (Xie et al., "Exploring Randomly Wired Neural Networks for
+// Image Recognition", section 3), joined by some tensors.
 //
-// A module's operators have an order, and edges lead along it; its inputs are the first of them,
-// its outputs the last. What nothing leads to reads an input, and what leads nowhere is read by an
-// output: with strong ends the first input and the last output, whose paths so cover nearly all of
-// the module (the paper: all paths stem from at least one input, a specific endpoint's paths cover
-// all), with weak ends one that is drawn, so that paths are spread (the paper: sampled). With one
-// channel all that passes from module to module passes one operator and then another.
+// A module's operators have an order, and edges lead along it; its inputs are the first of them, its
+// outputs the last. An operator without predecessors reads an input, and one without successors is
+// read by an output. With strong ends these are the first input and the last output, whose paths
+// therefore cover nearly all of the module (the paper: all paths stem from at least one input, a
+// specific endpoint's paths cover all). With weak ends they are drawn, so that paths are spread (the
+// paper: sampled). With one channel, every path from module to module passes one output and one
+// input.
 // Test: tests/hios/graph/random/random_modules_test.cpp.
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ namespace {
 
 using Wiring = RandomModules::Wiring;
 
-constexpr std::size_t kMostNodes = 20'000;  // chance is asked about each two
+constexpr std::size_t kMostNodes = 20'000;  // a number is drawn for each pair
 constexpr double kMostPairs = 1e9;
 
 double pairs(const RandomModules& modules) {
@@ -56,8 +57,8 @@ Pairs erdos_renyi(const RandomModules& modules, Random& random) {
   return made;
 }
 
-/// Edges of one length after the other, each led to another operator with the chance p, unless the
-/// one at hand has all.
+/// Rewires the edges of a ring lattice, by increasing length, each to another operator with the
+/// probability p, unless its origin is joined to all.
 Pairs watts_strogatz(const RandomModules& modules, Random& random) {
   const std::size_t n = modules.nodes;
   Pairs made;
@@ -86,7 +87,7 @@ Pairs watts_strogatz(const RandomModules& modules, Random& random) {
   return made;
 }
 
-/// Ends of edges stand in `ends` as often as they have edges: a draw from it prefers the joined.
+/// `ends` holds each operator once for each of its edges: a draw prefers operators with many edges.
 Pairs barabasi_albert(const RandomModules& modules, Random& random) {
   Pairs made;
   std::vector<std::size_t> ends(modules.k);
@@ -103,7 +104,8 @@ Pairs barabasi_albert(const RandomModules& modules, Random& random) {
   return made;
 }
 
-/// Every path from an input, the first operators, to an output, the last.
+/// Joins operators without predecessors to an input (the first operators), and those without
+/// successors to an output (the last).
 void tie_ends(Pairs& edges, const RandomModules& modules, Random& random) {
   const std::size_t n = modules.nodes, c = modules.channels;
   const bool drawn = modules.ends == RandomModules::Ends::kWeak && c > 1;
@@ -158,7 +160,7 @@ void check_modules(const RandomDag& parameters) {
                          std::to_string(modules.nodes) +
                          " operators; give fewer, and with ws an even number");
   }
-  if (!(modules.p >= 0 && modules.p <= 1)) refuse("wiring", "a chance is 0 to 1");
+  if (!(modules.p >= 0 && modules.p <= 1)) refuse("wiring", "a probability is 0 to 1");
   const auto count = static_cast<double>(modules.count);
   if (pairs(modules) * count > kMostPairs ||
       count * wired_at_most(modules) > static_cast<double>(kMaxEdges)) {
@@ -194,11 +196,11 @@ Structure draw_modules(const RandomDag& parameters, Random& random) {
   return made;
 }
 
-void price_modules(const RandomDag& parameters, Parts& parts) {
+void set_modules_costs(const RandomDag& parameters, GraphDraft& draft) {
   Random random(parameters.seed, "random_dag modules");
   std::vector<double> transfer_ms;
-  for (std::size_t v = 0; v < parts.operators.size(); ++v) {
-    Operator& op = parts.operators[v];
+  for (std::size_t v = 0; v < draft.operators.size(); ++v) {
+    Operator& op = draft.operators[v];
     op.block = std::string("m").append(std::to_string(v / parameters.modules.nodes));
     op.has_time = false;
     op.time_ms = 0;
@@ -209,8 +211,8 @@ void price_modules(const RandomDag& parameters, Parts& parts) {
     op.time_by_device.emplace("cpu", fast_ms * lognormal(random, 7.1, 1));
     transfer_ms.push_back(random.uniform(0.08, 0.22));
   }
-  for (Edge& edge : parts.edges) edge.transfer_ms = transfer_ms[edge.from.index()];
-  parts.stage_cost = {};
+  for (Edge& edge : draft.edges) edge.transfer_ms = transfer_ms[edge.from.index()];
+  draft.stage_cost = {};
 }
 
 }  // namespace hios::families

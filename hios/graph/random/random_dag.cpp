@@ -1,9 +1,3 @@
-/// Random networks: who reads whom is a family's (hios/graph/random/), what it costs is drawn here,
-/// for all alike, and hios/graph/random/devices.cpp makes the devices unlike.
-///
-/// Structure and costs come from streams of their own: other costs (p) leave the structure as it
-/// is, and so does whatever is said of devices. Edges are sorted by reader, then by producer.
-/// tests/hios/graph/random/random_dag_test.cpp checks the costs and pins the numbers.
 #include "hios/graph/random/random_dag.h"
 
 #include <algorithm>
@@ -13,6 +7,12 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/random/families.h"
 
+// A family decides a network's structure (hios/graph/random/families.h). Costs are drawn here, alike
+// for all families, and hios/graph/random/devices.cpp makes the devices differ.
+//
+// Structure and costs come from separate streams of random numbers: neither other costs (p) nor
+// devices change the structure. Edges are sorted by consumer, then by producer.
+// tests/hios/graph/random/random_dag_test.cpp checks the costs and pins the numbers.
 namespace hios {
 namespace families {
 namespace {
@@ -22,12 +22,12 @@ constexpr double kMaxTimeMs = 4;
 constexpr double kMinUtilization = 0.6;
 constexpr double kMinTransferMs = 0.1;
 
-/// Networks of the paper's family were called so before there were others.
+/// Returns the beginning of a network's name; that of the paper's family is older than the others.
 std::string prefix(const Row& row) {
   return row.family == RandomDag::Family::kLayered ? "dag" : std::string(row.name);
 }
 
-std::vector<Operator> priced_operators(Structure& structure, Random& costs) {
+std::vector<Operator> draw_operators(Structure& structure, Random& costs) {
   std::vector<Operator> operators(structure.operators);
   for (std::size_t v = 0; v < operators.size(); ++v) {
     operators[v].name = structure.names.empty() ? std::string("v").append(std::to_string(v))
@@ -41,7 +41,7 @@ std::vector<Operator> priced_operators(Structure& structure, Random& costs) {
 
 }  // namespace
 
-Parts draw_parts(const RandomDag& parameters) {
+GraphDraft draw_graph(const RandomDag& parameters) {
   check(parameters);
   const Row& row = row_of(parameters.family);
   Random random(parameters.seed, "random_dag structure");
@@ -51,25 +51,25 @@ Parts draw_parts(const RandomDag& parameters) {
   });
 
   Random costs(parameters.seed, "random_dag costs");
-  Parts parts{.name = prefix(row) + "-" + std::to_string(structure.operators) + "-" +
+  GraphDraft draft{.name = prefix(row) + "-" + std::to_string(structure.operators) + "-" +
                       std::to_string(parameters.seed),
-              .operators = priced_operators(structure, costs),
+              .operators = draw_operators(structure, costs),
               .edges = {},
               .stage_cost = {StageCostRule::Kind::kOverlap, 0.5}};
-  parts.edges.reserve(structure.edges.size());
+  draft.edges.reserve(structure.edges.size());
   for (const auto& [u, v] : structure.edges) {
     const bool by_producer = parameters.transfer == RandomDag::Transfer::kProducer;
-    const double time_ms = parts.operators[by_producer ? u : v].time_ms;
+    const double time_ms = draft.operators[by_producer ? u : v].time_ms;
     const double transfer_ms = std::max(kMinTransferMs, parameters.p * time_ms);
-    parts.edges.push_back({OpId(u), OpId(v), 0, transfer_ms});
+    draft.edges.push_back({OpId(u), OpId(v), 0, transfer_ms});
   }
-  if (row.price != nullptr) row.price(parameters, parts);
-  return parts;
+  if (row.set_costs != nullptr) row.set_costs(parameters, draft);
+  return draft;
 }
 
-Graph assembled(Parts parts) {
-  return Graph(std::move(parts.name), std::move(parts.operators), std::move(parts.edges),
-               parts.stage_cost);
+Graph assembled(GraphDraft draft) {
+  return Graph(std::move(draft.name), std::move(draft.operators), std::move(draft.edges),
+               draft.stage_cost);
 }
 
 }  // namespace families
@@ -81,10 +81,10 @@ std::size_t RandomDag::edges_at_most() const {
 Graph random_dag(const RandomDag& parameters) {
   if (parameters.devices != RandomDevices()) {
     throw InputError(
-        "random network: what is said of devices needs devices, and here is only the network; "
-        "leave speeds, spread, memory, allowed and colocate out");
+        "random network: this is only the network, without devices; leave speeds, spread, memory, "
+        "allowed and colocate out");
   }
-  return families::assembled(families::draw_parts(parameters));
+  return families::assembled(families::draw_graph(parameters));
 }
 
 }  // namespace hios

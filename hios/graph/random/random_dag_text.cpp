@@ -1,5 +1,5 @@
-// Part of hios/graph/random/random_dag.h: networks in words, and what is refused. Every key has a
-// row in the table below; which families have it stands in the table of families.
+#include "hios/graph/random/random_dag_text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -9,6 +9,7 @@
 #include "hios/base/error.h"
 #include "hios/graph/random/families.h"
 
+// Every key has a row in kKeys below; families.h says which families have it.
 namespace hios {
 namespace families {
 namespace {
@@ -47,7 +48,7 @@ std::string enumerated(const std::vector<std::string_view>& words) {
   return text;
 }
 
-/// One of two words.
+/// Reads one of two words; true: the second.
 bool read_choice(std::string_view key, std::string_view text, std::string_view first,
                  std::string_view second) {
   if (text == first || text == second) return text == second;
@@ -65,7 +66,7 @@ RandomDag::Family read_family(std::string_view text) {
                    enumerated(names));
 }
 
-/// "1x4:0.25": of each item as many as it says, or one.
+/// Reads "1x4:0.25": each item as often as its number says, or once.
 std::vector<double> read_speeds(std::string_view text) {
   std::vector<double> speeds;
   for (const std::string_view item : parts_of(text, ':')) {
@@ -85,7 +86,7 @@ std::vector<double> read_speeds(std::string_view text) {
   return speeds;
 }
 
-/// "er0.2", "ws4-0.75", "ba5".
+/// Reads "er0.2", "ws4-0.75" or "ba5".
 void read_wiring(std::string_view key, std::string_view text, RandomModules& into) {
   const std::string_view kind = text.substr(0, 2);
   const std::string_view rest = text.substr(kind.size());
@@ -213,7 +214,7 @@ bool has(const Row& row, std::string_view key) {
   return std::find(row.keys.begin(), row.keys.end(), key) != row.keys.end();
 }
 
-/// Throws where another family has the key and this one has not.
+/// Throws where another family has the key and this one does not.
 void check_key(std::string_view key, const Row& row) {
   if (has(row, key)) return;
   for (const Row& other : table()) {
@@ -223,7 +224,7 @@ void check_key(std::string_view key, const Row& row) {
   }
 }
 
-/// Networks by formula have sizes of their own.
+/// Sets the default sizes of networks by formula.
 void set_defaults(const Row& row, const std::set<std::string_view>& given, RandomDag& into) {
   const bool lstm = row.family == RandomDag::Family::kLstm;
   if (!lstm && row.family != RandomDag::Family::kBert) return;
@@ -235,7 +236,7 @@ void set_defaults(const Row& row, const std::set<std::string_view>& given, Rando
 }  // namespace
 
 void check(const RandomDag& parameters) {
-  // Where other keys say how many there are, those are checked.
+  // Where other keys decide the number of operators, these are checked.
   const bool counted = row_of(parameters.family).count == nullptr;
   if (counted && (parameters.operators < 1 || parameters.operators > kMaxOperators)) {
     throw InputError(key_words("n") + "must be 1 to " + std::to_string(kMaxOperators));

@@ -3,13 +3,13 @@
 // Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference",
 // appendix C.2, cut them into blocks.
 //
-// A graph without directions, then operators in an order that is drawn, and every edge from the
-// earlier to the later. An operator has one tensor, of a size N(50, 10), which all its readers
-// read; it costs the sizes of what it reads and of its own, and a share r of all sizes together. Of
-// the paper's r ~ N(0, 0.1) we take the absolute value, so that no cost is below zero; the models'
-// parameters and the bandwidth, 1, are ours. A unit of size is a megabyte and takes a millisecond,
-// so that a link with 1 GB/s says the same. The graphs that REGAL leaves out because their peak of
-// memory is easy to find are among ours.
+// An undirected graph is drawn, then an order of the operators, and every edge leads from the earlier
+// to the later. An operator has one tensor, of a size N(50, 10), for all its consumers. It costs the
+// sizes of its inputs and its output, and a share r of all sizes together. We take the absolute value
+// of the paper's r ~ N(0, 0.1), so that no cost is below zero; the models' parameters and the
+// bandwidth, 1, are ours. A unit of size is a megabyte and takes a millisecond, which a link with
+// 1 GB/s takes, too. REGAL leaves out graphs whose peak of memory is easy to find; here they are
+// included.
 // Test: tests/hios/graph/random/random_regal_test.cpp.
 #include <cmath>
 #include <numeric>
@@ -22,13 +22,13 @@ namespace {
 
 using Base = RandomDag::Base;
 
-constexpr std::size_t kFewest = 6, kMost = 20'000;  // chance is asked about each two
-constexpr double kErdosRenyiChance = 0.05;
+constexpr std::size_t kFewest = 6, kMost = 20'000;  // a number is drawn for each pair
+constexpr double kErdosRenyiProbability = 0.05;
 constexpr RandomModules kBarabasiAlbert{.wiring = RandomModules::Wiring::kBarabasiAlbert, .k = 2};
 constexpr RandomModules kWattsStrogatz{
     .wiring = RandomModules::Wiring::kWattsStrogatz, .p = 0.3, .k = 4};
 constexpr std::size_t kBlocks = 4;
-constexpr double kChanceInside = 0.3, kChanceBetween = 0.01;
+constexpr double kInsideProbability = 0.3, kBetweenProbability = 0.01;
 constexpr double kMeanSize = 50, kSizeDeviation = 10, kShareDeviation = 0.1;
 constexpr double kBytesOfSize = 1e6;
 
@@ -37,8 +37,8 @@ Pairs stochastic_blocks(std::size_t n, Random& random) {
   const auto block = [n](std::size_t v) { return v * kBlocks / n; };
   for (std::size_t b = 1; b < n; ++b) {
     for (std::size_t a = 0; a < b; ++a) {
-      const double chance = block(a) == block(b) ? kChanceInside : kChanceBetween;
-      if (random.uniform() < chance) made.emplace(a, b);
+      const double p = block(a) == block(b) ? kInsideProbability : kBetweenProbability;
+      if (random.uniform() < p) made.emplace(a, b);
     }
   }
   return made;
@@ -50,7 +50,7 @@ Pairs based(const RandomDag& parameters, Random& random) {
     case Base::kBlocks:
       return stochastic_blocks(parameters.operators, random);
     case Base::kErdosRenyi:
-      one.p = kErdosRenyiChance;
+      one.p = kErdosRenyiProbability;
       break;
     case Base::kBarabasiAlbert:
       one = kBarabasiAlbert;
@@ -85,10 +85,10 @@ std::size_t regal_edges_at_most(const RandomDag& parameters) {
     case Base::kWattsStrogatz:
       return kWattsStrogatz.k * parameters.operators;
     case Base::kErdosRenyi:
-      mean = pairs * kErdosRenyiChance;
+      mean = pairs * kErdosRenyiProbability;
       break;
     case Base::kBlocks:
-      mean = inside * kChanceInside + pairs * kChanceBetween;
+      mean = inside * kInsideProbability + pairs * kBetweenProbability;
       break;
   }
   return static_cast<std::size_t>(std::min(pairs, std::ceil(mean + 10 * std::sqrt(mean) + 10)));
@@ -106,25 +106,25 @@ Structure draw_regal(const RandomDag& parameters, Random& random) {
   return made;
 }
 
-void price_regal(const RandomDag& parameters, Parts& parts) {
+void set_regal_costs(const RandomDag& parameters, GraphDraft& draft) {
   Random random(parameters.seed, "random_dag regal");
   double all_ms = 0;
-  for (Operator& op : parts.operators) {
+  for (Operator& op : draft.operators) {
     const double size = std::max(0.0, normal(random, kMeanSize, kSizeDeviation));
     op.memory_bytes = static_cast<Bytes>(std::llround(size * kBytesOfSize));
     op.time_ms = static_cast<double>(op.memory_bytes) / kBytesOfSize;
     op.utilization = 1;
     all_ms += op.time_ms;
   }
-  for (Edge& edge : parts.edges) {
-    edge.size_bytes = parts.operators[edge.from.index()].memory_bytes;
+  for (Edge& edge : draft.edges) {
+    edge.size_bytes = draft.operators[edge.from.index()].memory_bytes;
     edge.transfer_ms = static_cast<double>(edge.size_bytes) / kBytesOfSize;
-    parts.operators[edge.to.index()].time_ms += *edge.transfer_ms;
+    draft.operators[edge.to.index()].time_ms += *edge.transfer_ms;
   }
-  for (Operator& op : parts.operators) {
+  for (Operator& op : draft.operators) {
     op.time_ms += std::abs(normal(random, 0, kShareDeviation)) * all_ms;
   }
-  parts.stage_cost = {};
+  draft.stage_cost = {};
 }
 
 }  // namespace hios::families

@@ -7,23 +7,24 @@
 
 namespace hios::models {
 
-/// Windows as networks speak of them: `same` keeps the extent at stride 1 (odd kernels), `valid`
-/// has no padding.
+/// Convolutions with the usual paddings: `same` keeps the extent at stride 1 (odd kernels), `valid`
+/// has none.
 Conv same(std::int64_t out_channels, Extent kernel, std::int64_t stride = 1);
 Conv valid(std::int64_t out_channels, Extent kernel, std::int64_t stride = 1);
 
-/// One block of a network under construction: what is added belongs to it and is named
+/// A block of a network under construction: layers added through it belong to it and are named
 /// "BLOCK/name". Refers to the builder, which must outlive it; one block is open at a time.
 class Block {
  public:
   Block(ModelBuilder& model, std::string name);
 
-  /// conv + bias + relu, as after folding the batch norm.
+  /// Adds conv + bias + relu, as after folding the batch norm.
   TensorId conv_relu(const std::string& name, TensorId x, const Conv& conv);
   TensorId conv(const std::string& name, TensorId x, const Conv& conv);
-  /// relu + conv + bias: pre-activation.
+  /// Adds relu + conv + bias (pre-activation).
   TensorId relu_conv(const std::string& name, TensorId x, const Conv& conv);
-  /// relu + depthwise + pointwise + bias: a separable convolution. The stride is the depthwise's.
+  /// Adds relu + depthwise + pointwise + bias, a separable convolution. The stride is the
+  /// depthwise's.
   TensorId relu_sepconv(const std::string& name, TensorId x, std::int64_t out_channels,
                         std::int64_t kernel, std::int64_t stride = 1);
 

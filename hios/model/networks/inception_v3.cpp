@@ -89,7 +89,7 @@ TensorId reduction_d(ModelBuilder& model, const std::string& name, TensorId x) {
   return block.concat("concat", {three, seven, pooled});
 }
 
-/// 8x8: the 3x3 split into 1x3 and 3x1 side by side.
+/// 8x8: the 3x3 split into parallel 1x3 and 3x1.
 TensorId inception_e(ModelBuilder& model, const std::string& name, TensorId x) {
   Block block(model, name);
   const TensorId one = block.conv_relu("branch1x1", x, same(320, {1, 1}));

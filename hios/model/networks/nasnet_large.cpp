@@ -7,7 +7,7 @@
 ///
 /// The graph is that of the IOS study, whose operators the HIOS paper counts (374, with 576
 /// dependencies); tests/hios/model/networks/networks_test.cpp compares every one. It departs from
-/// the published cell in four places, which are kept so that results compare with the papers':
+/// the published cell in four points, which are kept so that results compare with the papers':
 ///  - a normal cell concatenates its five combinations; only the first of a run adds the older
 ///    state, and there the right branch of the first combination reads the newer state;
 ///  - the first stem cell adds combination 0, not 1, in its combination 3;
@@ -33,13 +33,13 @@ TensorId branch(Block& block, const std::string& name, TensorId x, std::int64_t 
   return branch(block, name, x, block.channels(x), channels, kernel, stride);
 }
 
-/// Half the channels twice, from every second pixel: brings an older state to half its extent.
+/// Brings an older state to half its extent: half the channels twice, from every second pixel.
 std::array<TensorId, 2> factorised_reduction(Block& block, TensorId x, std::int64_t half) {
   return {block.relu_conv("older_a", x, valid(half, {1, 1}, 2)),
           block.relu_conv("older_b", x, valid(half, {1, 1}, 2))};
 }
 
-/// What the cells of stride 2 differ in (see the top of the file).
+/// The differences between the cells of stride 2 (see the top of the file).
 struct ReductionCell {
   std::int64_t channels = 0;
   bool narrow_at_once = false;         ///< older branches reach `channels` in their first half
@@ -72,7 +72,7 @@ TensorId reduction_cell(Block& block, TensorId newer, TensorId older, const Redu
   return block.concat("concat", {out_1, comb_2, comb_3, comb_4});
 }
 
-/// A state brought to the channels of a cell.
+/// Brings a state to the channels of a cell.
 TensorId squeeze(Block& block, const std::string& name, TensorId x, std::int64_t channels) {
   return block.relu_conv(name, x, valid(channels, {1, 1}));
 }

@@ -9,7 +9,7 @@
 
 namespace hios::models {
 
-/// A built-in network: any batch and size.
+/// A built-in network, for any batch and size.
 struct Entry {
   std::string_view name;
   std::string_view description;
@@ -17,12 +17,12 @@ struct Entry {
   Model (*build)(std::int64_t batch, std::int64_t height, std::int64_t width);
 };
 
-/// All of them, in the order in which programs list them.
+/// Returns all networks, in the order in which programs list them.
 std::span<const Entry> all();
-/// nullptr where there is none of that name.
+/// Returns the network of that name; nullptr: there is none.
 const Entry* find(std::string_view name);
 
-/// Each throws InputError that names the layer where `height` x `width` is too small.
+/// The networks, one source each (inception_v3.cpp …). Each throws an InputError that names the layer where `height` x `width` is too small.
 Model inception_v3(std::int64_t batch, std::int64_t height, std::int64_t width);
 Model nasnet_large(std::int64_t batch, std::int64_t height, std::int64_t width);
 Model squeezenet(std::int64_t batch, std::int64_t height, std::int64_t width);

@@ -2,8 +2,8 @@
 
 /// RandWire, the large variant (Xie et al., 2019): a stem convolution and four stages, each a
 /// random Watts-Strogatz graph turned into a DAG. A node sums what it reads and applies relu,
-/// depthwise 3x3 and pointwise convolution; a node that reads no other reads the stage's input, at
-/// stride 2; the stage's output is the sum of the nodes that no other reads. (The paper weights its
+/// depthwise 3x3 and pointwise convolution; a node without predecessors reads the stage's input, at
+/// stride 2; the stage's output is the sum of the nodes without successors. (The paper weights its
 /// sums; the weights are left out, as in the IOS study, whose random graphs these are.) 120
 /// operators, 260 dependencies; tests/hios/model/networks/networks_test.cpp compares each with the
 /// reference graph.
@@ -15,7 +15,7 @@
 namespace hios::models {
 namespace {
 
-/// A stage's random graph: which nodes each node reads, and which nodes end it.
+/// A stage's random graph: the predecessors of each node, and the nodes without successors.
 struct Wiring {
   std::int64_t channels;
   std::vector<std::vector<std::size_t>> reads;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hios/model/infer_shape.h"
 #include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "hios/base/error.h"
+#include "hios/base/json/json_view.h"
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {

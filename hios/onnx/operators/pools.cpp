@@ -1,4 +1,5 @@
 // Part of hios/onnx/operators/families.h: pools over windows and over whole images.
+#include "hios/model/infer_shape.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hios/base/error.h"
+#include "hios/model/infer_shape.h"
 #include "hios/onnx/consumers.h"
 #include "hios/onnx/passes/passes.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/files/file_io.h"
 #include "hios/model/model.h"
 
 /// ONNX files as Models with their own weights.

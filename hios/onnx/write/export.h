@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/files/file_io.h"
 #include "hios/model/model.h"
 
 /// Models written as ONNX files.

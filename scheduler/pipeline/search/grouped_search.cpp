@@ -89,7 +89,7 @@ class GroupedSearch {
     };
     try {
       const Schedule paths = map_longest_paths(graph_, costs_, {}, deadline).schedule;
-      if (ring_of_blocks(graph_, paths).empty()) {
+      if (cycle_of_blocks(graph_, paths).empty()) {
         take_valid(parallelize(graph_, costs_, paths, kWindow, deadline).schedule);
         take_valid(with_groups(paths, costs_, deadline));
       }

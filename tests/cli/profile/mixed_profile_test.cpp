@@ -10,6 +10,7 @@
 #include "engine/job/profile_job.h"
 #include "engine/job/run_job.h"
 #include "hios/evaluate/validate.h"
+#include "hios/profile/profile_json.h"
 #include "scheduler/registry.h"
 #include "support/fakes/fake_job.h"
 #include "support/networks/random_network.h"

@@ -7,6 +7,7 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
 #include "hios/schedule/schedule.h"
+#include "hios/schedule/schedule_json.h"
 #include "support/networks/random_network.h"
 #include "support/programs/programs.h"
 #include "support/sanitized.h"

@@ -152,14 +152,14 @@ TEST_F(Throughput, PlansAndRunsByWhatAProfileMeasuredForIt) {
   };
   const auto unknown = plan({});
   ASSERT_EQ(unknown.exit_status, 0) << unknown.err;
-  EXPECT_NE(unknown.err.find("(nobody measured it)"), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("(not measured)"), std::string::npos) << unknown.err;
   EXPECT_FALSE(read(file("s.json"))["devices"][0].contains("io_charge"));
 
   const auto grown = profile({"--objective", "throughput", "--update"});
   ASSERT_EQ(grown.exit_status, 0) << grown.out << grown.err;
   EXPECT_NE(grown.out.find("of their time between waiting ranks (measured)"), std::string::npos)
       << grown.out;
-  EXPECT_NE(grown.out.find("ms in parts of it"), std::string::npos) << grown.out;
+  EXPECT_NE(grown.out.find("ms in blocks of it"), std::string::npos) << grown.out;
   const Json measured = read(file("p.json"));
   expect_meets_schema(measured);
   const Json& known = measured["configurations"][0];

@@ -11,6 +11,7 @@
 #include "hios/base/json/json_io.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
+#include "hios/profile/profile_json.h"
 #include "scheduler/algorithms/baselines/sequential.h"
 #include "support/networks/made_up_profile.h"
 #include "support/programs/temporary_folder.h"

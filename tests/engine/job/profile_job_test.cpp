@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "hios/evaluate/cost_model.h"
+#include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "support/expect_error.h"
 #include "support/fakes/fake_job.h"

@@ -13,6 +13,7 @@
 #include "hios/base/error.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/cost_model.h"
+#include "hios/profile/profile_json.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/fake_disturbance.h"
 #include "support/fakes/thread_transport.h"

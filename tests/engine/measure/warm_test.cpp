@@ -11,6 +11,7 @@
 #include "engine/measure/profiler.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/profile/profile_gaps.h"
+#include "hios/profile/profile_json.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"

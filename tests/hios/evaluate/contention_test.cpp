@@ -225,7 +225,7 @@ TEST(Contention, AListNamesAllTransfersOnce) {
                 {"s.json: $.transfers: ", "the transfer of v2 to gpu1 is not listed"});
     schedule.transfers = {{v1, d1}, {v2, d1}, {v1, d1}};
     expect_line(schedule, contention, Rule::kTransferTwice,
-                {"$.transfers[2]: ", "v1 to gpu1 is listed already, in place 0"});
+                {"$.transfers[2]: ", "v1 to gpu1 is listed already, at index 0"});
     schedule.transfers = {{v1, d1}, {v3, d0}, {v2, d1}};
     expect_line(schedule, contention, Rule::kTransferUnneeded,
                 {"$.transfers[1]: ", "no operator there reads v3"});

@@ -130,7 +130,7 @@ TEST(CostModelFromGraph, WithoutAWayThereIsNoTime) {
   EXPECT_EQ(CostModel::from_graph(graph, line).transfer_ms(e0, d2, d0), 2 + 1);
   const Platform cut(three, {{d0, d1, Link{1, 1}}}, {}, widest);
   expect_error([&] { CostModel::from_graph(graph, cut); },
-               {"no route from x to z", "a -> b", "no way over the platform's links leads there"});
+               {"no route from x to z", "a -> b", "no path of the platform's links leads there"});
 }
 
 TEST(CostModelFromGraph, TransfersMatterOnlyBetweenDevices) {

@@ -81,7 +81,7 @@ TEST_F(Chain, TheFewestPlacesThatThePeriodNeeds) {
   const Platform platform = charged(2, {0, 0});
   const InFlight found =
       least_in_flight(graph_, schedule_, CostModel::from_graph(graph_, platform));
-  EXPECT_EQ(found.places, 3u);
+  EXPECT_EQ(found.in_flight, 3u);
   EXPECT_NEAR(found.run.period_ms, 3, kRounding);
 }
 
@@ -127,12 +127,12 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
       EXPECT_NEAR(simulate_many(graph, schedule, costs, 1, 1).latency_ms,
                   simulate(graph, schedule, costs).latency_ms, kRounding);
     }
-    if (!ring_of_blocks(graph, schedule).empty()) continue;
+    if (!cycle_of_blocks(graph, schedule).empty()) continue;
     ++without_ring;
     EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, longest_ms, kRounding);
     const InFlight found = least_in_flight(graph, schedule, costs);
     EXPECT_LE(found.run.period_ms, 1.02 * longest_ms);
-    for (std::size_t places = 1; places < found.places; ++places) {
+    for (std::size_t places = 1; places < found.in_flight; ++places) {
       const std::size_t inferences = 4 * (places + devices) + 32;
       EXPECT_GT(simulate_many(graph, schedule, costs, inferences, places).period_ms,
                 1.005 * longest_ms)
@@ -148,11 +148,11 @@ TEST(Blocks, ThatFormACycleAreNamed) {
   const Schedule schedule{
       {one_operator_stages({OpId(0), OpId(2)}), one_operator_stages({OpId(1)})}};
   const Platform platform = test::devices(2, 1);
-  EXPECT_EQ(ring_of_blocks(graph, schedule).size(), 2u);
+  EXPECT_EQ(cycle_of_blocks(graph, schedule).size(), 2u);
   EXPECT_TRUE(validate(graph, platform, schedule).empty());
   const auto findings = validate(graph, platform, schedule, Objective::kThroughput);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings.front().rule, Rule::kRing);
+  EXPECT_EQ(findings.front().rule, Rule::kBlockCycle);
   EXPECT_EQ(findings.front().text,
             "blocks form a cycle: gpu1 reads from gpu0, which reads from gpu1; a schedule for "
             "throughput has none");

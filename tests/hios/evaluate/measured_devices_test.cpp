@@ -74,7 +74,7 @@ TEST_F(Row, WhatAPlatformSaysStays) {
   std::vector<Device> devices(two_.devices().begin(), two_.devices().end());
   devices[0].io_charge = {1, 1};
   devices[0].fast_memory = {1 << 20, 7};
-  const std::vector<SaidOfDevice> said = {{true, true}, {false, false}};
+  const std::vector<SetByPlatform> said = {{true, true}, {false, false}};
   const Platform platform = with_measured(graph_, Platform(devices), profile_, said);
   EXPECT_EQ(platform.device(DeviceId(0)), devices[0]);
   EXPECT_EQ(platform.device(DeviceId(1)).io_charge, (IoCharge{0.25, 0.75}));
@@ -88,7 +88,7 @@ TEST_F(Row, WithoutMeasurementsNothingChanges) {
   EXPECT_EQ(platform.device(DeviceId(0)), two_.device(DeviceId(0)));
   EXPECT_NEAR(period({{stages(0, 4), {}}}, platform).ms(), 4 * 3.5, 1e-9)
       << "as the profile has it";
-  EXPECT_NE(measured_devices_text(graph_, platform, profile_).find("nobody measured it"),
+  EXPECT_NE(measured_devices_text(graph_, platform, profile_).find("not measured"),
             std::string::npos);
 }
 
@@ -106,7 +106,7 @@ TEST_F(Row, SaysWhatWasMeasured) {
                       "time between waiting ranks (measured)"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("operators take 12.000 ms in the whole network and 4.000 ms in parts of it"),
+  EXPECT_NE(text.find("operators take 12.000 ms in the whole network and 4.000 ms in blocks of it"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("beyond 11.0 MiB"), std::string::npos) << text;

@@ -87,7 +87,7 @@ int end(const std::string& how) {
     return 0;
   }
   if (how == "segv-after-term") {
-    flight::note_ending(flight::Ending::kSignal, flight::kTold);
+    flight::note_ending(flight::Ending::kSignal, flight::kAskedToEnd);
     raise(SIGSEGV);
   }
   if (how == "user") {

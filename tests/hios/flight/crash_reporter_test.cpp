@@ -146,7 +146,7 @@ TEST_F(CrashReporters, WriteTheEndAlsoAfterAWish) {
 TEST_F(CrashReporters, SayWhereTheFileCouldNotBeWritten) {
   const auto done = test::run_process({HIOS_CRASH_PROBE, "kill", "/proc/none"});
   EXPECT_EQ(test::lines_with(done.err, "last: stage 4: conv_7").size(), 1u) << done.err;
-  EXPECT_EQ(test::lines_with(done.err, "could not be kept").size(), 1u) << done.err;
+  EXPECT_EQ(test::lines_with(done.err, "could not be written").size(), 1u) << done.err;
 }
 
 }  // namespace

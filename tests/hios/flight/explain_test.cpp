@@ -62,12 +62,12 @@ TEST(Explain, FindsACircle) {
 TEST(Explain, NamesTheRankWithoutARecord) {
   const std::string text = explain({rank(0, {waits_for(1, "a")}), rank(2, {in_barrier()})});
   EXPECT_TRUE(says(text, "rank 1: no record")) << text;
-  EXPECT_TRUE(says(text, "look first at rank 1, of which there is no record")) << text;
+  EXPECT_TRUE(says(text, "look first at rank 1, which left no record")) << text;
 }
 
 TEST(Explain, AFailureIsLookedAtFirst) {
   Flight told = rank(0, {waits_for(1, "a")}, Ending::kSignal);
-  told.reason = kTold;
+  told.reason = kAskedToEnd;
   Flight killed = rank(1, {computes("a")}, Ending::kKilled);
   const std::string text = explain({told, killed, rank(2, {in_barrier()}, Ending::kRunning)});
   EXPECT_TRUE(says(text, "look first at rank 1, which failed")) << text;
@@ -77,7 +77,7 @@ TEST(Explain, WhatCameAfterTheEndIsNoCause) {
   Flight stopped = rank(
       1, {in_barrier(), {EventKind::kCollectiveEnd, 100, 0, "", "", {}, {}, 0}, waits_for(0, "x")},
       Ending::kSignal);
-  stopped.reason = kTold;
+  stopped.reason = kAskedToEnd;
   stopped.events.back().age_ms = 90;
   stopped.written_s = 1001;  // went on after rank 0 had ended
   const std::string text = explain({rank(0, {waits_for(1, "a")}), stopped});

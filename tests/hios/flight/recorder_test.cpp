@@ -112,14 +112,14 @@ TEST(PeerRecord, ReadsAnotherProcessStoppedAndDead) {
   ASSERT_EQ(::read(ready[0], &descriptor, sizeof descriptor), ssize_t{sizeof descriptor});
   const auto record = PeerRecord::open(other, descriptor);
   ASSERT_TRUE(record);
-  EXPECT_EQ(record->trouble(), "");
+  EXPECT_EQ(record->failure(), "");
   EXPECT_EQ(record->read().phase, "busy");
   kill(other, SIGSTOP);
   waitpid(other, nullptr, WUNTRACED);
-  EXPECT_EQ(record->trouble(), "is stopped");
+  EXPECT_EQ(record->failure(), "is stopped");
   kill(other, SIGKILL);
   waitpid(other, nullptr, 0);
-  EXPECT_EQ(record->trouble(), "has died");
+  EXPECT_EQ(record->failure(), "has died");
   EXPECT_EQ(record->read().phase, "busy");
   EXPECT_EQ(PeerRecord::open(other, descriptor), nullptr);
   close(ready[0]);

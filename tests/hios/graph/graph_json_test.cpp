@@ -1,4 +1,6 @@
 #include "hios/graph/graph_json.h"
+#include "hios/base/json/json_parse.h"
+#include "hios/base/json/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -116,7 +118,7 @@ TEST(GraphIo, PlacesEveryMessage) {
 
   expect_message(message(""), "g.json: $.operators: needs at least one operator");
   expect_message(message(kTwo + "," + kTwo),
-                 "g.json: $.operators[2]: an operator before it is named 'v0' too");
+                 "g.json: $.operators[2]: an earlier operator is named 'v0' too");
   expect_message(message(R"({"name": "", "time_ms": 1})"), "$.operators[0].name");
   for (const char* bad : {"-1", "-1e-9", "1e10", "\"1\"", "null", "true", "[]"}) {
     SCOPED_TRACE(bad);

@@ -1,4 +1,5 @@
 #include "hios/model/channel_slice.h"
+#include "hios/model/infer_shape.h"
 
 #include <gtest/gtest.h>
 

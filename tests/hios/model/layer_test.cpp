@@ -1,4 +1,5 @@
 #include "hios/model/layer.h"
+#include "hios/model/infer_shape.h"
 
 #include <vector>
 

@@ -6,6 +6,7 @@
 
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/model/layer_fields.h"
+#include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 #include "support/message.h"
 #include "support/schema.h"

@@ -1,7 +1,10 @@
 #include "hios/platform/platform.h"
+#include "hios/base/json/json_parse.h"
+#include "hios/base/json/json_text.h"
 
 #include <gtest/gtest.h>
 
+#include "hios/platform/platform_json.h"
 #include "support/message.h"
 
 namespace hios {
@@ -236,9 +239,9 @@ TEST(PlatformIo, KeepsChargesAndFastMemory) {
   expect_message(message(R"(, "io_charge": {"both": 1})"),
                  "$.devices[1].io_charge: unknown key \"both\"");
   expect_message(message(R"(, "fast_memory_bytes": 1)"),
-                 "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s beside it");
+                 "$.devices[1].fast_memory_bytes: needs overflow_gb_per_s, too");
   expect_message(message(R"(, "overflow_gb_per_s": 1)"),
-                 "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes beside it");
+                 "$.devices[1].overflow_gb_per_s: needs fast_memory_bytes, too");
   expect_message(message(R"(, "fast_memory_bytes": 1, "overflow_gb_per_s": 0)"),
                  "$.devices[1].overflow_gb_per_s: must be a number from");
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "support/expect_error.h"
 
@@ -21,7 +22,7 @@ Configuration of_threads(int threads) {
 
 class Growth : public testing::Test {
  protected:
-  void bring() { bring_in(before_, mine_, now_); }
+  void bring() { merge_changes(before_, mine_, now_); }
   /// Of the file, of this program, of what the file is in the end.
   Configuration& before() { return before_.configurations.front(); }
   Configuration& mine() { return mine_.configurations.front(); }

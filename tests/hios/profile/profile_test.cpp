@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/profile/profile_json.h"
 #include "support/expect_error.h"
 #include "support/schema.h"
 
@@ -217,7 +218,7 @@ TEST(IdentifiedBy, GivesDevicesWhatTheProfileWasMeasuredOn) {
 TEST(IdentifiedBy, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
   const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
   test::expect_error<InputError>([&] { identified({""}, profile, 0); },
-                                 {"measured on " + kH200, kA100, "nobody says which gpu0 is"});
+                                 {"measured on " + kH200, kA100, "the platform does not say which gpu0 is"});
   test::expect_need([&] { identified({""}, profile, 0); }, need::DeviceIdentity{"gpu0"});
   EXPECT_EQ(identified({kA100}, profile, 0), kA100);
 }

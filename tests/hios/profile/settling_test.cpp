@@ -1,4 +1,7 @@
 #include "hios/profile/settling.h"
+#include "hios/base/json/json_parse.h"
+#include "hios/base/json/json_text.h"
+#include "hios/profile/profile_json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 #include "hios/report/trace.h"
+#include "hios/base/json/json_parse.h"
+#include "hios/base/json/json_text.h"
 
 #include <map>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/error.h"
+#include "hios/schedule/schedule_json.h"
 #include "support/expect_error.h"
 #include "support/schema.h"
 
@@ -116,7 +117,7 @@ TEST_F(ScheduleJson, SaysThePeriodWhereManyAreInFlight) {
   EXPECT_EQ(read(written).objective, Objective::kThroughput);
   Json wrong = written;
   wrong["objective"] = "latency";
-  expect_error([&] { read(wrong); }, {"$.predicted: has a period_ms, and the objective is no"});
+  expect_error([&] { read(wrong); }, {"$.predicted: has a period_ms, and the objective is not"});
 }
 
 TEST_F(ScheduleJson, TakesTheLeastThatAnAuthorMayWrite) {
@@ -137,7 +138,7 @@ TEST_F(ScheduleJson, TellsAnotherGraphFromThisOne) {
   other["graph"]["digest"] = std::string(32, '0');
   expect_error([&] { read(other); },
                {"s.json: $.graph.digest: the schedule is for graph \"diamond\" (batch 1, 299x200)",
-                std::string(32, '0'), graph_.digest(), "schedule anew"});
+                std::string(32, '0'), graph_.digest(), "schedule it again"});
 }
 
 TEST_F(ScheduleJson, RefusesWhatCannotBe) {

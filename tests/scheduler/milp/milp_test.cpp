@@ -1,4 +1,5 @@
 #include "scheduler/milp/milp.h"
+#include "hios/graph/random/random_dag_text.h"
 
 #include <cmath>
 #include <limits>

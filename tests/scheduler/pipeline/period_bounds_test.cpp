@@ -128,7 +128,7 @@ TEST(PeriodBounds, StayBelowStagesOfSeveralGroups) {
     const Bounds bounds = all_bounds_of(made, costs, {});
     for (int i = 0; i < 200; ++i) {
       const Schedule schedule = test::random_schedule(made.graph, made.platform, random);
-      if (!ring_of_blocks(made.graph, schedule).empty()) continue;
+      if (!cycle_of_blocks(made.graph, schedule).empty()) continue;
       ++compared;
       expect_in_order(bounds, period_of(made.graph, schedule, costs).ms());
     }

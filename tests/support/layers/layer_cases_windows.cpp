@@ -1,5 +1,6 @@
 // Part of tests/support/layers/layer_operations.h: windows that slide over an image, dilated,
 // padded unevenly, or backwards.
+#include "hios/model/infer_shape.h"
 #include "support/layers/layer_case_lists.h"
 
 namespace hios::test {

@@ -1,4 +1,5 @@
 #include "support/networks/mutated_runs.h"
+#include "hios/schedule/schedule_json.h"
 
 #include <gtest/gtest.h>
 

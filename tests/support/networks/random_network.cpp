@@ -1,4 +1,5 @@
 #include "support/networks/random_network.h"
+#include "hios/schedule/schedule_json.h"
 
 #include <algorithm>
 #include <string>

@@ -8,6 +8,7 @@
 
 #include "engine/host/clock.h"
 #include "engine/measure/profiler.h"
+#include "hios/profile/profile_json.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/fake_disturbance.h"
 #include "support/fakes/thread_transport.h"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hios/base/files/file_lock.h"
+#include "hios/base/json/json_io.h"
 #include "support/expect_error.h"
 #include "support/programs/temporary_folder.h"
 

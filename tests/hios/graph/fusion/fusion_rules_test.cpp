@@ -1,4 +1,5 @@
 #include "hios/graph/fusion/fusion_rules.h"
+#include "hios/base/json/json_parse.h"
 
 #include <gtest/gtest.h>
 
@@ -165,7 +166,7 @@ TEST(FusionRules, MistakesAreNamedByPlace) {
   expect_refused(R"([["Conv", "MaxPol"]])",
                  "$.rules[0][1]: no layer is of type \"MaxPol\"; the nearest is \"MaxPool\"");
   expect_refused(R"([["Conv", 3]])", "$.rules[0][1]: must be a string, not 3");
-  expect_refused(R"([["Relu", "Relu"]])", "$.rules[0][1]: Relu directly behind Relu does nothing");
+  expect_refused(R"([["Relu", "Relu"]])", "$.rules[0][1]: Relu directly after Relu does nothing");
   expect_refused(R"([["Conv", "Relu"], ["Relu", "Conv"], ["Conv", "Relu"]])",
                  "$.rules[2]: is the same rule as $.rules[0]");
   expect_refused(many_times(R"(["Conv", "Relu"])", 257), "$.rules: has 257 rules; at most 256");

@@ -9,6 +9,7 @@
 #include "hios/base/error.h"
 #include "hios/graph/network.h"
 #include "hios/model/channel_slice.h"
+#include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 
 namespace hios {

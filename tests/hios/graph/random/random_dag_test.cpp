@@ -9,6 +9,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
 namespace hios {

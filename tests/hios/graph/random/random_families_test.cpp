@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/digest.h"
+#include "hios/base/json/json_text.h"
 #include "hios/base/numbers/random.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
 // What networks of the other families are: random_dag_test.cpp has those of the paper.

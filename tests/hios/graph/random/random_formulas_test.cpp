@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
 // Networks by formula: how many operators and edges, work, weights, and what depends on what.

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/digest.h"
+#include "hios/base/json/json_text.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
 // Modules in a row: wiring, ends, and costs of their own.

@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/digest.h"
+#include "hios/base/json/json_text.h"
 #include "hios/base/numbers/random.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
+#include "hios/platform/platform_json.h"
 #include "support/message.h"
 
 namespace hios {
@@ -261,7 +264,7 @@ TEST(RandomProblem, RefusesBadParameters) {
   expect_message(message_of([] { problem("allowed=0.5", 1); }),
                  "allowed: one device has no part that is not all");
   expect_message(message_of([] { random_dag(parse_random_dag("memory=2")); }),
-                 "random network: what is said of devices needs devices");
+                 "random network: this is only the network, without devices");
   RandomDag wrong{.devices = {.speeds = {1, 0}}};
   const Platform two = Platform::homogeneous(2, "gpu", 0, 1);
   expect_message(message_of([&] { random_problem(wrong, two); }), "speeds: is out of its range");

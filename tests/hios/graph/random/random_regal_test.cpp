@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/base/json/json_text.h"
 #include "hios/base/numbers/random.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
+#include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
 // Graphs like those of REGAL: structure by base, tensors, costs.

@@ -121,7 +121,7 @@ TEST(Chains, GiveBlocksThatCostTheBound) {
     const auto& [order, slicing] = *result.blocks;
     const Schedule schedule = schedule_of(problem, order, slicing);
     EXPECT_NEAR(period_of(made.graph, schedule, costs).ms(), result.bound_ms, 1e-9);
-    EXPECT_TRUE(ring_of_blocks(made.graph, schedule).empty());
+    EXPECT_TRUE(cycle_of_blocks(made.graph, schedule).empty());
     // Nothing is below it.
     const ChainResult below = cheapest_chain(least, *sets, 0, result.bound_ms);
     EXPECT_TRUE(below.finished);

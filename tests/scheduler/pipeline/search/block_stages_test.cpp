@@ -1,4 +1,5 @@
 #include "scheduler/pipeline/search/block_stages.h"
+#include "hios/graph/random/random_dag_text.h"
 
 #include <gtest/gtest.h>
 
@@ -90,7 +91,7 @@ double grouped_optimum_ms(const Graph& graph, const CostModel& costs) {
     }
     Schedule schedule;
     for (const auto& block : blocks) schedule.devices.push_back(one_operator_stages(block));
-    if (!ring_of_blocks(graph, schedule).empty()) continue;
+    if (!cycle_of_blocks(graph, schedule).empty()) continue;
     best = std::min(best, period_of(graph, with_groups(schedule, costs, {}), costs).ms());
   }
   return best;

@@ -59,7 +59,7 @@ void each_order(const PipelineProblem& problem, std::vector<Vertex>& order,
 void expect_sound(const PipelineCase& made, const CostModel& costs, const Schedule& schedule,
                   double period_ms) {
   EXPECT_TRUE(validate(made.graph, made.platform, schedule).empty());
-  EXPECT_TRUE(ring_of_blocks(made.graph, schedule).empty());
+  EXPECT_TRUE(cycle_of_blocks(made.graph, schedule).empty());
   const Period period = period_of(made.graph, schedule, costs);
   EXPECT_NEAR(period.ms(), period_ms, kRounding);
   for (std::size_t d = 0; d < made.platform.size(); ++d) {

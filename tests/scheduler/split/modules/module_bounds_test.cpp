@@ -1,4 +1,5 @@
 #include "scheduler/split/modules/module_bounds.h"
+#include "hios/graph/random/random_dag_text.h"
 
 #include <gtest/gtest.h>
 

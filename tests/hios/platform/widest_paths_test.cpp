@@ -1,4 +1,4 @@
-#include "hios/platform/widest_ways.h"
+#include "hios/platform/widest_paths.h"
 
 #include <algorithm>
 #include <map>
@@ -28,44 +28,44 @@ Platform platform(std::size_t count, std::vector<std::tuple<DeviceId, DeviceId, 
 const DeviceId a(0), b(1), c(2), d(3);
 
 // 100 MB over 10 MB/s and 5 MB/s takes 20 s (MOIRAI, section III-C).
-TEST(WidestWays, AsWideAsTheNarrowestLink) {
+TEST(WidestPaths, AsWideAsTheNarrowestLink) {
   const Platform line = platform(3, {{a, b, {1, 0.010}}, {b, c, {2, 0.005}}});
-  const auto way = line.link(a, c);
-  ASSERT_TRUE(way);
-  EXPECT_EQ(*way, (Link{3, 0.005}));
-  EXPECT_DOUBLE_EQ(way->transfer_ms(100'000'000), 20'003);
-  EXPECT_EQ(line.link(c, a), way) << "links serve both ways";
+  const auto path = line.link(a, c);
+  ASSERT_TRUE(path);
+  EXPECT_EQ(*path, (Link{3, 0.005}));
+  EXPECT_DOUBLE_EQ(path->transfer_ms(100'000'000), 20'003);
+  EXPECT_EQ(line.link(c, a), path) << "links serve both directions";
 }
 
-TEST(WidestWays, TakesTheWidestAlsoWhereAPairHasALink) {
-  const Platform ring = platform(3, {{a, b, {5, 8}}, {b, c, {5, 6}}, {a, c, {0, 1}}});
-  EXPECT_EQ(ring.link(a, c), (Link{10, 6}));
-  EXPECT_EQ(ring.link(a, b), (Link{5, 8}));
+TEST(WidestPaths, TakesTheWidestAlsoWhereAPairHasALink) {
+  const Platform cycle = platform(3, {{a, b, {5, 8}}, {b, c, {5, 6}}, {a, c, {0, 1}}});
+  EXPECT_EQ(cycle.link(a, c), (Link{10, 6}));
+  EXPECT_EQ(cycle.link(a, b), (Link{5, 8}));
 }
 
-TEST(WidestWays, OfEquallyWideOnesTheLeastLatency) {
-  // The way to the narrow last link need not be widest itself.
+TEST(WidestPaths, OfEquallyWideOnesTheLeastLatency) {
+  // The path to the narrow last link need not be widest itself.
   const Platform two =
       platform(4, {{a, b, {9, 10}}, {b, c, {9, 10}}, {a, c, {1, 4}}, {c, d, {1, 4}}});
   EXPECT_EQ(two.link(a, c), (Link{18, 10}));
   EXPECT_EQ(two.link(a, d), (Link{2, 4}));
 }
 
-TEST(WidestWays, TheDefaultLinkServesPairsWithoutAWay) {
+TEST(WidestPaths, TheDefaultLinkServesPairsWithoutAPath) {
   const Platform split = platform(4, {{a, b, {1, 2}}, {c, d, {1, 2}}}, Link{7, 1});
   EXPECT_EQ(split.link(a, b), (Link{1, 2}));
   EXPECT_EQ(split.link(a, c), (Link{7, 1}));
   EXPECT_EQ(platform(3, {{a, b, {1, 2}}}).link(a, c), std::nullopt);
 }
 
-TEST(WidestWays, RefusesMoreDevicesThanItCanServe) {
+TEST(WidestPaths, RefusesMoreDevicesThanItCanServe) {
   test::expect_error([] { platform(257, {}); }, {"up to 256 devices, not 257"});
 }
 
-/// The best of all ways without a device twice, one by one.
-class AllWays {
+/// The best of all paths that visit no device twice, enumerated.
+class AllPaths {
  public:
-  AllWays(std::size_t devices, const std::vector<DirectedLink>& links)
+  AllPaths(std::size_t devices, const std::vector<DirectedLink>& links)
       : links_(links), seen_(devices, false) {}
 
   std::optional<Link> best(DeviceId from, DeviceId to) {
@@ -98,7 +98,7 @@ class AllWays {
   std::optional<Link> best_;
 };
 
-TEST(WidestWays, AreTheBestOfAllWays) {
+TEST(WidestPaths, AreTheBestOfAllPaths) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "ways");
@@ -113,17 +113,17 @@ TEST(WidestWays, AreTheBestOfAllWays) {
              {static_cast<double>(random.below(4)), static_cast<double>(1 + random.below(3))}});
       }
     }
-    std::map<std::pair<DeviceId, DeviceId>, Link> ways;
-    for (const DirectedLink& way : widest_ways(count, links)) {
-      ways.emplace(std::pair(way.from, way.to), way.link);
+    std::map<std::pair<DeviceId, DeviceId>, Link> paths;
+    for (const DirectedLink& path : widest_paths(count, links)) {
+      paths.emplace(std::pair(path.from, path.to), path.link);
     }
-    AllWays all(count, links);
+    AllPaths all(count, links);
     for (std::size_t from = 0; from < count; ++from) {
       for (std::size_t to = 0; to < count; ++to) {
         if (from == to) continue;
-        const auto found = ways.find({DeviceId(from), DeviceId(to)});
+        const auto found = paths.find({DeviceId(from), DeviceId(to)});
         const auto best = all.best(DeviceId(from), DeviceId(to));
-        ASSERT_EQ(found != ways.end(), best.has_value());
+        ASSERT_EQ(found != paths.end(), best.has_value());
         if (best) {
           EXPECT_EQ(found->second, *best);
         }

@@ -1,4 +1,4 @@
-#include "hios/platform/widest_ways.h"
+#include "hios/platform/widest_paths.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,28 +10,28 @@
 
 #include "hios/base/error.h"
 
-// Two searches from each device, both Dijkstra's. The first finds the width of the widest way to
-// every other device. A way of that width with the least latency is then a shortest way over the
-// links that are wide enough, so the second is run once for each width that occurred. One search
-// for both at once would be wrong: the first part of a best way need not be widest itself, where a
+// Two searches from each device, both Dijkstra's. The first finds the width of the widest path to
+// every other device. A path of that width with the least latency is then a shortest path over the
+// links that are wide enough, so the second search runs once for each width that occurs. One search
+// for both at once would be wrong: a prefix of a best path need not be widest itself, where a
 // narrower link comes later.
 //
-// Which of several ways with equal width and latency is taken shows nowhere, since only width and
-// latency are kept. Tests: widest_ways_test (equal to the best of all ways, one by one).
+// Only width and latency of a path are kept, so ties between paths have no effect. Tests:
+// widest_paths_test compares with the best of all paths, enumerated.
 
 namespace hios {
 namespace {
 
-class Ways {
+class Paths {
  public:
-  Ways(std::size_t devices, std::vector<DirectedLink> links) : from_(devices) {
+  Paths(std::size_t devices, std::vector<DirectedLink> links) : from_(devices) {
     std::sort(links.begin(), links.end(), [](const DirectedLink& a, const DirectedLink& b) {
       return std::tie(a.from, a.to) < std::tie(b.from, b.to);
     });
     for (const DirectedLink& link : links) from_[link.from.index()].push_back(link);
   }
 
-  /// By device; 0 where no way leads.
+  /// Returns the width of the widest path to each device; 0 where there is none.
   std::vector<double> widths(std::size_t source) const {
     std::vector<double> width(from_.size(), 0);
     width[source] = std::numeric_limits<double>::infinity();
@@ -51,7 +51,7 @@ class Ways {
     return width;
   }
 
-  /// By device, over links that are at least so wide.
+  /// Returns the least latency to each device over links of at least this width.
   std::vector<double> latencies(std::size_t source, double width) const {
     std::vector<double> latency(from_.size(), std::numeric_limits<double>::infinity());
     latency[source] = 0;
@@ -78,16 +78,16 @@ class Ways {
 
 }  // namespace
 
-std::vector<DirectedLink> widest_ways(std::size_t devices, std::vector<DirectedLink> links) {
+std::vector<DirectedLink> widest_paths(std::size_t devices, std::vector<DirectedLink> links) {
   if (devices > kMostRoutedDevices) {
     throw InputError("platform: routing \"widest\" serves up to " +
                      std::to_string(kMostRoutedDevices) + " devices, not " +
                      std::to_string(devices) + "; give links between all of them and \"direct\"");
   }
-  const Ways ways(devices, std::move(links));
+  const Paths paths(devices, std::move(links));
   std::vector<DirectedLink> found;
   for (std::size_t source = 0; source < devices; ++source) {
-    const std::vector<double> width = ways.widths(source);
+    const std::vector<double> width = paths.widths(source);
     std::vector<double> occurring = width;
     occurring[source] = 0;
     std::sort(occurring.begin(), occurring.end());
@@ -95,7 +95,7 @@ std::vector<DirectedLink> widest_ways(std::size_t devices, std::vector<DirectedL
     std::vector<double> best(devices, 0);
     for (const double wide : occurring) {
       if (wide == 0) continue;
-      const std::vector<double> latency = ways.latencies(source, wide);
+      const std::vector<double> latency = paths.latencies(source, wide);
       for (std::size_t to = 0; to < devices; ++to) {
         if (width[to] == wide) best[to] = latency[to];
       }

@@ -1,0 +1,80 @@
+#include "hios/base/files/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "hios/base/error.h"
+#include "hios/base/files/output_file.h"
+#include "hios/base/need.h"
+
+namespace hios {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Throws unless the file is regular: a pipe would block, and a device like /dev/zero never ends.
+void refuse_unless_regular(const fs::path& file, const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) {
+    throw InputError(shown(file) + ": is a directory; name a file");
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw InputError(shown(file) + ": is not a regular file; save its content to one first");
+  }
+}
+
+void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits) {
+  if (size <= limits.max_bytes) return;
+  throw InputError(shown(file) + ": " + std::to_string(size) + " bytes, more than the " +
+                       std::to_string(limits.max_bytes) + " that are read",
+                   need::LargerInput{});
+}
+
+}  // namespace
+
+std::string read_text(const fs::path& file, const ReadLimits& limits) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) {
+    throw InputError(shown(file) + ": cannot be read: " + system_error());
+  }
+  refuse_unless_regular(file, status);
+  // Non-blocking, in case a pipe has replaced the file since.
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (descriptor.get() < 0 || ::fstat(descriptor.get(), &status) != 0) {
+    throw InputError(shown(file) + ": cannot be read: " + system_error());
+  }
+  refuse_unless_regular(file, status);
+  refuse_too_large(file, static_cast<Bytes>(status.st_size), limits);
+
+  std::string text;
+  text.reserve(static_cast<std::size_t>(status.st_size));
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(descriptor.get(), block, sizeof block);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw InputError(shown(file) + ": cannot be read: " + system_error());
+    if (count == 0) return text;
+    text.append(block, static_cast<std::size_t>(count));
+    refuse_too_large(file, text.size(), limits);
+  }
+}
+
+void check_writable(const fs::path& file, Existing existing) {
+  const fs::path target = target_of(file, existing);
+  std::error_code failure;
+  if (!fs::is_directory(folder_of(target), failure)) {
+    throw InputError(shown(file) + ": cannot be written: there is no folder " +
+                     quote(folder_of(target).string(), 200) + "; make it first");
+  }
+  // Permission, a read-only file system, no space for a name: only an attempt finds them all.
+  const TemporaryFile probe(folder_of(target));
+}
+
+void write_text(const fs::path& file, std::string_view text, Existing existing) {
+  check_writable(file, existing);
+  if (!write_whole(file, target_of(file, existing), text, existing)) refuse_existing(file);
+}
+
+}  // namespace hios
