@@ -13,7 +13,7 @@
 // is what the file holds then, with the difference between what the program read and what it has.
 // The difference is taken entry by entry, because everything in a profile stands under a key of its
 // own. tests/hios/profile/growth_test.cpp; with two real programs in
-// tests/cli/programs/files_test.cpp.
+// tests/cli/programs/files/files_test.cpp.
 namespace hios {
 namespace {
 

@@ -18,7 +18,7 @@
 // one call of the system. Whoever reads sees the old file or the new one; whoever is killed leaves
 // at most a file ".hios-…" of which nobody holds the lock.
 // tests/hios/base/files/output_file_test.cpp, and with real programs that are really killed
-// tests/cli/programs/files_test.cpp.
+// tests/cli/programs/files/files_test.cpp.
 namespace hios {
 namespace {
 
