@@ -25,7 +25,7 @@ constexpr const char* kOff = "off";
 constexpr std::array<std::string_view, 6> kRunNothing = {
     "--explain", "--list-devices", "--dry-run", "--help", "-h", "--version"};
 
-bool is_folder(const std::string& value) { return value != kOff; }
+bool names_folder(const std::string& value) { return value != kOff; }
 
 /// Returns true for "PROGRAM-rank-R.flight.json".
 bool is_flight_record(const std::string& name) {
@@ -36,11 +36,11 @@ bool is_flight_record(const std::string& name) {
 
 po::options_description flight_flags() {
   po::options_description group("Failures", 100, 45);
-  group.add_options()(kFlag,
-                      output_folder("FOLDER|off", is_flight_record, is_folder)->default_value("."),
-                      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
-                      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
-                      "is recorded");
+  group.add_options()(
+      kFlag, output_folder("FOLDER|off", is_flight_record, names_folder)->default_value("."),
+      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
+      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
+      "is recorded");
   return group;
 }
 
