@@ -1,6 +1,7 @@
 #include "cli/device_list.h"
 
-#include "cli/rank_flags.h"
+#include "cli/flags/rank_flags.h"
+#include "cli/process/output.h"
 #include "cli/remedies.h"
 #include "cli/table.h"
 #include "engine/job/profile_job.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "mpi/transport.h"
 
 namespace hios::cli {

@@ -2,9 +2,10 @@
 
 #include <system_error>
 
-#include "cli/flags.h"
-#include "cli/flight_flags.h"
-#include "cli/rank_flags.h"
+#include "cli/flags/flight_flags.h"
+#include "cli/flags/rank_flags.h"
+#include "cli/process/output.h"
+#include "cli/process/prepare.h"
 #include "cli/remedies.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/session/session.h"

@@ -1,4 +1,4 @@
-# Run at every build: writes commit() of cli/version.h into the file OUT, and touches it only where the
+# Run at every build: writes commit() of cli/process/version.h into the file OUT, and touches it only where the
 # commit has changed. SOURCE is the project; a copy that is no checkout of its own has no commit.
 set(commit "")
 find_program(git git)
@@ -14,7 +14,7 @@ if(git)
     endif()
   endif()
 endif()
-file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"cli/version.h\"
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"cli/process/version.h\"
 
 namespace hios::cli {
 std::string commit() { return \"${commit}\"; }

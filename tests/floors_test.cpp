@@ -77,7 +77,9 @@ const std::map<std::string, Floor> kFloors = {
        {"run"},
        {"measure"},
        {"job"}}}},
-    {"cli", {{"scheduler", "engine", "mpi", "hios"}, {{""}, {"profile", "schedule", "run"}}}},
+    {"cli",
+     {{"scheduler", "engine", "mpi", "hios"},
+      {{"process"}, {"flags"}, {""}, {"profile", "schedule", "run"}}}},
 };
 
 /// A backend is seen by itself and by the table of backends (engine/backends.h), by nobody else.
@@ -228,8 +230,8 @@ TEST(Floors, NobodyButTheTableOfBackendsSeesABackend) {
   EXPECT_TRUE(may("engine/cpu/backend.cpp", "engine/cpu/streams.h"));
   EXPECT_FALSE(may("engine/reference/backend.cpp", "engine/cpu/streams.h"));
   EXPECT_FALSE(may("engine/run/executor.cpp", "engine/cpu/streams.h"));
-  EXPECT_FALSE(may("cli/rank_flags.cpp", "engine/cpu/streams.h")) << "from another floor";
-  EXPECT_TRUE(may("cli/rank_flags.cpp", "engine/backends.h"));
+  EXPECT_FALSE(may("cli/flags/rank_flags.cpp", "engine/cpu/streams.h")) << "from another floor";
+  EXPECT_TRUE(may("cli/flags/rank_flags.cpp", "engine/backends.h"));
 }
 
 TEST(Floors, AFileMayBeARoom) {

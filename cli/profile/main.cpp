@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include "cli/device_list.h"
-#include "cli/flight_flags.h"
-#include "cli/model_flags.h"
+#include "cli/flags/model_flags.h"
+#include "cli/flags/rank_flags.h"
+#include "cli/process/output.h"
+#include "cli/process/stop_request.h"
+#include "cli/process/version.h"
 #include "cli/profile/profile_flags.h"
 #include "cli/profile/wanted_stages.h"
 #include "cli/provenance.h"
-#include "cli/rank_flags.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
-#include "cli/stop_request.h"
 #include "cli/table.h"
-#include "cli/version.h"
 #include "engine/job/profile_job.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/measured_devices.h"
@@ -188,16 +188,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
                    &recorder);
   watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
-  Flags flags("hios-profile",
-              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C and "
-              "SIGTERM keep what was measured until then");
-  flags.add(model_flags())
-      .add(inputs_flags())
-      .add(rank_flags())
-      .add(device_flags())
-      .add(profile_flags())
-      .add(flight_flags())
-      .add(common_flags());
+  Flags flags = profile_program_flags();
   watch.phase("reading what to do");
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "cli/model_flags.h"
-#include "cli/rank_flags.h"
+#include "cli/flags/flight_flags.h"
+#include "cli/flags/model_flags.h"
+#include "cli/flags/rank_flags.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
@@ -17,13 +18,15 @@ namespace hios::cli {
 
 namespace po = boost::program_options;
 
+namespace {
+
 po::options_description profile_flags() {
   po::options_description group("Profile", 100, 45);
   group.add_options()("streams", value("S")->default_value("1"),
                       "the most groups of operators at once on a rank");
-  group.add_options()("output", value("FILE"), "the profile to write");
+  group.add_options()("output", output_file("FILE"), "the profile to write");
   group.add_options()("update", "add to the profile that exists; measure nothing twice");
-  group.add_options()("stages", value("NAME[,NAME...]|SCHEDULE|none"),
+  group.add_options()("stages", input_file("NAME[,NAME...]|SCHEDULE|none", has_dot_or_slash),
                       "measure the stages that these schedulers ask for, or those of a schedule "
                       "(with several streams: ios,hios-lp,hios-mr)");
   group.add_options()(
@@ -35,8 +38,6 @@ po::options_description profile_flags() {
   group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
   return group;
 }
-
-namespace {
 
 bool on_cores(const job::RankDevice& device) { return device.backend->kind != kGpuKind; }
 
@@ -78,7 +79,7 @@ void read_stages(const Flags& flags, ProfileCommand& command,
                            : command.options.streams > 1 ? "ios,hios-lp,hios-mr"
                                                          : "none";
   if (text == "none") return;
-  if (text.find_first_of("./") != std::string::npos) {
+  if (has_dot_or_slash(text)) {
     command.schedule = read_stages_of(text, command, measured);
     return;
   }
@@ -146,12 +147,25 @@ void refuse_threads_without_cores(const Flags& flags, const std::vector<job::Ran
 
 }  // namespace
 
+Flags profile_program_flags() {
+  Flags flags("hios-profile",
+              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C and "
+              "SIGTERM keep what was measured until then");
+  flags.add(model_flags())
+      .add(inputs_flags())
+      .add(rank_flags())
+      .add(device_flags())
+      .add(profile_flags())
+      .add(flight_flags())
+      .add(common_flags());
+  return flags;
+}
+
 ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   const Common common = read_common(flags, !first);
   const Precision precision = read_math(flags).value_or(Precision::kFp32);
   ProfileCommand command(common, load_networks(flags, common.limits, element_bytes(precision)));
-  check_distinct_files(flags);
   command.output = flags.text("output");
   command.options = read_options(flags, transport.size(), precision, common.seed);
   const auto devices = job::devices_of_ranks(command.options, transport.size());

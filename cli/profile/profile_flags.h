@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <boost/program_options.hpp>
-
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "engine/job/profile_job.h"
 
 namespace hios::cli {
@@ -30,7 +28,8 @@ struct ProfileCommand {
   std::optional<Schedule> schedule;
 };
 
-boost::program_options::options_description profile_flags();
+/// Returns all flags of hios-profile, to be parsed.
+Flags profile_program_flags();
 
 /// Throws InputError: whatever is wrong with flags and files.
 ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport);

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "cli/stop_request.h"
+#include "cli/process/stop_request.h"
 #include "engine/host/clock.h"
 #include "hios/evaluate/simulate.h"
 

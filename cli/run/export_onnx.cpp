@@ -1,6 +1,7 @@
 #include "cli/run/export_onnx.h"
 
-#include "cli/model_flags.h"
+#include "cli/flags/model_flags.h"
+#include "cli/process/output.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/onnx/write/export.h"
 #include "mpi/session/agreement.h"
@@ -20,7 +21,7 @@ ModelWeights::Values drawn(const Model& model, const Layer& layer, TensorSource&
 
 /// Nothing runs: whatever says how would be ignored.
 void refuse_flags_of_runs(const Flags& flags) {
-  const std::vector<std::string> others = flags.written_beside(
+  const std::vector<std::string> others = flags.written_except(
       {"export-onnx", "model", "batch", "height", "width", "dim", "seed", "force", "max-input",
        "quiet", "verbose", "flight-record", "oversubscribe"});
   if (others.empty()) return;
@@ -36,7 +37,6 @@ int export_onnx(const Flags& flags, mpi::Transport& transport) {
   Common common;
   const Model model = mpi::agreed(transport, [&] {
     refuse_flags_of_runs(flags);
-    check_distinct_files(flags);
     common = read_common(flags, !first);
     Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
     onnx::check_exportable(read);

@@ -12,36 +12,39 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::array kAskForThem = {"inferences", "in-flight", "copies", "inputs"};
+constexpr std::array kAnyOfThese = {"inferences", "in-flight", "copies", "distinct-inputs"};
 constexpr long long kInferences = 100;  // where nobody says how many
 
 }  // namespace
 
 po::options_description inferences_flags() {
   po::options_description group("Many inferences in flight (any of these asks for it)", 100, 45);
-  group.add_options()("inferences", value("N"),
-                      "inferences to measure, at least (100); each rank begins the next as soon as "
-                      "its part of one is done");
-  group.add_options()("in-flight", value("F"),
-                      "places of each tensor between ranks, taken in turn: how far ranks may be "
-                      "ahead of each other (the schedule's, else 2)");
-  group.add_options()("copies", value("R"),
-                      "of the schedule, each on ranks of its own, that take inferences by turns "
-                      "(1); without --schedule each rank is a copy");
-  group.add_options()("inputs", value("P"),
-                      "different inputs, taken in turn (one more than all places)");
+  group.add_options()(
+      "inferences", value("N"),
+      "inferences to measure, at least (100); each rank starts the next as soon as its "
+      "stages of one are done");
+  group.add_options()(
+      "in-flight", value("F"),
+      "buffers of each tensor between ranks, taken in turn: the number of inferences "
+      "that a rank may be ahead of another (the schedule's, else 2)");
+  group.add_options()(
+      "copies", value("R"),
+      "copies of the schedule, each on ranks of its own, that take inferences in turn "
+      "(1); without --schedule each rank is a copy");
+  group.add_options()("distinct-inputs", value("N"),
+                      "different inputs, taken in turn (one more than F x R)");
   return group;
 }
 
 std::optional<job::InferencesOptions> read_inferences(const Flags& flags) {
-  if (std::ranges::none_of(kAskForThem, [&](const char* flag) { return flags.given(flag); })) {
+  if (std::ranges::none_of(kAnyOfThese, [&](const char* flag) { return flags.given(flag); })) {
     return {};
   }
   const auto count = [&](const char* flag, long long most) {
     return static_cast<std::size_t>(flags.optional_integer(flag, 1, most).value_or(0));
   };
   job::InferencesOptions options{count("in-flight", job::kMostPlaces), count("copies", 65536),
-                                 count("inputs", 65536)};
+                                 count("distinct-inputs", 65536)};
   options.copies = std::max<std::size_t>(options.copies, 1);
   if (flags.written("iterations")) {
     throw InputError(

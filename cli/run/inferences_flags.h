@@ -4,7 +4,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "engine/job/inferences.h"
 #include "engine/measure/protocol.h"
 

@@ -2,17 +2,18 @@
 // was right and whether the result is.
 
 #include "cli/device_list.h"
-#include "cli/flight_flags.h"
-#include "cli/model_flags.h"
+#include "cli/flags/flight_flags.h"
+#include "cli/flags/model_flags.h"
+#include "cli/flags/rank_flags.h"
+#include "cli/process/output.h"
+#include "cli/process/stop_request.h"
 #include "cli/provenance.h"
-#include "cli/rank_flags.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/export_onnx.h"
 #include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
-#include "cli/stop_request.h"
 #include "engine/job/run_job.h"
 #include "hios/base/files/npy.h"
 #include "hios/base/log.h"
@@ -86,17 +87,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
                    &recorder);
   watch.name_timeout("--timeout");
   mpi::Transport& transport = watch.transport();
-  Flags flags("hios-run",
-              "run a schedule, one rank a device (mpirun -np M);\nCtrl-C and SIGTERM keep what was "
-              "measured until then");
-  flags.add(model_flags())
-      .add(rank_flags())
-      .add(device_flags())
-      .add(run_flags())
-      .add(inferences_flags())
-      .add(flight_flags())
-      .add(explain_flags())
-      .add(common_flags());
+  Flags flags = run_program_flags();
   watch.phase("reading what to do");
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;

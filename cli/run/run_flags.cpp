@@ -1,7 +1,8 @@
 #include "cli/run/run_flags.h"
 
-#include "cli/model_flags.h"
-#include "cli/rank_flags.h"
+#include "cli/flags/flight_flags.h"
+#include "cli/flags/model_flags.h"
+#include "cli/flags/rank_flags.h"
 #include "cli/run/inferences_flags.h"
 #include "hios/base/error.h"
 
@@ -9,15 +10,23 @@ namespace hios::cli {
 
 namespace po = boost::program_options;
 
+namespace {
+
+/// Returns true for "0.npy", "1.npy" … and "outputs.json": the files of --outputs.
+bool is_output_of_model(const std::string& name) {
+  return name == "outputs.json" || (name.ends_with(".npy") && name.size() > 4 &&
+                                    name.find_first_not_of("0123456789") == name.size() - 4);
+}
+
 po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
-  group.add_options()("schedule", value("FILE"),
+  group.add_options()("schedule", input_file("FILE"),
                       "the schedule; rank r is its device r (none: one rank, in order)");
-  group.add_options()("input", value("FILE.npy"),
+  group.add_options()("input", input_file("FILE.npy"),
                       "the input, float32 in the model's extents (from --seed)");
-  group.add_options()("outputs", value("FOLDER"),
+  group.add_options()("outputs", output_folder("FOLDER", is_output_of_model),
                       "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
-  group.add_options()("profile", value("FILE"),
+  group.add_options()("profile", input_file("FILE"),
                       "predict by these costs, stage by stage, and compute by the algorithms that "
                       "they were measured with");
   group.add_options()("percentiles", value("P[,P...]"),
@@ -31,7 +40,7 @@ po::options_description run_flags() {
   group.add_options()("rtol", value("X"), "... plus this share of the expected value (the same)");
   group.add_options()("max-error", value("PERCENT"),
                       "fail (exit 1) where the prediction is further off");
-  group.add_options()("trace", value("FILE"),
+  group.add_options()("trace", output_file("FILE"),
                       "write a Chrome trace (Perfetto): planned and measured");
   group.add_options()(
       "layers",
@@ -41,12 +50,10 @@ po::options_description run_flags() {
                       "GPUs: wait after every operator, to learn which one fails; times are not "
                       "comparable");
   group.add_options()("dry-run", "plan and print, run nothing");
-  group.add_options()("export-onnx", value("FILE"),
+  group.add_options()("export-onnx", output_file("FILE"),
                       "write the model with its weights (of --seed) as an ONNX file, run nothing");
   return group;
 }
-
-namespace {
 
 job::Verify read_verify(const Flags& flags) {
   const auto word = flags.optional_text("verify");
@@ -169,10 +176,24 @@ void check_outputs(const std::filesystem::path& folder, std::size_t count, Exist
 
 }  // namespace
 
+Flags run_program_flags() {
+  Flags flags("hios-run",
+              "run a schedule, one rank a device (mpirun -np M);\nCtrl-C and SIGTERM keep what was "
+              "measured until then");
+  flags.add(model_flags())
+      .add(rank_flags())
+      .add(device_flags())
+      .add(run_flags())
+      .add(inferences_flags())
+      .add(flight_flags())
+      .add(explain_flags())
+      .add(common_flags());
+  return flags;
+}
+
 RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport) {
   const bool first = transport.rank() == Rank(0);
   const Common common = read_common(flags, !first);
-  check_distinct_files(flags);
   const job::RunOptions options = read_options(flags, transport.size(), common.seed);
   RunCommand command(common, read_inputs(flags, options.ranks, transport.size(), common.limits));
   command.options = options;

@@ -4,9 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <boost/program_options.hpp>
-
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "engine/job/run_job.h"
 
 namespace hios::cli {
@@ -28,7 +26,8 @@ struct RunCommand {
   bool dry_run = false;
 };
 
-boost::program_options::options_description run_flags();
+/// Returns all flags of hios-run, to be parsed.
+Flags run_program_flags();
 
 /// Throws InputError: whatever is wrong with flags and files.
 RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport);

@@ -5,10 +5,11 @@
 #include <cstdio>
 
 #include "cli/device_list.h"
+#include "cli/process/output.h"
+#include "cli/process/version.h"
 #include "cli/run/inferences_results.h"
 #include "cli/run/layers_table.h"
 #include "cli/table.h"
-#include "cli/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/profile/extrapolate.h"

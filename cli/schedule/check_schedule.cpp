@@ -1,5 +1,6 @@
 #include "cli/schedule/check_schedule.h"
 
+#include "cli/process/output.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"

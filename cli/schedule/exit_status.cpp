@@ -3,7 +3,8 @@
 #include <exception>
 #include <new>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
+#include "cli/process/output.h"
 #include "cli/remedies.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"

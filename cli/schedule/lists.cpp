@@ -1,5 +1,6 @@
 #include "cli/schedule/lists.h"
 
+#include "cli/process/output.h"
 #include "cli/table.h"
 #include "hios/graph/model_summary.h"
 #include "hios/model/networks/networks.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "hios/graph/network.h"
 #include "scheduler/registry.h"
 

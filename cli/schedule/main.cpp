@@ -1,6 +1,6 @@
 // hios-schedule: plans on any machine, without MPI and without devices.
 
-#include "cli/flags.h"
+#include "cli/process/prepare.h"
 #include "cli/schedule/program.h"
 #include "scheduler/registry.h"
 

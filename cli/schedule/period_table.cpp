@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/stop_request.h"
+#include "cli/process/stop_request.h"
 #include "cli/table.h"
 #include "engine/host/clock.h"
 #include "hios/base/error.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
 #include "hios/base/json/json_io.h"

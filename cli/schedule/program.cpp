@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
+#include "cli/process/output.h"
+#include "cli/process/prepare.h"
+#include "cli/process/stop_request.h"
 #include "cli/schedule/check_schedule.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
@@ -11,10 +14,10 @@
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/period_table.h"
 #include "cli/schedule/priced_graph.h"
+#include "cli/schedule/schedule_flags.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
 #include "cli/schedule/throughput.h"
-#include "cli/stop_request.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
@@ -26,42 +29,7 @@
 namespace hios::cli {
 namespace {
 
-namespace po = boost::program_options;
 using scheduler::Algorithm;
-
-po::options_description schedule_flags() {
-  po::options_description group("Schedule", 100, 45);
-  group.add_options()("algorithm", value("NAME[,NAME...]|all"),
-                      "which schedulers (--list-algorithms)");
-  group.add_options()("objective", value("latency|throughput")->default_value("latency"),
-                      "what is to be short: one inference, or the time from one to the next where "
-                      "many are in flight");
-  group.add_options()("compare",
-                      "all schedulers side by side, or those of --algorithm beside sequential and "
-                      "ios; --csv and --json write the table");
-  group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
-                      "of the algorithms, again and again: window=4");
-  group.add_options()(
-      "time-limit", value("SECONDS")->default_value("10"),
-      "of the whole command, reading and lower bound included (of several algorithms each has what "
-      "those leave), where an algorithm can end early; the best found counts. Ctrl-C or SIGTERM "
-      "ends it "
-      "early (a second for some 100,000 operators), keeps the best so far and exits 130 or 143; a "
-      "second Ctrl-C ends all");
-  group.add_options()("output", value("FILE"), "write the schedule (one algorithm)");
-  group.add_options()("check", value("SCHEDULE"), "validate and simulate an existing schedule");
-  group.add_options()("export-graph", value("FILE"), "write the graph with its costs");
-  group.add_options()("export-platform", value("FILE"),
-                      "write the devices as a hios-platform file");
-  group.add_options()("export-model", value("FILE"),
-                      "write the --model, at its size, as a hios-model file");
-  group.add_options()("timeline", value("FILE"), "write the plan as a Chrome trace (Perfetto)");
-  group.add_options()("list-algorithms", "print the schedulers and their options")(
-      "list-models", "print the built-in networks")(
-      "list-operators",
-      "print the operators of --model; --json and --csv with signatures and layers");
-  return group;
-}
 
 /// The algorithms that --algorithm and --compare name, each once. A comparison has sequential and
 /// ios in it, and without --algorithm all.
@@ -216,13 +184,7 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Asked>&
 
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
   const Stopwatch since_start;
-  Flags flags("hios-schedule", "plan a network's operators over devices and streams");
-  flags.add(model_flags())
-      .add(inputs_flags())
-      .add(input_flags())
-      .add(schedule_flags())
-      .add(bound_flags())
-      .add(common_flags());
+  Flags flags = schedule_program_flags();
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   const Common common = read_common(flags, false);
@@ -232,10 +194,8 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
     return list_operators(common,
                           load_network(flags, common.limits, element_bytes(Precision::kFp32)));
   }
-  check_distinct_files(flags);
-  for (const char* output :
-       {"output", "export-graph", "export-platform", "export-model", "timeline"}) {
-    if (const auto file = flags.optional_text(output)) check_writable(*file, common.existing);
+  for (const NamedFile& file : flags.files()) {
+    if (file.declared->is_written()) check_writable(file.name, common.existing);
   }
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);

@@ -280,12 +280,12 @@ ScheduleFile ScheduleInputs::blank_file() const {
 
 po::options_description input_flags() {
   po::options_description group("Graph and machine", 100, 45);
-  group.add_options()("profile", value("FILE"), "measured costs of the model's operators");
+  group.add_options()("profile", input_file("FILE"), "measured costs of the model's operators");
   group.add_options()("extrapolate-ranks",
                       "plan for more or fewer devices than the --profile has ranks: operators and "
                       "stages as measured with the nearest number of ranks, a transfer between any "
                       "two devices as the median of the measured pairs; the schedule says so");
-  group.add_options()("graph", value("FILE"),
+  group.add_options()("graph", input_file("FILE"),
                       "a hios-graph file: operators, edges and their costs");
   group.add_options()(
       "random", value("KEYS"),
@@ -312,7 +312,7 @@ po::options_description input_flags() {
   group.add_options()("math", value("NAME"),
                       "arithmetic of the devices: fp32 (default), tf32 or fp16");
   group.add_options()(
-      "platform", value("FILE"),
+      "platform", input_file("FILE"),
       "a hios-platform file instead of the five above: unlike devices, their links, and whether "
       "tensors wait for each other there");
   return group;

@@ -6,8 +6,8 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/flags.h"
-#include "cli/model_flags.h"
+#include "cli/flags/flags.h"
+#include "cli/flags/model_flags.h"
 #include "cli/schedule/memory_need.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/measured_devices.h"
@@ -79,7 +79,7 @@ class ScheduleInputs {
   std::optional<CostModel> costs_;
 };
 
-/// --inputs and --parts are in cli/model_flags.h.
+/// --inputs and --parts are in cli/flags/model_flags.h.
 /// --graph --random --profile --extrapolate-ranks and --devices --kind --threads --streams --math
 /// --platform.
 boost::program_options::options_description input_flags();

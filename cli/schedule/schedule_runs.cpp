@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/process/output.h"
+#include "cli/process/stop_request.h"
 #include "cli/remedies.h"
 #include "cli/schedule/throughput.h"
-#include "cli/stop_request.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/simulate.h"

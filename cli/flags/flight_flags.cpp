@@ -1,4 +1,4 @@
-#include "cli/flight_flags.h"
+#include "cli/flags/flight_flags.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/rank_flags.h"
+#include "cli/flags/rank_flags.h"
 #include "hios/base/error.h"
 #include "hios/flight/explain.h"
 #include "mpi/messages/launcher.h"
@@ -25,17 +25,26 @@ constexpr const char* kOff = "off";
 constexpr std::array<std::string_view, 6> kRunNothing = {
     "--explain", "--list-devices", "--dry-run", "--help", "-h", "--version"};
 
+bool names_folder(const std::string& value) { return value != kOff; }
+
+/// Returns true for "PROGRAM-rank-R.flight.json".
+bool is_flight_record(const std::string& name) {
+  return name.ends_with(".flight.json") && name.find("-rank-") != std::string::npos;
+}
+
 }  // namespace
 
 po::options_description flight_flags() {
   po::options_description group("Failures", 100, 45);
-  group.add_options()(kFlag, value("FOLDER|off")->default_value("."),
-                      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
-                      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
-                      "is recorded");
+  group.add_options()(
+      kFlag, output_folder("FOLDER|off", is_flight_record, names_folder)->default_value("."),
+      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
+      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
+      "is recorded");
   return group;
 }
 
+// Its files need no role: with --explain nothing is written, flight records included.
 po::options_description explain_flags() {
   po::options_description group("Afterwards", 100, 45);
   group.add_options()("explain",

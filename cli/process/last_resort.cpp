@@ -1,4 +1,4 @@
-#include "cli/last_resort.h"
+#include "cli/process/last_resort.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -11,12 +11,12 @@
 #include "hios/flight/crash_reporter.h"
 #include "mpi/messages/launcher.h"
 
-// Nothing here may ask for memory, of which there is perhaps none; and no stream is used, since the
-// thread that failed may hold its lock. tests/cli/programs/out_of_memory_test.cpp.
+// Nothing here allocates memory, of which there is perhaps none. No stream is used, since the
+// thread that failed may hold its lock. tests/cli/programs/ends/out_of_memory_test.cpp.
 namespace hios::cli {
 namespace {
 
-/// Cuts what is too long for one line.
+/// One line of text; a longer one is cut.
 struct Line {
   char text[512];
 
@@ -28,22 +28,22 @@ struct Line {
   }
 };
 
-/// "error: rank 1 on node7: out of memory". What the rank did last is kept with it.
+/// Returns "error: rank 1 on node7: out of memory", and keeps the text in the flight record.
 Line line_of(const char* what) {
   flight::note_ending(flight::Ending::kError, what);
-  char place[320] = "";
+  char rank_text[320] = "";
   if (const auto rank = mpi::launched_rank()) {
     char host[256] = "unknown host";
     if (gethostname(host, sizeof host - 1) == 0) host[sizeof host - 1] = '\0';
-    std::snprintf(place, sizeof place, "rank %zu on %s: ", *rank, host);
+    std::snprintf(rank_text, sizeof rank_text, "rank %zu on %s: ", *rank, host);
   }
   Line line;
-  std::snprintf(line.text, sizeof line.text, "error: %s%.*s\n", place, 160, what);
+  std::snprintf(line.text, sizeof line.text, "error: %s%.*s\n", rank_text, 160, what);
   return line;
 }
 
-/// Open MPI 5's launcher, told to end the others just while they connect to it in MPI_Init, mostly
-/// stood still or crashed (PMIx uses memory that it has freed): they are given the time to connect.
+/// Waits until the other ranks have connected to the launcher. Open MPI 5's launcher mostly hung or
+/// crashed when it had to end ranks that were connecting in MPI_Init (PMIx uses freed memory).
 void let_others_connect() {
   if (!mpi::launched_rank()) return;
   const timespec pause{.tv_sec = 0, .tv_nsec = 300'000'000};
@@ -53,7 +53,7 @@ void let_others_connect() {
 [[noreturn]] void end() noexcept {
   try {
     if (std::current_exception()) throw;
-    // Of an exception in flight through a library's function that may not throw nothing is known.
+    // The type of an exception that left a library's noexcept function is not known.
     line_of(std::uncaught_exceptions() > 0
                 ? "an exception where a library allows none: most likely out of memory"
                 : "ended without an exception (std::terminate)")
@@ -72,6 +72,6 @@ void let_others_connect() {
 
 }  // namespace
 
-void catch_what_nobody_catches() { std::set_terminate(end); }
+void catch_uncaught_exceptions() { std::set_terminate(end); }
 
 }  // namespace hios::cli

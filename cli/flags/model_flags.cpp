@@ -1,4 +1,4 @@
-#include "cli/model_flags.h"
+#include "cli/flags/model_flags.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxPixels = 1 << 20;
 po::options_description model_flags() {
   po::options_description group("Model", 100, 45);
   group.add_options()(
-      "model", value("NAME|FILE"),
+      "model", input_file("NAME|FILE", has_dot_or_slash),
       "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
   group.add_options()("batch", value("N"), "images at once (1)");
   group.add_options()("height", value("PIXELS"), "of the input (the network's own)");
@@ -28,7 +28,7 @@ po::options_description model_flags() {
       "dim", boost::program_options::value<std::vector<std::string>>()->value_name("NAME=N"),
       "an extent that an ONNX file leaves open under a name; may stand several times");
   group.add_options()(
-      "fusion", value("default|none|FILE"),
+      "fusion", input_file("default|none|FILE", has_dot_or_slash),
       "which layers are one operator: as ever; each by itself; or by the rules of a "
       "hios-fusion file. The same for profile, schedule and run");
   group.add_options()(

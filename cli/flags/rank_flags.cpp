@@ -1,4 +1,4 @@
-#include "cli/rank_flags.h"
+#include "cli/flags/rank_flags.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/flight_flags.h"
-#include "cli/stop_request.h"
-#include "cli/version.h"
+#include "cli/flags/flight_flags.h"
+#include "cli/process/stop_request.h"
+#include "cli/process/version.h"
 #include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"

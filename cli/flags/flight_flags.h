@@ -2,7 +2,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "hios/flight/recorder.h"
 
 /// The flight record of a rank, as the command line has it.

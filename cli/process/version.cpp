@@ -1,4 +1,4 @@
-#include "cli/version.h"
+#include "cli/process/version.h"
 
 #include "hios/base/digest.h"
 

@@ -7,7 +7,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "engine/job/ranks/ranks.h"
 #include "engine/measure/protocol.h"
 #include "mpi/routes/route.h"

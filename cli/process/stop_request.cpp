@@ -1,4 +1,4 @@
-#include "cli/stop_request.h"
+#include "cli/process/stop_request.h"
 
 #include <semaphore.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace hios::cli {
 namespace {
 
-Flags parsed(std::vector<const char*> words) {
+Flags read_words(std::vector<const char*> words) {
   words.insert(words.begin(), "hios-test");
   Flags flags("hios-test", "a test");
   boost::program_options::options_description group("Test");
@@ -28,59 +28,59 @@ std::string message(const std::function<void()>& action) {
 }
 
 TEST(Flags, ReadsNumbersOnlyAsWritten) {
-  EXPECT_EQ(parsed({"--count", "7"}).integer("count", 0, 10), 7);
+  EXPECT_EQ(read_words({"--count", "7"}).integer("count", 0, 10), 7);
   for (const char* bad : {"3.9", "11", "-1", "4294967297", "1e1", "", "7x", "nan"}) {
     SCOPED_TRACE(bad);
     const std::string word = std::string("--count=") + bad;
-    EXPECT_NE(message([&] { parsed({word.c_str()}).integer("count", 0, 10); }).find("--count"),
+    EXPECT_NE(message([&] { read_words({word.c_str()}).integer("count", 0, 10); }).find("--count"),
               std::string::npos);
   }
 }
 
 TEST(Flags, RefusesNumbersThatAreNone) {
-  EXPECT_DOUBLE_EQ(parsed({"--ratio", "0.5"}).number("ratio", 0, 1), 0.5);
+  EXPECT_DOUBLE_EQ(read_words({"--ratio", "0.5"}).number("ratio", 0, 1), 0.5);
   for (const char* bad : {"1e400", "nan", "inf", "1.5", "-0.1", "half"}) {
     SCOPED_TRACE(bad);
     const std::string word = std::string("--ratio=") + bad;
-    EXPECT_NE(message([&] { parsed({word.c_str()}).number("ratio", 0, 1); }).find("--ratio"),
+    EXPECT_NE(message([&] { read_words({word.c_str()}).number("ratio", 0, 1); }).find("--ratio"),
               std::string::npos);
   }
 }
 
 TEST(Flags, RefusesWhatItDoesNotKnow) {
-  EXPECT_NE(message([] { parsed({"--cuont", "1"}); }).find("--help"), std::string::npos);
+  EXPECT_NE(message([] { read_words({"--cuont", "1"}); }).find("--help"), std::string::npos);
   EXPECT_NE(message([] {
-              parsed({"--coun", "1"});
+              read_words({"--coun", "1"});
             }).find("--help"),
             std::string::npos)
       << "an abbreviation";
-  EXPECT_NE(message([] { parsed({"stray"}); }).find("--help"), std::string::npos)
+  EXPECT_NE(message([] { read_words({"stray"}); }).find("--help"), std::string::npos)
       << "a positional word";
   EXPECT_NE(message([] {
-              parsed({"--count", "1", "--count", "2"});
+              read_words({"--count", "1", "--count", "2"});
             }),
             "no message")
       << "a flag twice";
 }
 
 TEST(Flags, SplitsLists) {
-  EXPECT_EQ(parsed({"--names", "a,b"}).list("names"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read_words({"--names", "a,b"}).list("names"), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(message([] {
-              parsed({"--names", "a,,b"}).list("names");
+              read_words({"--names", "a,,b"}).list("names");
             }).find("empty entry"),
             std::string::npos);
 }
 
 TEST(Flags, HelpHasAShortName) {
   for (const char* word : {"-h", "--help"}) {
-    EXPECT_TRUE(parsed({word}).given("help")) << word;
-    EXPECT_TRUE(answered(parsed({word}), /*print=*/false)) << word;
+    EXPECT_TRUE(read_words({word}).given("help")) << word;
+    EXPECT_TRUE(answered(read_words({word}), /*print=*/false)) << word;
   }
-  EXPECT_FALSE(answered(parsed({}), /*print=*/false));
+  EXPECT_FALSE(answered(read_words({}), /*print=*/false));
 }
 
 TEST(Flags, HelpNamesEveryFlag) {
-  const std::string help = parsed({}).help();
+  const std::string help = read_words({}).help();
   for (const char* flag : {"--count", "--json", "--csv", "--seed", "--force", "--max-input",
                            "--help", "-h", "--version", "-q", "-v"}) {
     EXPECT_NE(help.find(flag), std::string::npos) << flag;

@@ -1,20 +1,11 @@
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <map>
 #include <sstream>
 
-#include "cli/last_resort.h"
-#include "cli/version.h"
+#include "cli/process/version.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 
@@ -52,9 +43,30 @@ void Flags::parse(int argc, const char* const* argv) {
     if (!takes_value || !word || !word->empty()) continue;
     throw InputError("--" + flag + " is empty: give it " + option.format_parameter());
   }
+  if (!given("help") && !given("version")) check_distinct_files(files());
 }
 
-std::vector<std::string> Flags::written_beside(const std::set<std::string_view>& allowed) const {
+std::vector<NamedFile> Flags::file_flags() const {
+  std::vector<NamedFile> declared;
+  for (const auto& option : description_.options()) {
+    if (const auto* const value = dynamic_cast<const FileValue*>(option->semantic().get()))
+      declared.push_back({option->long_name(), {}, value, false});
+  }
+  return declared;
+}
+
+std::vector<NamedFile> Flags::files() const {
+  std::vector<NamedFile> named;
+  for (NamedFile& file : file_flags()) {
+    if (!given(file.flag)) continue;
+    file.name = text(file.flag);
+    file.by_default = !written(file.flag);
+    named.push_back(std::move(file));
+  }
+  return named;
+}
+
+std::vector<std::string> Flags::written_except(const std::set<std::string_view>& allowed) const {
   std::vector<std::string> flags;
   for (const auto& [flag, given_value] : values_) {
     if (!given_value.defaulted() && !allowed.contains(flag)) flags.push_back(flag);
@@ -117,16 +129,16 @@ po::typed_value<std::string>* value(const char* name) {
 
 po::options_description common_flags() {
   po::options_description group("Common", 100, 45);
-  group.add_options()("help,h", "print this and end")("version", "print the version and end");
+  group.add_options()("help,h", "print this text and end")("version", "print the version and end");
   group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
-  group.add_options()("json", value("FILE"), "write the results as JSON");
-  group.add_options()("csv", value("FILE"), "write the results as CSV");
+  group.add_options()("json", output_file("FILE"), "write the results as JSON");
+  group.add_options()("csv", output_file("FILE"), "write the results as CSV");
   group.add_options()("seed", value("N")->default_value("0"),
-                      "of weights, input and random graphs");
+                      "seed of weights, inputs and random graphs");
   group.add_options()("force", "replace output files that exist");
   group.add_options()(
       "max-input", value("BYTES")->default_value("33554432"),
-      "refuse larger input files, unread (32 MiB; ONNX files with their data 2 GiB)");
+      "refuse larger input files without reading them (32 MiB; ONNX files with their data 2 GiB)");
   return group;
 }
 
@@ -171,48 +183,6 @@ double parse_number(const std::string& flag, const std::string& word, double min
     throw InputError(range.str());
   }
   return number;
-}
-
-void check_distinct_files(const Flags& flags) {
-  std::map<std::filesystem::path, std::string> seen;
-  for (const char* flag : {"model", "fusion", "graph", "platform", "profile", "schedule", "check",
-                           "output", "json", "csv", "trace", "timeline", "export-graph",
-                           "export-platform", "export-model", "export-onnx"}) {
-    const auto name = flags.optional_text(flag);
-    if (!name) continue;
-    std::error_code error;
-    const auto whole = std::filesystem::absolute(*name, error);
-    if (error) {
-      throw InputError("--" + std::string(flag) + " " + *name +
-                       ": the working folder is not there any more; change to another");
-    }
-    const auto file = std::filesystem::weakly_canonical(whole, error);
-    const auto [at, fresh] = seen.emplace(file, flag);
-    if (!fresh)
-      throw InputError("--" + at->second + " and --" + flag + " name the same file, " + *name);
-  }
-}
-
-void show(const std::string& text) {
-  if (log::level() != log::Level::kQuiet) std::fputs(text.c_str(), stdout);
-}
-
-void finish_output() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  throw RunError(std::string("standard output: ") + std::strerror(errno) +
-                 "; files that were asked for are written");
-}
-
-void prepare_process(const char* program) {
-  catch_what_nobody_catches();
-  std::signal(SIGXFSZ, SIG_IGN);
-  // Else a file of ours would take their numbers. Writing to standard output fails as before.
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(standard, F_GETFD) >= 0) continue;
-    [[maybe_unused]] const int opened =
-        open("/dev/null", standard == STDERR_FILENO ? O_WRONLY : O_RDONLY);
-  }
-  prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

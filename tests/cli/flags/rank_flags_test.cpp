@@ -1,4 +1,4 @@
-#include "cli/rank_flags.h"
+#include "cli/flags/rank_flags.h"
 
 #include <gtest/gtest.h>
 

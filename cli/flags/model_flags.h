@@ -7,7 +7,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "hios/graph/network.h"
 
 namespace hios::cli {

@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "cli/flags.h"
+#include "cli/flags/flags.h"
 #include "hios/base/json/json_io.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/graph/graph_json.h"

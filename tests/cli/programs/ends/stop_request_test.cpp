@@ -1,6 +1,6 @@
 // Ctrl-C and SIGTERM: the first keeps the best so far, a second Ctrl-C ends the program.
 
-#include "cli/stop_request.h"
+#include "cli/process/stop_request.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,0 +1,106 @@
+#include "cli/flags/file_flags.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "hios/base/error.h"
+
+// Two names are of the same file if their canonical paths are equal, which follows links and covers
+// files that are yet to be written, or if the file system says so, which covers hard links. An
+// output is written through a link, so the files in a folder are compared, too.
+// tests/cli/flags/file_flags_test.cpp.
+namespace hios::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ResolvedFile {
+  const NamedFile* named;
+  fs::path path;  ///< canonical as far as it exists
+};
+
+/// Returns nothing for a default that cannot be resolved: whoever uses it will say so.
+std::optional<ResolvedFile> resolve(const NamedFile& file) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(file.name, error);
+  if (!error) {
+    const fs::path canonical = fs::weakly_canonical(whole, error);
+    return ResolvedFile{&file, error ? whole.lexically_normal() : canonical};
+  }
+  if (file.by_default) return {};
+  throw InputError("--" + file.flag + " " + printable(file.name, 200) +
+                   ": the working folder is not there any more; change to another");
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return a == b || (fs::equivalent(a, b, error) && !error);
+}
+
+/// Returns true if the folder's flag writes this file.
+bool writes_in_folder(const ResolvedFile& folder, const ResolvedFile& file) {
+  const FileValue& declared = *folder.named->declared;
+  if (declared.role() != FileRole::kOutputFolder) return false;
+  if (same_file(folder.path, file.path.parent_path()) &&
+      declared.writes(file.path.filename().string()))
+    return true;
+  if (folder.named->by_default) return false;  // the working folder may be large
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (declared.writes(entry->path().filename().string()) && same_file(entry->path(), file.path))
+      return true;
+  }
+  return false;
+}
+
+void check_pair(const ResolvedFile& a, const ResolvedFile& b) {
+  const auto flag = [](const ResolvedFile& file) { return "--" + file.named->flag; };
+  const auto name = [](const ResolvedFile& file) { return printable(file.named->name, 200); };
+  if (!a.named->declared->is_written() && !b.named->declared->is_written()) return;
+  const auto is_folder = [](const ResolvedFile& file) {
+    return file.named->declared->role() == FileRole::kOutputFolder;
+  };
+  if (is_folder(a) && is_folder(b)) return;  // their files have different names
+  if (same_file(a.path, b.path)) {
+    throw InputError(flag(a) + " and " + flag(b) + " name the same file, " + name(b));
+  }
+  for (const auto& [folder, file] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (!writes_in_folder(*folder, *file)) continue;
+    throw InputError(flag(*file) + " names a file that " + flag(*folder) + " " + name(*folder) +
+                     " writes, " + name(*file));
+  }
+}
+
+}  // namespace
+
+FileValue* input_file(const char* name, FileValue::Test names_file) {
+  return new FileValue(FileRole::kInput, name, names_file, nullptr);
+}
+
+FileValue* output_file(const char* name) {
+  return new FileValue(FileRole::kOutput, name, nullptr, nullptr);
+}
+
+FileValue* output_folder(const char* name, FileValue::Test writes, FileValue::Test names_file) {
+  return new FileValue(FileRole::kOutputFolder, name, names_file, writes);
+}
+
+bool has_dot_or_slash(const std::string& value) {
+  return value.find_first_of("./") != std::string::npos;
+}
+
+void check_distinct_files(std::span<const NamedFile> files) {
+  std::vector<ResolvedFile> resolved;
+  for (const NamedFile& file : files) {
+    if (!file.declared->names_file(file.name)) continue;
+    if (const auto one = resolve(file)) resolved.push_back(*one);
+  }
+  for (std::size_t i = 0; i < resolved.size(); ++i) {
+    for (std::size_t j = i + 1; j < resolved.size(); ++j) check_pair(resolved[i], resolved[j]);
+  }
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <boost/program_options.hpp>
+
+/// Flags that name files. Each is declared with the role of its file, so that no two flags of a
+/// command line name the same file where one of them is written.
+namespace hios::cli {
+
+enum class FileRole {
+  kInput,        ///< the file is read
+  kOutput,       ///< the file is written
+  kOutputFolder  ///< files in the folder are written
+};
+
+/// The declared value of a flag that names a file.
+class FileValue : public boost::program_options::typed_value<std::string> {
+ public:
+  using Test = bool (*)(const std::string&);
+
+  FileValue(FileRole the_role, const char* shown_name, Test file_test, Test write_test)
+      : typed_value(nullptr), role_(the_role), names_file_(file_test), writes_(write_test) {
+    value_name(shown_name);
+  }
+
+  FileRole role() const { return role_; }
+  bool is_written() const { return role_ != FileRole::kInput; }
+  /// Returns true if a value is a file's name, and no word such as a built-in network's.
+  bool names_file(const std::string& value) const { return !names_file_ || names_file_(value); }
+  /// Returns true if a file of this name in the output folder may be written.
+  bool writes(const std::string& file_name) const { return writes_ && writes_(file_name); }
+
+ private:
+  FileRole role_;
+  Test names_file_, writes_;
+};
+
+/// Declares a file that is read; `name` is the value's in --help. `names_file` tells file names
+/// from words, where the flag takes both.
+FileValue* input_file(const char* name, FileValue::Test names_file = nullptr);
+
+/// Declares a file that is written.
+FileValue* output_file(const char* name);
+
+/// Declares a folder in which files are written, if their names pass `writes`.
+FileValue* output_folder(const char* name, FileValue::Test writes,
+                         FileValue::Test names_file = nullptr);
+
+/// Returns true if a value that may also be a word names a file: it has a '.' or a '/'.
+bool has_dot_or_slash(const std::string& value);
+
+/// A file that a command line names.
+struct NamedFile {
+  std::string flag;
+  std::string name;
+  const FileValue* declared = nullptr;
+  bool by_default = false;  ///< the user did not write the flag
+};
+
+/// Throws InputError where two of the files are the same, by whatever path or link, and one of them
+/// is written: an output would replace another, or an input. Of files in an output folder the same
+/// holds.
+void check_distinct_files(std::span<const NamedFile> files);
+
+}  // namespace hios::cli

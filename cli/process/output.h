@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "hios/base/error.h"
+
+/// Results of a program: on standard output for a person, and in files.
+namespace hios::cli {
+
+/// Prints results on standard output; prints nothing under -q.
+void show(const std::string& text);
+
+/// Throws RunError where standard output did not take all that was shown (a full disk). The last
+/// call of a program.
+void finish_output();
+
+/// Writes results after the work is done: an InputError that `write` throws is then a failure of
+/// the run, not bad input.
+template <class Write>
+void write_after_work(Write write) {
+  try {
+    write();
+  } catch (const InputError& error) {
+    throw RunError(error.what(), error.need());
+  }
+}
+
+}  // namespace hios::cli

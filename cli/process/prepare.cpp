@@ -1,0 +1,27 @@
+#include "cli/process/prepare.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "cli/process/last_resort.h"
+
+namespace hios::cli {
+
+void prepare_process(const char* program) {
+  catch_uncaught_exceptions();
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Without this a file of the program could get the number of a closed standard stream. Writing to
+  // standard output fails as before.
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(standard, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened =
+        open("/dev/null", standard == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,66 @@
+#include "cli/schedule/schedule_flags.h"
+
+#include <string>
+#include <vector>
+
+#include "cli/flags/model_flags.h"
+#include "cli/schedule/period_table.h"
+#include "cli/schedule/schedule_inputs.h"
+
+namespace hios::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description schedule_flags() {
+  po::options_description group("Schedule", 100, 45);
+  group.add_options()("algorithm", value("NAME[,NAME...]|all"),
+                      "the schedulers (--list-algorithms)");
+  group.add_options()(
+      "objective", value("latency|throughput")->default_value("latency"),
+      "minimize the time of one inference, or the time from one to the next where many "
+      "are in flight");
+  group.add_options()(
+      "compare",
+      "all schedulers side by side, or those of --algorithm next to sequential and ios; "
+      "--csv and --json write the table");
+  group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+                      "an algorithm's option, repeatable (--option window=4)");
+  group.add_options()(
+      "time-limit", value("SECONDS")->default_value("10"),
+      "seconds for the whole command, reading and lower bound included, where an algorithm can end "
+      "early; each of several algorithms has the seconds that reading and bound leave. The best "
+      "schedule found counts. Ctrl-C or SIGTERM ends the search (within a second for some 100,000 "
+      "operators), keeps the "
+      "best so far and exits 130 or 143; a second Ctrl-C ends the program at once");
+  group.add_options()("output", output_file("FILE"), "write the schedule (one algorithm)");
+  group.add_options()("check", input_file("SCHEDULE"),
+                      "validate and simulate an existing schedule");
+  group.add_options()("export-graph", output_file("FILE"), "write the graph with its costs");
+  group.add_options()("export-platform", output_file("FILE"),
+                      "write the devices as a hios-platform file");
+  group.add_options()("export-model", output_file("FILE"),
+                      "write the --model, at its size, as a hios-model file");
+  group.add_options()("timeline", output_file("FILE"),
+                      "write the plan as a Chrome trace (Perfetto)");
+  group.add_options()("list-algorithms", "print the schedulers and their options")(
+      "list-models", "print the built-in networks")(
+      "list-operators",
+      "print the operators of --model; --json and --csv with signatures and layers");
+  return group;
+}
+
+}  // namespace
+
+Flags schedule_program_flags() {
+  Flags flags("hios-schedule", "plan a network's operators over devices and streams");
+  flags.add(model_flags())
+      .add(inputs_flags())
+      .add(input_flags())
+      .add(schedule_flags())
+      .add(bound_flags())
+      .add(common_flags());
+  return flags;
+}
+
+}  // namespace hios::cli

@@ -1,0 +1,158 @@
+// No two flags of a command line name the same file where one of them is written.
+#include "cli/flags/file_flags.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "cli/flags/flags.h"
+#include "cli/profile/profile_flags.h"
+#include "cli/run/run_flags.h"
+#include "cli/schedule/schedule_flags.h"
+#include "support/programs/temporary_folder.h"
+
+namespace hios::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Program {
+  const char* name;
+  Flags (*flags)();
+};
+const std::vector<Program> kPrograms = {{"hios-profile", profile_program_flags},
+                                        {"hios-schedule", schedule_program_flags},
+                                        {"hios-run", run_program_flags}};
+
+/// Returns the message about these words; empty: there is none.
+std::string message_of(Flags flags, const std::vector<std::string>& words) {
+  std::vector<const char*> pointers = {"program"};
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  try {
+    flags.parse(static_cast<int>(pointers.size()), pointers.data());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::string message_of_run(const std::vector<std::string>& words) {
+  return message_of(run_program_flags(), words);
+}
+
+class FileFlags : public testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  std::string written(const std::string& name) const {
+    std::ofstream(file(name)) << "text";
+    return file(name);
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(FileFlags, OfEveryPairOneThatIsWrittenNamesItsFileAlone) {
+  const std::string name = file("same.json");
+  std::size_t pairs = 0;
+  for (const Program& program : kPrograms) {
+    const std::vector<NamedFile> declared = program.flags().file_flags();
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      for (std::size_t j = i + 1; j < declared.size(); ++j) {
+        const std::string first = "--" + declared[i].flag, second = "--" + declared[j].flag;
+        SCOPED_TRACE(std::string(program.name) + " " + first + " " + second);
+        const FileValue &a = *declared[i].declared, &b = *declared[j].declared;
+        const bool two_folders =
+            a.role() == FileRole::kOutputFolder && b.role() == FileRole::kOutputFolder;
+        const bool clash = (a.is_written() || b.is_written()) && !two_folders;
+        EXPECT_EQ(
+            message_of(program.flags(), {second, name, first, name}),
+            clash ? first + " and " + second + " name the same file, " + name : std::string());
+        ++pairs;
+      }
+    }
+  }
+  EXPECT_GT(pairs, 130u);
+}
+
+TEST_F(FileFlags, EveryFlagWithAFileHasARole) {
+  const std::regex flag("--([a-z-]+) ([^ \n]*(FILE|FOLDER|SCHEDULE)[^ \n]*)");
+  for (const Program& program : kPrograms) {
+    const Flags flags = program.flags();
+    const std::string help = flags.help();
+    std::set<std::string> shown, declared = {"explain"};  // with which nothing is written
+    for (std::sregex_iterator it(help.begin(), help.end(), flag), end; it != end; ++it)
+      shown.insert(it->str(1));
+    for (const NamedFile& each : flags.file_flags()) declared.insert(each.flag);
+    if (program.flags != run_program_flags) declared.erase("explain");
+    EXPECT_EQ(shown, declared) << program.name;
+  }
+}
+
+TEST_F(FileFlags, AnInputIsNotReplacedByAReport) {
+  const std::string array = written("a.npy");
+  EXPECT_EQ(message_of_run({"--input", array, "--json", array, "--force"}),
+            "--input and --json name the same file, " + array);
+}
+
+TEST_F(FileFlags, FilesInAnOutputFolderAreItsFlags) {
+  for (const char* name : {"outputs.json", "0.npy", "12.npy"}) {
+    const std::string in_folder = file(name);
+    EXPECT_EQ(
+        message_of_run({"--outputs", folder_.path().string(), "--json", in_folder}),
+        "--json names a file that --outputs " + folder_.path().string() + " writes, " + in_folder);
+    EXPECT_NE(message_of_run({"--input", in_folder, "--outputs", folder_.path().string() + "/."}),
+              "");
+  }
+  for (const char* name : {"report.json", ".npy", "a0.npy", "0.npy.json"})
+    EXPECT_EQ(message_of_run({"--outputs", folder_.path().string(), "--json", file(name)}), "");
+  // An output is written through a link.
+  const std::string array = written("a.npy");
+  fs::create_directory(file("out"));
+  fs::create_symlink("../a.npy", file("out/0.npy"));
+  EXPECT_NE(message_of_run({"--input", array, "--outputs", file("out"), "--force"}), "");
+}
+
+TEST_F(FileFlags, FlightRecordsCount) {
+  const std::string record = file("hios-run-rank-0.flight.json");
+  EXPECT_NE(message_of_run({"--flight-record", folder_.path().string(), "--json", record}), "");
+  EXPECT_EQ(message_of_run({"--flight-record", "off", "--json", record}), "");
+  EXPECT_NE(message_of_run({"--json", "hios-run-rank-0.flight.json"}), "") << "the default folder";
+  EXPECT_EQ(message_of_run({"--explain", "hios-run-rank-0.flight.json"}), "");
+  EXPECT_EQ(message_of_run({"--outputs", "."}), "") << "two folders may be the same";
+}
+
+TEST_F(FileFlags, PathsAndLinksToOneFileAreThatFile) {
+  const std::string graph = written("a.json");
+  fs::create_symlink("a.json", file("soft.json"));
+  fs::create_hard_link(graph, file("hard.json"));
+  fs::create_directory(file("sub"));
+  fs::create_directory_symlink(".", file("here"));
+  for (const char* other :
+       {"soft.json", "hard.json", "sub/../a.json", "./a.json", "here/a.json", "here/hard.json"}) {
+    SCOPED_TRACE(other);
+    EXPECT_EQ(message_of_run({"--profile", graph, "--trace", file(other), "--force"}),
+              "--profile and --trace name the same file, " + file(other));
+  }
+  // Files that are yet to be written, too.
+  EXPECT_NE(message_of_run({"--csv", file("new"), "--json", file("sub/../new")}), "");
+  EXPECT_NE(message_of_run({"--csv", file("new"), "--json", file("here/new")}), "");
+  EXPECT_EQ(message_of_run({"--csv", file("new"), "--json", file("sub/new")}), "");
+  const fs::path relative = fs::relative(graph);
+  EXPECT_NE(message_of_run({"--profile", graph, "--json", relative.string()}), "");
+}
+
+TEST_F(FileFlags, WordsNameNoFile) {
+  EXPECT_EQ(message_of_run({"--model", "squeezenet", "--json", "squeezenet"}), "");
+  EXPECT_EQ(message_of_run({"--fusion", "none", "--json", "none"}), "");
+  EXPECT_NE(message_of_run({"--model", "./squeezenet", "--json", "squeezenet"}), "");
+}
+
+TEST_F(FileFlags, HelpIsGivenWhateverElseIs) {
+  const std::string name = file("same");
+  EXPECT_EQ(message_of_run({"--json", name, "--csv", name, "--help"}), "");
+}
+
+}  // namespace
+}  // namespace hios::cli
