@@ -12,7 +12,7 @@
 // lock the file for so long, since others would wait or be refused. Instead it applies the difference
 // between the content that it read and its result to the current content of the file. The difference
 // is taken entry by entry, because every entry of a profile has its own key. Tests:
-// tests/hios/profile/growth_test.cpp; with two real programs in tests/cli/programs/files_test.cpp.
+// tests/hios/profile/growth_test.cpp; with two real programs in tests/cli/programs/files/files_test.cpp.
 namespace hios {
 namespace {
 
