@@ -105,7 +105,7 @@ class Measuring {
   Moments together(std::span<const InferenceTimes> times, std::size_t inferences) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     if (pipeline_.idle()) times = {};  // it runs through all of them at once
-    const std::size_t copy = place_in_copies(job_.transport.rank(), job_.devices).copy;
+    const std::size_t copy = copy_device(job_.transport.rank(), job_.devices).copy;
     const std::size_t count = inferences;
     std::vector<double> both(2 * count, kNone);
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -175,10 +175,10 @@ InferencesOptions settled(const InferencesOptions& options, const ScheduleFile& 
   if (chosen.in_flight == 0) {
     const bool says = schedule.has_prediction && schedule.predicted.throughput;
     chosen.in_flight = says ? schedule.predicted.throughput->in_flight : 2;
-    if (chosen.in_flight > kMostPlaces) {
+    if (chosen.in_flight > kMostInFlight) {
       throw InputError("the schedule asks for " + std::to_string(chosen.in_flight) +
                        " places of each tensor ($.predicted.in_flight); " +
-                       std::to_string(kMostPlaces) + " are the most");
+                       std::to_string(kMostInFlight) + " are the most");
     }
   }
   // Nothing common with the places of all copies: each place meets all inputs.

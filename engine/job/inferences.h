@@ -17,7 +17,7 @@
 namespace hios::job {
 
 /// The most that a user can ask for.
-inline constexpr std::size_t kMostPlaces = 4096;
+inline constexpr std::size_t kMostInFlight = 4096;
 
 /// How inferences ("inferences") flow. The same on all ranks.
 struct InferencesOptions {
@@ -30,11 +30,11 @@ struct InferencesOptions {
 InferencesOptions settled(const InferencesOptions& options, const ScheduleFile& schedule);
 
 /// Which part of which copy a rank is: copy c of a schedule for k devices has the ranks from c · k.
-struct PlaceInCopies {
+struct CopyDevice {
   std::size_t copy = 0;
   DeviceId device;
 };
-inline PlaceInCopies place_in_copies(Rank rank, std::size_t devices) {
+inline CopyDevice copy_device(Rank rank, std::size_t devices) {
   return {rank.index() / devices, DeviceId(rank.index() % devices)};
 }
 

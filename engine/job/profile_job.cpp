@@ -86,8 +86,9 @@ void ProfileJob::State::set_up() {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });
   mpi::agreed(transport(), [&] {
-    profiler = std::make_unique<Profiler>(coarse, network.model, *mine.backend, tensors->get(),
-                                          source, options.protocol, teams.ranks);
+    profiler = std::make_unique<Profiler>(
+        RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
+        teams.ranks);
   });
   algorithms = agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
                                    {profile.algorithms(*into[teams.mine]), profile.file},

@@ -5,10 +5,10 @@
 #include "engine/backend/operation.h"
 #include "engine/host/machine.h"
 #include "engine/job/input_source.h"
-#include "engine/job/rank_context.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/job/ranks/device_agreement.h"
 #include "engine/job/report_data.h"
+#include "engine/job/run_job_state.h"
 #include "engine/run/step_text.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -76,7 +76,7 @@ void RunJob::State::make_backend() {
 }
 
 void RunJob::State::plan_rank_of_copy() {
-  const auto [copy, device] = place();
+  const auto [copy, device] = copy_device();
   PlanOptions how;
   if (inferences) how = {.in_flight = inferences->in_flight, .inputs = inferences->inputs};
   plan =

@@ -13,6 +13,7 @@
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/backends.h"
+#include "engine/run/executor.h"
 #include "hios/base/log.h"
 #include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
@@ -182,7 +183,7 @@ using OutputOf = std::function<std::vector<float>(OpId)>;
 /// sees that the others are at work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
-  const CoarseGraph& coarse = run.network.coarse;
+  const auto& [coarse, model, backend, transport, source] = run.rank;
   const Graph& graph = coarse.graph;
   const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {
@@ -195,12 +196,12 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   const auto reference = find_backend("reference").make({});
   std::optional<OneRankRun> expected, alone;
   if (options.reference) {
-    expected.emplace(coarse, run.network.model, *reference, std::vector<int>(graph.size(), 1),
-                     run.source, "computing the reference", stop);
+    expected.emplace(coarse, model, *reference, std::vector<int>(graph.size(), 1), source,
+                     "computing the reference", stop);
   }
   if (options.alike) {
-    alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
-                  run.source, "computing on one rank", stop);
+    alone.emplace(coarse, model, backend, threads_of_operators(graph, run.schedule), source,
+                  "computing on one rank", stop);
   }
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
@@ -221,7 +222,7 @@ std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
                                                          const OutputOf& output) {
   const auto stop = [&] {
     double stopped = options.stop && options.stop() ? 1 : 0;
-    run.transport.all_reduce_max({&stopped, 1});
+    run.rank.transport.all_reduce_max({&stopped, 1});
     return stopped > 0;
   };
   try {
@@ -272,13 +273,13 @@ void Verified::add(const Verified& other) {
 }
 
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options) {
+  mpi::Transport& transport = run.rank.transport;
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
-    const RankPlan whole_plan = plan_rank(run.network.coarse, run.schedule.schedule,
-                                          run.transport.rank(), {.keep_all = true});
-    Executor whole(run.network.coarse, run.network.model, whole_plan, run.backend, run.transport,
-                   run.source);
-    run.transport.barrier();
+    const RankPlan whole_plan =
+        plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(), {.keep_all = true});
+    Executor whole(run.rank, whole_plan);
+    transport.barrier();
     whole.run_once();
     mine = try_to_compare(run, options, [&](OpId op) { return whole.output(op); });
     whole.close();
@@ -286,7 +287,7 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
     mine = try_to_compare(run, options, run.output);
   }
   if (!mine) return {};
-  Verified verified = combine(gather_checks(run.transport, *mine));
+  Verified verified = combine(gather_checks(transport, *mine));
   verified.compared_bits = options.alike;
   return verified;
 }

@@ -1,15 +1,15 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/backend/backend.h"
-#include "engine/backend/tensor_source.h"
-#include "engine/run/executor.h"
 #include "engine/run/plan.h"
-#include "hios/graph/network.h"
+#include "engine/run/rank_context.h"
 #include "hios/schedule/schedule.h"
-#include "mpi/transport.h"
 
 /// Whether a run computed what it should.
 namespace hios::job {
@@ -97,12 +97,9 @@ struct Verified {
 
 /// A run that has ended, on this rank.
 struct EndedRun {
-  mpi::Transport& transport;  ///< of the tensors
-  const Network& network;
+  RankContext rank;
   const ScheduleFile& schedule;
   const RankPlan& plan;
-  Backend& backend;
-  TensorSource& source;
   /// A graph's output that this rank computed for the source's input, as the run left it; none: it
   /// computed nothing for that.
   std::function<std::vector<float>(OpId op)> output;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/run/executor.h"
-#include "engine/run/watchdog.h"
+#include "engine/job/ranks/watchdog.h"
 #include "hios/flight/recorder.h"
 #include "mpi/session/heartbeat_transport.h"
 
