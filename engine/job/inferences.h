@@ -26,8 +26,8 @@ struct InferencesOptions {
   std::size_t inputs = 0;     ///< different inputs, used in turn; 0: one more than F · copies
 };
 
-/// Returns the options with every 0 replaced. Throws InputError where the schedule asks for too many
-/// inferences in flight.
+/// Returns the options with every 0 replaced. Throws InputError where the schedule asks for too
+/// many inferences in flight.
 InferencesOptions settled(const InferencesOptions& options, const ScheduleFile& schedule);
 
 /// A rank's copy of the schedule, and its device there: copy c of a schedule for k devices has the
@@ -80,9 +80,9 @@ struct MeanPeriod {
   std::size_t counted = 0;
 };
 
-/// Computes the period from the ends from number `first` on, each counted as ended once all before it
-/// have. The interval is from an end to a later one of the same copy, because those of all copies may
-/// come together. REQUIRES: first + copies < end_ms.size().
+/// Computes the period from the ends from number `first` on, each counted as ended once all before
+/// it have. The interval is from an end to a later one of the same copy, because those of all
+/// copies may come together. REQUIRES: first + copies < end_ms.size().
 MeanPeriod mean_period(std::span<const double> end_ms, std::size_t first, std::size_t copies);
 
 /// The arguments of measure_inferences(). `stop` of the protocol is called between runs.
@@ -94,9 +94,9 @@ struct InferencesJob {
   DisturbanceReader& reader;
 };
 
-/// Runs warm-up inferences, then runs of about a fifth of a second until both limits of the protocol
-/// are met. Before each run is a barrier, in it no collective call: ranks agree on the number of its
-/// inferences before it. Collective.
+/// Runs warm-up inferences, then runs of about a fifth of a second until both limits of the
+/// protocol are met. Before each run is a barrier, in it no collective call: ranks agree on the
+/// number of its inferences before it. Collective.
 MeasuredInferences measure_inferences(const InferencesJob& job, Pipeline& pipeline);
 
 }  // namespace hios::job

@@ -57,9 +57,9 @@ struct ProfileOptions {
   Json provenance = Json::object();  ///< kept in the machine of each configuration
 };
 
-/// Returns the device of each rank, by rank. A rank whose backend lacks the wanted arithmetic measures
-/// in fp32, if some other rank has that arithmetic and the elements of both are of one size. Throws
-/// InputError where no backend has it, or element sizes differ.
+/// Returns the device of each rank, by rank. A rank whose backend lacks the wanted arithmetic
+/// measures in fp32, if some other rank has that arithmetic and the elements of both are of one
+/// size. Throws InputError where no backend has it, or element sizes differ.
 std::vector<RankDevice> devices_of_ranks(const ProfileOptions& options, std::size_t ranks);
 
 /// Stages to be measured, by the configuration of the profile that lacks them.
@@ -79,9 +79,9 @@ enum class Ended {
 
 /// The devices and routes of the job, known before anything is measured.
 struct ProfileSetup {
-  std::vector<RankDevice> devices;  ///< by rank
-  std::string transfer_path;        ///< Transport::path() of the tensors
-  std::string routes;               ///< a table rank x rank, for people; empty: no devices
+  std::vector<RankDevice> devices;    ///< by rank
+  std::string transfer_path;          ///< Transport::path() of the tensors
+  std::string routes;                 ///< a table rank x rank, for people; empty: no devices
   std::vector<HostWarning> warnings;  ///< facts of the hosts that spoil times
 };
 

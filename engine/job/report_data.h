@@ -17,8 +17,8 @@ namespace hios::job {
 /// Gathers every rank's facts, by rank, on every rank. Collective.
 std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
                                      const RankPlan& plan);
-/// Writes the memory that ranks hold, and that of their devices. REQUIRES: an entry of `held` for each
-/// rank.
+/// Writes the memory that ranks hold, and that of their devices. REQUIRES: an entry of `held` for
+/// each rank.
 void note_memory(std::vector<ReportRank>& ranks, const std::vector<MemoryEstimate>& held,
                  std::span<const Device> devices);
 

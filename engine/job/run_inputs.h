@@ -38,8 +38,8 @@ RunInputs inputs_in_order(Model model, const Device& device,
                           const std::optional<std::string>& profile_file = {},
                           const ReadLimits& limits = {}, const FusionRules& fusion = {});
 
-/// Reads an input from a .npy file. Throws InputError where its extents are not those of the model's
-/// input, or its elements are not numbers.
+/// Reads an input from a .npy file. Throws InputError where its extents are not those of the
+/// model's input, or its elements are not numbers.
 std::vector<float> read_input(const std::string& file, const Model& model,
                               const ReadLimits& limits);
 
@@ -51,8 +51,8 @@ std::string schedule_digest(const RunInputs& inputs);
 std::optional<std::size_t> extrapolated_from(const RunInputs& inputs, const Platform& platform);
 
 /// Returns the device of each rank, by rank, for so many copies of the schedule, whose ranks are
-/// consecutive. Throws InputError where the schedule is for another number of ranks or breaks a rule
-/// (validate()), or where a rank's backend is not for its device's kind or arithmetic.
+/// consecutive. Throws InputError where the schedule is for another number of ranks or breaks a
+/// rule (validate()), or where a rank's backend is not for its device's kind or arithmetic.
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
                                          std::size_t ranks, std::size_t copies = 1);
 

@@ -63,8 +63,8 @@ void RunJob::State::agree() {
                                     {"the input", digest_of(inputs.input)}});
 }
 
-/// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's times
-/// are used for these only.
+/// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's
+/// times are used for these only.
 void RunJob::State::make_backend() {
   mine = make_rank_backend(transport(), options.ranks, devices);
   identities = gather_identities(transport(), *mine.backend);
@@ -73,7 +73,8 @@ void RunJob::State::make_backend() {
   platform = platform.with_identities(identities);
   if (same_gpus(identities) || rank() != Rank(0)) return;
   log::warning(
-      "ranks compute on different GPUs or libraries, as the schedule says: the last bits differ from "
+      "ranks compute on different GPUs or libraries, as the schedule says: the last bits differ "
+      "from "
       "those of one rank, and are not compared");
 }
 

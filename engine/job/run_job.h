@@ -135,8 +135,8 @@ class RunJob {
 RunResults run(mpi::Transport& transport, const RunInputs& inputs, const RunOptions& options = {},
                double timeout_s = Watch::kDefaultTimeoutSeconds);
 
-/// Returns the predicted latency in ms: the profile's, else the schedule's own; empty where neither has
-/// one. With many inferences in flight it is the latency of one of them.
+/// Returns the predicted latency in ms: the profile's, else the schedule's own; empty where neither
+/// has one. With many inferences in flight it is the latency of one of them.
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results);
 
 /// Makes the report of a run, without the program's arguments and versions, which the caller adds.

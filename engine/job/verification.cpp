@@ -22,8 +22,8 @@ namespace hios::job {
 
 namespace {
 
-/// Returns the absolute difference: infinite where one of the two is NaN, or an infinity that the other
-/// is not.
+/// Returns the absolute difference: infinite where one of the two is NaN, or an infinity that the
+/// other is not.
 double distance(float value, float expected) {
   if (value == expected) return 0;
   const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
@@ -32,11 +32,12 @@ double distance(float value, float expected) {
 
 }  // namespace
 
-// Measured over every operator of the four networks (docs/arithmetic.md has the table), whose values
-// have about unit variance. The reference backend in fp16 differs by at most 0.023 from itself in
-// fp32. It rounds as rarely as possible, hardware more often: so the tolerance is twice as large. In
-// tf32 it differs by 0.025 if operands are rounded, as it does. If their low bits are truncated, as
-// hardware may do, it differs by 0.66: every product shrinks a little, through a deep network.
+// Measured over every operator of the four networks (docs/arithmetic.md has the table), whose
+// values have about unit variance. The reference backend in fp16 differs by at most 0.023 from
+// itself in fp32. It rounds as rarely as possible, hardware more often: so the tolerance is twice
+// as large. In tf32 it differs by 0.025 if operands are rounded, as it does. If their low bits are
+// truncated, as hardware may do, it differs by 0.66: every product shrinks a little, through a deep
+// network.
 Tolerance default_tolerance(Precision precision) {
   switch (precision) {
     case Precision::kTf32:
@@ -179,8 +180,8 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
 
 using OutputOf = std::function<std::vector<float>(OpId)>;
 
-/// All ranks go from operator to operator together, including those that compare nothing: so each sees
-/// that the others work, and all stop together. `stop` is collective.
+/// All ranks go from operator to operator together, including those that compare nothing: so each
+/// sees that the others work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
   const auto& [coarse, model, backend, transport, source] = run.rank;

@@ -34,9 +34,9 @@ struct Comparison {
 Comparison compare(std::span<const float> values, std::span<const float> expected,
                    const Tolerance& tolerance);
 
-/// Every operator's output, by OpId, computed here one after the other by one backend: for tolerance
-/// checks the reference backend; for the bitwise check the run's own backend, where each operator
-/// has the number of threads that the schedule gives it.
+/// Every operator's output, by OpId, computed here one after the other by one backend: for
+/// tolerance checks the reference backend; for the bitwise check the run's own backend, where each
+/// operator has the number of threads that the schedule gives it.
 class OneRankRun {
  public:
   /// `threads_of`: cores for each operator, by OpId. `progress`: the text of the progress line on a
@@ -73,8 +73,8 @@ enum class Verify { kNo, kOutputs, kOperators };
 struct VerifyOptions {
   Verify what = Verify::kOutputs;  ///< the graph's outputs, or every operator
   Tolerance tolerance = {};
-  /// All ranks compute in the same way (backend, device, arithmetic), so that all must have the bits
-  /// of one rank.
+  /// All ranks compute in the same way (backend, device, arithmetic), so that all must have the
+  /// bits of one rank.
   bool alike = true;
   std::function<bool()> stop = {};  ///< see Protocol::stop; called between operators
   bool reference = true;            ///< false: compares bits only
@@ -99,16 +99,17 @@ struct EndedRun {
   RankContext rank;
   const ScheduleFile& schedule;
   const RankPlan& plan;
-  /// Returns a graph output that this rank computed for the source's input; empty: it computed none.
+  /// Returns a graph output that this rank computed for the source's input; empty: it computed
+  /// none.
   std::function<std::vector<float>(OpId op)> output;
 };
 
-/// Compares a run's outputs with the reference backend (within the tolerance) and with one rank that
-/// gives each operator the same number of threads (bit by bit, where all ranks are alike). These are
-/// the graph's outputs as the executor left them, or, with Verify::kOperators, the outputs of every
-/// operator in a further run that keeps all tensors. Collective; every rank gets the same result,
-/// which is empty where `stop` ended the comparison. REQUIRES: with Verify::kOperators, as many
-/// ranks as the schedule has devices.
+/// Compares a run's outputs with the reference backend (within the tolerance) and with one rank
+/// that gives each operator the same number of threads (bit by bit, where all ranks are alike).
+/// These are the graph's outputs as the executor left them, or, with Verify::kOperators, the
+/// outputs of every operator in a further run that keeps all tensors. Collective; every rank gets
+/// the same result, which is empty where `stop` ended the comparison. REQUIRES: with
+/// Verify::kOperators, as many ranks as the schedule has devices.
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options);
 
 }  // namespace hios::job

@@ -12,11 +12,12 @@ struct KnownAlgorithms {
   std::string file = {};  ///< the profile's file, for messages only
 };
 
-/// Lets all ranks with the same backend and arithmetic, on the same kind of GPU, compute by the same
-/// algorithms, so that N of them give the bits of one. The first of them chooses for all operators
-/// that its backend supports, `known` first, and the others adopt its choice. Returns this rank's
-/// algorithms, empty where its backend has no choice. Collective: an algorithm that some rank's
-/// backend does not know ends all ranks with the same InputError. REQUIRES: nothing is bound yet.
+/// Lets all ranks with the same backend and arithmetic, on the same kind of GPU, compute by the
+/// same algorithms, so that N of them give the bits of one. The first of them chooses for all
+/// operators that its backend supports, `known` first, and the others adopt its choice. Returns
+/// this rank's algorithms, empty where its backend has no choice. Collective: an algorithm that
+/// some rank's backend does not know ends all ranks with the same InputError. REQUIRES: nothing is
+/// bound yet.
 Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                          const Model& model, const KnownAlgorithms& known, Choosing how);
 

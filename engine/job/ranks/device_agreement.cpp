@@ -38,8 +38,9 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
   };
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].matches(named(r))) continue;
-    throw InputError(device_of(r) + "made for " + named(r).text() + ", and rank " + std::to_string(r) +
-                         " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()),
+    throw InputError(device_of(r) + "made for " + named(r).text() + ", and rank " +
+                         std::to_string(r) + " has " +
+                         (gpus[r].empty() ? "no GPU" : gpus[r].text()),
                      need::SameGpu{});
   }
   for (std::size_t r = 0; r < gpus.size(); ++r) {

@@ -59,8 +59,8 @@ std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
   return words;
 }
 
-/// Throws InputError where two backends compute on one kind of device, also in different arithmetics:
-/// a profile has one backend for a kind.
+/// Throws InputError where two backends compute on one kind of device, also in different
+/// arithmetics: a profile has one backend for a kind.
 void refuse_two_backends(const std::vector<Configuration>& likes) {
   for (const Configuration& like : likes) {
     const auto other = std::find_if(likes.begin(), likes.end(), [&](const Configuration& one) {

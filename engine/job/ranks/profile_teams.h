@@ -10,8 +10,8 @@
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
-/// The teams of ranks of a profile job that are alike, and the configuration of the profile that each
-/// team fills.
+/// The teams of ranks of a profile job that are alike, and the configuration of the profile that
+/// each team fills.
 namespace hios::job {
 
 /// Ranks with a common configuration; the configurations hold no times yet.
@@ -21,8 +21,8 @@ struct Teams {
   std::size_t mine = 0;             ///< the team of this rank
 };
 
-/// Gathers the devices of all ranks. `precision` is this rank's. Throws InputError, on all ranks, where
-/// backends differ on devices that a schedule could not distinguish. Collective.
+/// Gathers the devices of all ranks. `precision` is this rank's. Throws InputError, on all ranks,
+/// where backends differ on devices that a schedule could not distinguish. Collective.
 Teams gather_teams(mpi::Transport& transport, const Backend& backend, Precision precision);
 
 /// Returns the devices of the job, for schedulers: gpu0, cpu0, cpu1 …

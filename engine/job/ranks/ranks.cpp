@@ -22,7 +22,8 @@ struct HostRank {
 };
 
 /// The cores that the ranks of this host want, by local rank.
-std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<HostRank>& host_ranks,
+std::vector<int> local_cores(const mpi::Transport& transport,
+                             const std::vector<HostRank>& host_ranks,
                              const std::vector<RankDevice>& devices) {
   std::vector<int> cores(transport.local_size(), 1);
   for (std::size_t r = 0; r < host_ranks.size(); ++r) {
@@ -89,7 +90,8 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
                               const std::vector<RankDevice>& devices) {
   // The limit holds for shared cores, too: with thousands of threads the OpenMP library crashes.
   constexpr std::size_t kMostThreadsACore = 64;
-  const auto host_ranks = mpi::gather(transport, HostRank{transport.host(), transport.local_rank()});
+  const auto host_ranks =
+      mpi::gather(transport, HostRank{transport.host(), transport.local_rank()});
   const RankDevice& mine = devices[transport.rank().index()];
   return mpi::agreed(transport, [&] {
     const std::size_t most = kMostThreadsACore * allowed_cores().size();
@@ -100,7 +102,7 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     }
     RankBackend rank_backend;
     rank_backend.cores = assign_cores(allowed_cores(), local_cores(transport, host_ranks, devices),
-                              transport.local_rank(), options.share_cores);
+                                      transport.local_rank(), options.share_cores);
     BackendOptions asked;
     asked.threads = mine.cores;
     asked.cores = rank_backend.cores;

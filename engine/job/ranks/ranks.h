@@ -18,8 +18,8 @@ namespace hios::job {
 struct RankOptions {
   /// Names in the table below; one for all ranks, or one a rank. "auto": the first in the build.
   std::vector<std::string> backends = {"auto"};
-  /// If the ranks of a host want more cores than there are: true shares cores without pinning; false
-  /// is an error.
+  /// If the ranks of a host want more cores than there are: true shares cores without pinning;
+  /// false is an error.
   bool share_cores = false;
   /// The number of devices that the ranks of a host share in turn; 0: each rank takes its own.
   std::size_t devices_per_host = 0;
@@ -40,8 +40,8 @@ struct RankDevice {
   Precision precision = Precision::kFp32;
 };
 
-/// Returns the backend of each rank. Throws InputError for an unknown name, for one that is not in this
-/// build, or where there is neither one name nor one for each rank.
+/// Returns the backend of each rank. Throws InputError for an unknown name, for one that is not in
+/// this build, or where there is neither one name nor one for each rank.
 std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, std::size_t ranks);
 
 /// Throws InputError where the backend does not compute in this precision; it names the backend's
@@ -49,8 +49,8 @@ std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, s
 void require_precision(const BackendEntry& backend, Precision precision,
                        std::span<const BackendEntry> table = hios::backends());
 
-/// Returns the index of each rank's device on its host, by rank. The ranks of a host that want a device
-/// take `per_host` devices in turn (0: each its own); ranks that want none have index 0.
+/// Returns the index of each rank's device on its host, by rank. The ranks of a host that want a
+/// device take `per_host` devices in turn (0: each its own); ranks that want none have index 0.
 std::vector<int> device_indices(const std::vector<std::string>& host_of,
                                 const std::vector<bool>& wants_device, std::size_t per_host);
 
@@ -60,8 +60,8 @@ struct RankBackend {
   std::vector<int> cores;  ///< as the operating system numbers them; empty: not pinned
 };
 
-/// Makes this rank's backend. Throws InputError, the same on all ranks, where cores are too few or a
-/// rank's device is not available. Collective. REQUIRES: an entry of `devices` for each rank, the
+/// Makes this rank's backend. Throws InputError, the same on all ranks, where cores are too few or
+/// a rank's device is not available. Collective. REQUIRES: an entry of `devices` for each rank, the
 /// same on all.
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
                               const std::vector<RankDevice>& devices);

@@ -18,9 +18,9 @@ struct RankSurroundings {
   int threads = 1;
   std::vector<int> pinned;            ///< the cores that it is pinned to; empty: not pinned
   Json description = Json::object();  ///< Backend::describe()
-  std::optional<Bytes> memory;   ///< available on the device, or on the host
-  std::string path;              ///< Transport::path()
-  bool device_messages = false;  ///< Transport::claims_device_memory()
+  std::optional<Bytes> memory;        ///< available on the device, or on the host
+  std::string path;                   ///< Transport::path()
+  bool device_messages = false;       ///< Transport::claims_device_memory()
 
   static auto fields(auto& self) {
     return std::tie(self.facts, self.host, self.backend, self.kind, self.threads, self.pinned,
@@ -38,8 +38,8 @@ struct HostWarning {
   Need need;
 };
 
-/// Returns warnings: more threads than cores or than the time that control groups grant, messages that
-/// are copied twice, processors that slow down, GPUs whose tensors MPI cannot send, hosts and
+/// Returns warnings: more threads than cores or than the time that control groups grant, messages
+/// that are copied twice, processors that slow down, GPUs whose tensors MPI cannot send, hosts and
 /// libraries that differ. None of these makes a result wrong.
 std::vector<HostWarning> host_warnings(const std::vector<RankSurroundings>& ranks);
 
