@@ -77,7 +77,7 @@ int list_devices(const Flags& flags, mpi::Transport& transport) {
   const auto ranks = job::gather_surroundings(transport, mine);
   if (!first) return 0;
   show(table_of(ranks).text() + "\n" + tensors.get().path() + "\n" + tensors.table());
-  warn_of_troubles(job::troubles_of(ranks));
+  warn_of(job::host_warnings(ranks));
   if (common.csv) write_text(*common.csv, table_of(ranks).csv(), common.existing);
   if (common.json) write_json(*common.json, to_json(ranks), common.existing);
   return 0;

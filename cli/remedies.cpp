@@ -229,9 +229,9 @@ void warn_of_unsettled(const std::string& unsettled) {
                "the machine does nothing else");
 }
 
-void warn_of_troubles(const std::vector<job::Trouble>& troubles) {
-  for (const job::Trouble& trouble : troubles)
-    log::warning(error_line(RunError(trouble.text, trouble.need)));
+void warn_of(const std::vector<job::HostWarning>& warnings) {
+  for (const job::HostWarning& warning : warnings)
+    log::warning(error_line(RunError(warning.text, warning.need)));
 }
 
 }  // namespace hios::cli

@@ -20,7 +20,7 @@ std::string error_line(const Error& error, const std::string& model_flags = {});
 void warn_of_unsettled(const std::string& unsettled);
 
 /// Warns of surroundings that spoil a job's times, a line each with its remedy.
-void warn_of_troubles(const std::vector<job::Trouble>& troubles);
+void warn_of(const std::vector<job::HostWarning>& warnings);
 
 /// Runs a step; an InputError that it throws leaves with its remedy in its text, for the model of
 /// these flags.

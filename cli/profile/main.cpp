@@ -167,7 +167,7 @@ Measured measure_all(const ProfileCommand& command, job::Watch& watch,
     auto job = std::make_unique<job::ProfileJob>(
         watch, network, done.job ? done.job->profile() : command.known, options);
     print_setup(network, job->setup());
-    if (!stop && transport.rank() == Rank(0)) warn_of_troubles(job->setup().troubles);
+    if (!stop && transport.rank() == Rank(0)) warn_of(job->setup().warnings);
     // A signal ends what comes before.
     if (!stop) stop.emplace(grace_of(plain_transport, "measuring"));
     const job::Ended ended = job->measure(asker(command, network));

@@ -43,7 +43,7 @@ std::optional<job::InferencesOptions> read_inferences(const Flags& flags) {
   const auto count = [&](const char* flag, long long most) {
     return static_cast<std::size_t>(flags.optional_integer(flag, 1, most).value_or(0));
   };
-  job::InferencesOptions options{count("in-flight", job::kMostPlaces), count("copies", 65536),
+  job::InferencesOptions options{count("in-flight", job::kMostInFlight), count("copies", 65536),
                                  count("distinct-inputs", 65536)};
   options.copies = std::max<std::size_t>(options.copies, 1);
   if (flags.written("iterations")) {

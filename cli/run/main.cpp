@@ -72,7 +72,7 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
 
 void tell_setup(const RunCommand& command, const job::RunSetup& setup) {
   print_setup(command, setup);
-  warn_of_troubles(setup.troubles);
+  warn_of(setup.warnings);
   warn_of_unsettled(setup.unsettled);
   if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences) {
     log::info(

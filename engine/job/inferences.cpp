@@ -13,7 +13,7 @@
 namespace hios::job {
 namespace {
 
-// Short, since ranks that are asked to stop hear it between runs, and launchers wait for a second.
+// Short, because ranks stop between runs only, and launchers wait for a second.
 constexpr double kRunMs = 200;
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) {
@@ -22,7 +22,7 @@ std::size_t rounded_up(std::size_t value, std::size_t unit) {
 
 /// Starts and ends of a run's inferences, over all ranks.
 struct Moments {
-  std::vector<double> start_ms, end_ms;  // by number of the inference
+  std::vector<double> start_ms, end_ms;  // by the inference's index
 };
 
 class Measuring {
@@ -70,15 +70,15 @@ class Measuring {
   /// Inferences until the pipeline is full.
   std::size_t fill() const { return copies() * (job_.devices + job_.options.in_flight); }
 
-  /// How many inferences of a run count at least: several times those that a stall may hold back
-  /// and let go together, but a run is not much longer than others for that.
+  /// The smallest number of inferences of a run that count: several times those that a stall may
+  /// delay and release together, but not so many that the run is much longer than others.
   std::size_t steady(double period_ms) const {
     const auto fewest = static_cast<double>(4 * copies());
-    const auto places = static_cast<double>(std::max<std::size_t>(4, job_.options.in_flight));
-    return static_cast<std::size_t>(std::clamp(kRunMs / period_ms, fewest, fewest * places));
+    const auto in_flight = static_cast<double>(std::max<std::size_t>(4, job_.options.in_flight));
+    return static_cast<std::size_t>(std::clamp(kRunMs / period_ms, fewest, fewest * in_flight));
   }
 
-  /// Returns the period in ms, the same on all ranks.
+  /// Runs so many inferences. Returns the period in ms, the same on all ranks.
   double run(std::size_t inferences) {
     std::vector<InferenceTimes> times(inferences / copies());
     const DisturbanceCounts before = job_.reader.read();
@@ -94,18 +94,18 @@ class Measuring {
     last_disturbed_ = facts[1] > 0;
     measured_.stopped = facts[2] > 0;
     measured_.unlike = std::max(measured_.unlike, static_cast<std::size_t>(facts[3]));
-    // Ranks of a host leave a barrier at moments that its clock can tell apart.
+    // Ranks of a host leave a barrier at different moments, which the host's clock shows.
     const auto began_ms = mpi::gather(job_.transport, pipeline_.began_ms());
     shift_ms_ = began_ms[job_.transport.rank().index()] - began_ms[first_of_host_];
     moments_ = together(times, inferences);
     return last_ms_ / static_cast<double>(inferences);
   }
 
-  /// Of all ranks, each of which saw its own part.
+  /// Combines the times of all ranks, each of which has those of its own stages.
   Moments together(std::span<const InferenceTimes> times, std::size_t inferences) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
-    if (pipeline_.idle()) times = {};  // it runs through all of them at once
-    const std::size_t copy = place_in_copies(job_.transport.rank(), job_.devices).copy;
+    if (pipeline_.idle()) times = {};  // its times mean nothing
+    const std::size_t copy = copy_device(job_.transport.rank(), job_.devices).copy;
     const std::size_t count = inferences;
     std::vector<double> both(2 * count, kNone);
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -119,7 +119,7 @@ class Measuring {
     return moments;
   }
 
-  /// What the last run says.
+  /// Adds the results of the last run.
   void keep() {
     const std::vector<double>& end_ms = moments_.end_ms;
     const std::size_t full = std::min(fill(), end_ms.size() / 2);
@@ -160,11 +160,11 @@ class Measuring {
   const InferencesJob& job_;
   Pipeline& pipeline_;
   MeasuredInferences measured_;
-  TimeShares here_;  // summed over all measured runs
-  Moments moments_;  // of the last run
+  TimeShares here_;  // the sum over all measured runs
+  Moments moments_;  // the last run's
   double last_ms_ = 0, measured_ms_ = 0;
   std::size_t first_of_host_ = 0;  // rank
-  double shift_ms_ = 0;            // of the last run: how much later it began here than there
+  double shift_ms_ = 0;            // by which the last run started later here than there
   bool last_disturbed_ = false;
 };
 
@@ -175,13 +175,13 @@ InferencesOptions settled(const InferencesOptions& options, const ScheduleFile& 
   if (chosen.in_flight == 0) {
     const bool says = schedule.has_prediction && schedule.predicted.throughput;
     chosen.in_flight = says ? schedule.predicted.throughput->in_flight : 2;
-    if (chosen.in_flight > kMostPlaces) {
+    if (chosen.in_flight > kMostInFlight) {
       throw InputError("the schedule asks for " + std::to_string(chosen.in_flight) +
-                       " places of each tensor ($.predicted.in_flight); " +
-                       std::to_string(kMostPlaces) + " are the most");
+                       " inferences in flight ($.predicted.in_flight); " +
+                       std::to_string(kMostInFlight) + " are the most");
     }
   }
-  // Nothing common with the places of all copies: each place meets all inputs.
+  // Coprime to the number of buffers of all copies, so that each buffer gets all inputs.
   if (chosen.inputs == 0) chosen.inputs = chosen.in_flight * chosen.copies + 1;
   return chosen;
 }

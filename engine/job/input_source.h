@@ -5,13 +5,13 @@
 
 #include "engine/backend/tensor_source.h"
 
-/// Where a job's weights and inputs come from.
+/// Sources of a job's weights and inputs.
 namespace hios::job {
 
-/// Weights as the model or the seed has them; input 0 of the user's, where there is one.
+/// The weights and inputs of the model or the seed, except input 0, which is the user's if given.
 class InputSource final : public TensorSource {
  public:
-  /// `given`, empty or as large as the model's input, outlives this.
+  /// `given` is empty or as large as the model's input, and outlives this.
   InputSource(std::uint64_t seed, const std::vector<float>& given) : seeded_(seed), given_(given) {}
   void weights(const Model& model, const Layer& layer, std::span<float> out) override;
   void bias(const Model& model, const Layer& layer, std::span<float> out) override;
@@ -23,7 +23,7 @@ class InputSource final : public TensorSource {
   const std::vector<float>& given_;
 };
 
-/// Another source, whose input is one of its inputs.
+/// A source whose input is one of the inputs of another source.
 class OneInput final : public TensorSource {
  public:
   OneInput(TensorSource& source, std::size_t number) : source_(source), number_(number) {}

@@ -50,7 +50,7 @@ std::vector<ReportOperator> report_operators(const RunInputs& inputs, const Time
   for (const TransferTimes& transfer : measured.transfers) {
     row_of[transfer.producer.index()]->sent_bytes += transfer.size_bytes;
   }
-  // Those of one stage stay together, group by group.
+  // The operators of one stage stay together, group by group.
   std::ranges::stable_sort(operators, {}, [&](const ReportOperator& row) {
     return measured.stages[row.rank][row.stage].start_ms;
   });

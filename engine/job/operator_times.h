@@ -9,23 +9,23 @@
 #include "hios/report/report.h"
 #include "mpi/transport.h"
 
-/// Where the time of an iteration goes, operator by operator.
+/// The time of an iteration, operator by operator.
 namespace hios::job {
 
 /// Collects one rank's operators over several iterations.
 class OperatorSamples {
  public:
   void add(const std::vector<OperatorTime>& iteration);
-  /// Each operator's median, of all ranks, on every rank. Collective.
+  /// Returns each operator's median, for all ranks' operators, on every rank. Collective.
   std::vector<OperatorTime> gather_medians(mpi::Transport& transport) const;
 
  private:
   std::vector<OpId> ops_;
-  std::vector<std::vector<double>> ms_;  // by place in ops_
+  std::vector<std::vector<double>> ms_;  // by position in ops_
 };
 
-/// All operators of the schedule in the order in which they started. `measured`: of this schedule;
-/// `times`: of the operators whose time is known; `costs` may be null.
+/// Returns all operators of the schedule in the order in which they started. `measured` is this
+/// schedule's timeline; `times` has the operators whose time is known; `costs` may be null.
 std::vector<ReportOperator> report_operators(const RunInputs& inputs, const Timeline& measured,
                                              const std::vector<OperatorTime>& times,
                                              const CostModel* costs);

@@ -32,7 +32,7 @@ std::vector<RankDevice> devices_of_ranks(const ProfileOptions& options, std::siz
   return devices;
 }
 
-/// What a rank has once it is set up.
+/// The state of a ProfileJob on one rank.
 struct ProfileJob::State {
   State(Watch& the_watch, const Network& the_network, Profile known,
         const ProfileOptions& the_options)
@@ -61,7 +61,7 @@ struct ProfileJob::State {
   RankBackend mine;
   std::unique_ptr<TensorTransport> tensors;
   Teams teams;
-  std::vector<Configuration*> into;  ///< of `profile`, by team
+  std::vector<Configuration*> into;  ///< in `profile`, by team
   std::unique_ptr<Profiler> profiler;
   Json algorithms;
 };
@@ -81,20 +81,21 @@ void ProfileJob::State::set_up() {
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
-  setup.troubles = troubles_of(gather_surroundings(transport(), mine));
+  setup.warnings = host_warnings(gather_surroundings(transport(), mine));
   mpi::agreed(transport(), [&] {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });
   mpi::agreed(transport(), [&] {
-    profiler = std::make_unique<Profiler>(coarse, network.model, *mine.backend, tensors->get(),
-                                          source, options.protocol, teams.ranks);
+    profiler = std::make_unique<Profiler>(
+        RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
+        teams.ranks);
   });
   algorithms = agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
                                    {profile.algorithms(*into[teams.mine]), profile.file},
                                    Choosing::kByTiming);
 }
 
-/// By team; asked on rank 0 for all.
+/// Returns the wanted stages by team; rank 0 asks for all.
 std::vector<std::vector<Stage>> ProfileJob::State::wanted(const AskStages& ask,
                                                           double time_limit_s) const {
   std::vector<std::vector<std::vector<Group>>> by_team;
@@ -115,14 +116,15 @@ std::vector<std::vector<Stage>> ProfileJob::State::wanted(const AskStages& ask,
   return result;
 }
 
-/// Whether some rank was asked to stop; for the moments between two measurements.
+/// Returns true if some rank was asked to stop; called between two measurements.
 bool ProfileJob::State::stopped() const {
   double stopped = options.protocol.stop && options.protocol.stop() ? 1 : 0;
   transport().all_reduce_max({&stopped, 1});
   return stopped > 0;
 }
 
-/// Asks on rank 0, tells all, measures on all, until nothing is wanted or the time is up.
+/// Asks on rank 0, broadcasts the answer, and measures on all, until no stage is wanted or the time
+/// is over.
 Ended ProfileJob::State::measure_stages(const AskStages& ask) {
   const Stopwatch stopwatch;
   for (;;) {
@@ -135,7 +137,7 @@ Ended ProfileJob::State::measure_stages(const AskStages& ask) {
     if (left_s <= 0) return Ended::kOutOfTime;
     std::size_t measured = 0;
     for (std::size_t team = 0; team < into.size(); ++team) {
-      // What is left is shared by the teams to come.
+      // Each team may use an equal share of the time that is left.
       const double share = left_s / static_cast<double>(into.size());
       const Measured of_team = profiler->measure_stages(stages[team], *into[team], share, team);
       if (of_team.stopped) return Ended::kStopped;
@@ -152,19 +154,19 @@ Ended ProfileJob::State::measure_all(const AskStages& ask) {
   if (options.throughput && profiler->measure_warm(into).stopped) return Ended::kStopped;
   if (options.throughput && profiler->measure_charges(into).stopped) return Ended::kStopped;
   if (!ask) return Ended::kComplete;
-  // Rank 0 may be asked for the whole time limit while the others wait for its answer.
+  // Rank 0 may need the whole time limit to answer, while the others wait.
   watch.phase("measuring stages", options.stages_limit_s);
   return measure_stages(ask);
 }
 
-/// What runs need to compute by the same algorithms, and how tensors went.
+/// Adds the chosen algorithms, which runs use again, and the routes of tensors.
 void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
-    for (const auto& [what, words] : options.provenance.items()) into[team]->machine[what] = words;
+    for (const auto& [key, value] : options.provenance.items()) into[team]->machine[key] = value;
     const Json& of_team = chosen[teams.ranks[team].front().index()];
-    // Beside those of other models, which the profile knows already.
+    // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
     if (routes) into[team]->machine["transfer_paths"] = *routes;
   }

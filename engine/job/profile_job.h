@@ -30,8 +30,8 @@
 ///   set up    cores and backend of each rank · routes of tensors · which ranks are   │
 ///     │       alike (teams) · algorithms                                             ┘
 ///     │
-///   measure   operators · transfers · what many inferences in flight need · stages,    measure()
-///     │     for as long as somebody asks for more
+///   measure   operators · transfers · charges and operators in blocks, for many        measure()
+///     │     inferences in flight · stages, as long as the program asks for more
 ///     │
 ///   report    profile(): for to_json and a file
 ///
@@ -39,7 +39,7 @@
 /// same InputError on all, before anything is measured.
 namespace hios::job {
 
-/// The same on all ranks.
+/// The options of a profile job. The same on all ranks.
 struct ProfileOptions {
   RankOptions ranks = {};
   const mpi::Route* route = nullptr;       ///< between devices; null: the best that works
@@ -51,56 +51,56 @@ struct ProfileOptions {
   std::uint64_t seed = 0;                   ///< of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages
-  /// What many inferences in flight need besides: charges of transfers, and operators in parts of
-  /// the network (Profiler::measure_charges, measure_warm).
+  /// Measures also the costs of many inferences in flight: charges of transfers, and operators in
+  /// blocks of the network (Profiler::measure_charges, measure_warm).
   bool throughput = false;
   Json provenance = Json::object();  ///< kept in the machine of each configuration
 };
 
-/// What each rank measures with, by rank. A rank whose backend has not the arithmetic asked for
-/// measures in fp32 beside one that has it, where their tensors' elements are of one size. Throws
-/// InputError where no backend has it, or tensors would differ.
+/// Returns the device of each rank, by rank. A rank whose backend lacks the wanted arithmetic
+/// measures in fp32, if some other rank has that arithmetic and the elements of both are of one
+/// size. Throws InputError where no backend has it, or element sizes differ.
 std::vector<RankDevice> devices_of_ranks(const ProfileOptions& options, std::size_t ranks);
 
 /// Stages to be measured, by the configuration of the profile that lacks them.
 using WantedStages = std::map<const Configuration*, std::vector<Stage>>;
 
-/// Says which stages the profile still lacks; asked on rank 0, again and again, until it wants
-/// nothing. It should answer within `time_limit_s`.
+/// Returns the stages that the profile still lacks. Called on rank 0, repeatedly, until it returns
+/// none. It should return within `time_limit_s`.
 using AskStages = std::function<WantedStages(const Platform& platform, const Profile& profile,
                                              double time_limit_s)>;
 
-/// How the measuring ended.
+/// The end of a measurement.
 enum class Ended {
   kComplete,
   kOutOfTime,  ///< before all stages were measured; schedulers estimate the others
-  kStopped,    ///< by Protocol::stop; there may be nothing at all of some operators and transfers
+  kStopped,    ///< by Protocol::stop; some operators and transfers may have no times
 };
 
-/// Who measures, known before anything is measured.
+/// The devices and routes of the job, known before anything is measured.
 struct ProfileSetup {
-  std::vector<RankDevice> devices;  ///< by rank
-  std::string transfer_path;        ///< Transport::path() of the tensors
-  std::string routes;               ///< a table rank x rank, for people; empty: no devices
-  std::vector<Trouble> troubles;    ///< what of the surroundings spoils times
+  std::vector<RankDevice> devices;    ///< by rank
+  std::string transfer_path;          ///< Transport::path() of the tensors
+  std::string routes;                 ///< a table rank x rank, for people; empty: no devices
+  std::vector<HostWarning> warnings;  ///< facts of the hosts that spoil times
 };
 
 /// One job, on each of its ranks. Used by the main thread; all calls are collective. `watch` (which
 /// has the transport) and `network` outlive it.
 class ProfileJob {
  public:
-  /// Agrees and sets up. `known`: what was measured before, and is not measured again. Throws
-  /// InputError, the same on all ranks.
+  /// Agrees and sets up. Measurements in `known` are not repeated. Throws InputError, the same on
+  /// all ranks.
   ProfileJob(Watch& watch, const Network& network, Profile known, const ProfileOptions& options);
   ~ProfileJob();
 
   const ProfileSetup& setup() const;
 
-  /// Measures operators, transfers, what ProfileOptions::throughput asks for, and the stages that
-  /// `ask` wants. Once.
+  /// Measures operators, transfers, the costs of ProfileOptions::throughput, and the stages that
+  /// `ask` returns. Called once.
   Ended measure(const AskStages& ask = {});
 
-  /// The same on every rank: all that is known by now.
+  /// All measurements so far, the same on every rank.
   const Profile& profile() const;
   /// The configurations that this job fills.
   const std::vector<Configuration*>& configurations() const;

@@ -11,7 +11,7 @@ namespace hios::job {
 
 namespace {
 
-/// ReportRank as ranks tell it to each other.
+/// The facts of a ReportRank that ranks exchange.
 struct RankFacts {
   ReportRank rank;
   static auto fields(auto& self) {
@@ -82,8 +82,8 @@ ReportVerification report_verification(const RunSetup& setup, const Verified& ve
   return report;
 }
 
-/// The rank that is busy longest; where devices compute behind their ranks' backs, that which waits
-/// least.
+/// Returns the rank that is busy longest; with asynchronous devices, whose computing time is not
+/// known, the rank that waits least.
 std::size_t bottleneck_of(const std::vector<RankOfInferences>& ranks) {
   const bool known = std::ranges::all_of(ranks, &RankOfInferences::knows_computing);
   std::size_t found = 0;

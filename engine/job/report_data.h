@@ -11,17 +11,18 @@
 #include "engine/run/run_clocks.h"
 #include "hios/report/report.h"
 
-/// What ranks know of themselves, brought together for reports.
+/// Facts of all ranks, gathered for reports.
 namespace hios::job {
 
-/// Every rank's facts, by rank, on every rank. Collective.
+/// Gathers every rank's facts, by rank, on every rank. Collective.
 std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBackend& mine,
                                      const RankPlan& plan);
-/// Notes what the ranks hold, and what their devices have. REQUIRES: one of each a rank.
+/// Writes the memory that ranks hold, and that of their devices. REQUIRES: an entry of `held` for
+/// each rank.
 void note_memory(std::vector<ReportRank>& ranks, const std::vector<MemoryEstimate>& held,
                  std::span<const Device> devices);
 
-/// One iteration as a timeline, the same on every rank, from each rank's own part. Collective.
+/// Joins the ranks' timelines of one iteration, the same on every rank. Collective.
 Timeline gather_timeline(mpi::Transport& transport, double latency_ms, const RankTimeline& mine);
 
 }  // namespace hios::job

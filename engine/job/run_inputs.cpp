@@ -36,18 +36,18 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   InputSize wanted = size;
   if (!size.batch && !size.height && !size.width && head.batch > 0)
     wanted = {head.batch, head.height, head.width};
-  const auto made = [&](std::optional<std::int64_t> at_a_time) {
+  const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;
     return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), fusion);
   };
-  RunInputs inputs{.network = made({}), .schedule = {}};
+  RunInputs inputs{.network = build({}), .schedule = {}};
   check_merge(root, inputs.network.coarse.graph, fusion.merge);
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);
       !batches.empty()) {
     try {
-      inputs.network = SizedNetworks(batch_sizes(all, batches), made).divide(std::move(batches));
+      inputs.network = SizedNetworks(batch_sizes(all, batches), build).divide(std::move(batches));
     } catch (const InputError& error) {
       root.fail(std::string(error.what()) + "; schedule it again");
     }
@@ -105,7 +105,7 @@ std::string schedule_digest(const RunInputs& inputs) {
   return Digest().add(to_json(inputs.schedule, inputs.network.coarse.graph).dump()).hex();
 }
 
-std::optional<std::size_t> standing_in(const RunInputs& inputs, const Platform& platform) {
+std::optional<std::size_t> extrapolated_from(const RunInputs& inputs, const Platform& platform) {
   const ScheduleFile& schedule = inputs.schedule;
   if (!inputs.profile || !schedule.has_prediction || !schedule.predicted.measured_ranks) return {};
   return other_ranks(*inputs.profile, platform);

@@ -5,10 +5,10 @@
 #include "engine/backend/operation.h"
 #include "engine/host/machine.h"
 #include "engine/job/input_source.h"
-#include "engine/job/rank_context.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/job/ranks/device_agreement.h"
 #include "engine/job/report_data.h"
+#include "engine/job/run_job_state.h"
 #include "engine/run/step_text.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -22,7 +22,8 @@ namespace hios::job {
 
 namespace {
 
-/// A network that passes through several arithmetics has the errors of the roughest.
+/// Returns the arithmetic with the largest tolerance: a network that passes through several has the
+/// errors of that one.
 Precision roughest(const std::vector<RankDevice>& devices) {
   return std::max_element(devices.begin(), devices.end(),
                           [](const RankDevice& a, const RankDevice& b) {
@@ -62,7 +63,8 @@ void RunJob::State::agree() {
                                     {"the input", digest_of(inputs.input)}});
 }
 
-/// From here on the platform's devices name their GPUs, so that a profile answers for these only.
+/// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's
+/// times are used for these only.
 void RunJob::State::make_backend() {
   mine = make_rank_backend(transport(), options.ranks, devices);
   identities = gather_identities(transport(), *mine.backend);
@@ -71,12 +73,13 @@ void RunJob::State::make_backend() {
   platform = platform.with_identities(identities);
   if (same_gpus(identities) || rank() != Rank(0)) return;
   log::warning(
-      "ranks compute on different GPUs or libraries, as the schedule says: the last bits are not "
-      "those of one rank, and are not compared with it");
+      "ranks compute on different GPUs or libraries, as the schedule says: the last bits differ "
+      "from "
+      "those of one rank, and are not compared");
 }
 
 void RunJob::State::plan_rank_of_copy() {
-  const auto [copy, device] = place();
+  const auto [copy, device] = copy_device();
   PlanOptions how;
   if (inferences) how = {.in_flight = inferences->in_flight, .inputs = inferences->inputs};
   plan =
@@ -91,7 +94,7 @@ void RunJob::State::prepare() {
     plan_rank_of_copy();
     check_supported(coarse, model, *mine.backend, plan);
     all_copies = of_copies(platform, copies());
-    setup.measured_ranks = standing_in(inputs, all_copies);
+    setup.measured_ranks = extrapolated_from(inputs, all_copies);
     profile = setup.measured_ranks
                   ? extrapolated(*inputs.profile, all_copies, *setup.measured_ranks)
                   : inputs.profile;
@@ -114,7 +117,7 @@ void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
   setup.ranks = gather_ranks(transport(), mine, plan);
   note_memory(setup.ranks, planned, platform.devices());
-  setup.troubles = troubles_of(gather_surroundings(transport(), mine));
+  setup.warnings = host_warnings(gather_surroundings(transport(), mine));
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();

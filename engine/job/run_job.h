@@ -21,9 +21,8 @@
 #include "mpi/routes/route.h"
 
 /// A network run by a schedule on the ranks of a job, from plain values: no command line, no files
-/// but those that one asks for, nothing printed to standard output. The program that runs schedules
-/// (cli/run) is this with flags in front and tables behind; one's own calls it inside
-/// mpi::run_session.
+/// but those that the caller reads, nothing printed to standard output. The program that runs
+/// schedules (cli/run) adds flags and tables; other programs call this inside mpi::run_session.
 ///
 ///   read      RunInputs: network, schedule, profile      read_run_inputs, or values made in memory
 ///     │       RunOptions: how to run them
@@ -31,7 +30,7 @@
 ///     │                                                                                 │
 ///   set up    cores and backend of each rank · which devices these are · plan ·         │ RunJob()
 ///     │       memory · algorithms · routes of tensors                                   ┘
-///     │         └─ setup(), steps(): what will run, and where
+///     │         └─ setup(), steps(): the steps of each rank, and its device
 ///   run       warm-up, measured iterations, a few more with every stage's clock; or,    ┐
 ///             with RunOptions::inferences, many inferences in flight                     │
 ///     │                                                                                 │ run()
@@ -43,68 +42,68 @@
 /// same InputError on all, before anything runs.
 namespace hios::job {
 
-/// How it is run. The same on all ranks. Cores, streams and arithmetic are the schedule's.
+/// The options of a run. The same on all ranks. Cores, streams and arithmetic are the schedule's.
 struct RunOptions {
   RankOptions ranks = {};
   const mpi::Route* route = nullptr;  ///< between devices; null: the best that works
   Protocol protocol = {};             ///< warm-up runs and measured ones
-  /// Many inferences in flight, which `protocol` counts then; none: one at a time.
+  /// Many inferences in flight, which `protocol` then counts; empty: one at a time.
   std::optional<InferencesOptions> inferences = {};
-  std::uint64_t seed = 0;  ///< of weights and input
+  std::uint64_t seed = 0;  ///< for weights and input
   Verify verify = Verify::kNo;
-  std::optional<double> atol = {};  ///< in the values' own unit; none: by the roughest arithmetic
-  std::optional<double> rtol = {};  ///< a share of the expected value; none: the same
+  std::optional<double> atol = {};  ///< in the values' own unit; empty: by the roughest arithmetic
+  std::optional<double> rtol = {};  ///< a share of the expected value; empty: the same
   bool gather_outputs = false;      ///< RunResults::model_outputs
-  bool blocking = false;            ///< wait after every operator (ExecutorOptions)
+  bool blocking = false;            ///< waits after every operator (ExecutorOptions)
   bool time_operators = false;      ///< RunResults::operators
 };
 
-/// What runs where, known before anything runs.
+/// The devices, routes and costs of a run, known before anything runs.
 struct RunSetup {
   std::vector<std::string> backends;   ///< names, by rank
   std::vector<ReportRank> ranks;       ///< weights as the network has them, scratch not yet known
   std::string transfer_path;           ///< Transport::path() of the tensors
   std::string routes;                  ///< a table rank x rank, for people; empty: no devices
-  std::optional<Json> transfer_paths;  ///< the same for reports
-  /// The number of ranks that the prediction's costs were measured with, where it is not this
-  /// job's (hios/profile/extrapolate.h).
+  std::optional<Json> transfer_paths;  ///< the same, for reports
+  /// The number of ranks that the prediction's costs were measured with, if it is not this job's
+  /// (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks;
-  std::vector<Trouble> troubles;  ///< what of the surroundings spoils times
-  std::string unsettled;          ///< what of the profile had not settled (hios/profile/settling.h)
+  std::vector<HostWarning> warnings;  ///< facts of the hosts that spoil times
+  std::string unsettled;  ///< measurements of the profile that had not settled (settling.h)
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
 };
 
-/// What the profile, or else the schedule's own prediction, says of many inferences in flight.
+/// The prediction for many inferences in flight, by the profile, or else the schedule's own.
 struct PredictedInferences {
-  double period_ms = 0;              ///< of all copies together
-  std::optional<double> latency_ms;  ///< of one of them in flight
+  double period_ms = 0;              ///< for all copies together
+  std::optional<double> latency_ms;  ///< for one inference in flight
   std::size_t bottleneck = 0;  ///< the rank whose block is the most expensive, in the first copy
 };
 
 struct RunResults {
-  /// The maximum over ranks of each measured iteration; none where stopped before the first. With
-  /// many inferences in flight each one's latency, once the pipeline was full.
+  /// The maximum over ranks of each measured iteration; empty where stopped before the first. With
+  /// many inferences in flight: each one's latency, once the pipeline was full.
   std::vector<double> iterations_ms;
-  std::vector<bool> disturbed;  ///< by iteration: some rank's machine did something else
-  /// By Protocol::stop, before all was done; what there is has been measured as it should.
+  std::vector<bool> disturbed;  ///< by iteration: some rank's machine did other work
+  /// Protocol::stop ended the run early; the results so far are valid.
   bool stopped = false;
-  double overhead_ms = 0;  ///< of the executor, outside kernels and waits; the maximum over ranks
+  double overhead_ms = 0;  ///< the executor's, outside kernels and waits; the maximum over ranks
   /// "rank 1: …" of ranks whose device refused to record its stages (Backend::record).
   std::vector<std::string> recording_refused;
   /// By rank, once its operators were bound: weights in all layouts, and scratch.
   std::vector<MemoryEstimate> held;
-  std::optional<Timeline> measured;   ///< of the quickest recorded run; none where stopped before
+  std::optional<Timeline> measured;   ///< the fastest recorded run; empty where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
-  /// With RunOptions::inferences; then there are no timelines.
+  /// With RunOptions::inferences, instead of timelines.
   std::optional<MeasuredInferences> inferences;
   std::optional<PredictedInferences> predicted_inferences;
-  /// In the order in which they started, each with its median over the recorded runs; only where it
-  /// was asked for, and not where stopped before.
+  /// Operators in the order in which they started, each with its median over the recorded runs.
+  /// Empty without RunOptions::time_operators, or where stopped before.
   std::vector<ReportOperator> operators;
   /// The graph's outputs that this rank computed, as the last measured run left them.
   std::vector<std::pair<OpId, std::vector<float>>> outputs;
-  /// By Model::named_outputs(), row-major; on rank 0, and only where they were asked for.
+  /// By Model::named_outputs(), row-major; on rank 0, with RunOptions::gather_outputs.
   std::vector<std::vector<float>> model_outputs;
   std::optional<Verified> verified;
 };
@@ -118,13 +117,13 @@ class RunJob {
   ~RunJob();
 
   const RunSetup& setup() const;
-  /// What the profile says; null without one.
+  /// The profile's costs; null without a profile.
   const CostModel* costs() const;
-  /// What each rank will do, a line a step, by rank, on every rank.
+  /// Returns the steps of each rank, a line a step, by rank, on every rank.
   std::vector<std::string> steps();
 
-  /// Runs, measures and verifies. Once. Throws InputError, the same on all ranks and before
-  /// anything runs, where a rank turns out to hold more than its device's memory_bytes.
+  /// Runs, measures and verifies. Called once. Throws InputError, the same on all ranks and before
+  /// anything runs, where a rank holds more than its device's memory_bytes.
   RunResults run();
 
  private:
@@ -132,15 +131,15 @@ class RunJob {
   std::unique_ptr<State> state_;
 };
 
-/// All of it at once, watched with `timeout_s` (see Watch).
+/// Sets up and runs a job, watched with `timeout_s` (see Watch).
 RunResults run(mpi::Transport& transport, const RunInputs& inputs, const RunOptions& options = {},
                double timeout_s = Watch::kDefaultTimeoutSeconds);
 
-/// The latency in ms that the run is judged by: the profile's, else the schedule's own; empty where
-/// neither says one. Of an inference in flight where many are.
+/// Returns the predicted latency in ms: the profile's, else the schedule's own; empty where neither
+/// has one. With many inferences in flight it is the latency of one of them.
 std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& results);
 
-/// A report of everything but the program: its arguments and versions are the caller's to add.
+/// Makes the report of a run, without the program's arguments and versions, which the caller adds.
 Report make_report(const RunInputs& inputs, const RunOptions& options, const RunSetup& setup,
                    const RunResults& results);
 

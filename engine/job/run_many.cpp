@@ -1,14 +1,15 @@
-// Part of run_job_state.h: runs of many inferences in flight.
+// RunJob's runs of many inferences in flight.
 #include <algorithm>
 
 #include "engine/job/input_source.h"
-#include "engine/job/rank_context.h"
+#include "engine/job/run_job_state.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/many_inferences.h"
 
 namespace hios::job {
 
-/// Every input's outputs bit by bit, the first one's with the reference backend, too.
+// Compares the outputs of every input bit by bit, and those of the first input also with the
+// reference backend.
 std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
                                                      const Pipeline& pipeline) const {
   std::optional<Verified> all;
@@ -30,7 +31,8 @@ std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
 std::optional<PredictedInferences> RunJob::State::predict_inferences() const {
   const Graph& graph = inputs.network.coarse.graph;
   Schedule schedule = inputs.schedule.schedule;
-  schedule.devices.resize(schedule.devices.size() * inferences->copies);  // of the first
+  // The devices of the other copies are idle.
+  schedule.devices.resize(schedule.devices.size() * inferences->copies);
   const auto copies = static_cast<double>(inferences->copies);
   if (costs) {
     const std::size_t enough = 4 * (inferences->in_flight + schedule.devices.size()) + 32;
@@ -51,10 +53,9 @@ std::optional<PredictedInferences> RunJob::State::predict_inferences() const {
 
 void RunJob::State::run_many(TensorSource& source, RunResults& results) {
   constexpr std::size_t kTraced = 6;
-  const Network& network = inputs.network;
-  Pipeline pipeline(network.coarse, network.model, plan, *mine.backend, tensors->get(), source,
+  Pipeline pipeline(context(source), plan,
                     {.blocking = options.blocking,
-                     .first = place().copy,
+                     .first = copy_device().copy,
                      .step = inferences->copies,
                      .traced = kTraced});
   check_held(results);
@@ -74,16 +75,9 @@ void RunJob::State::run_many(TensorSource& source, RunResults& results) {
   results.predicted_inferences = predict_inferences();
   for (const RankOfInferences& each : measured.ranks)
     results.overhead_ms = std::max(results.overhead_ms, each.each.own_ms);
-  watch.phase("writing the results");
-  if (pipeline.ran(0)) {
-    for (const OpId op : plan.outputs) results.outputs.emplace_back(op, pipeline.output(op, 0));
-  }
-  if (options.gather_outputs && !results.stopped) gather_outputs(results);
-  if (options.verify != Verify::kNo && !results.stopped) {
-    results.verified = verify_inputs(source, pipeline);
-    results.stopped = !results.verified;
-  }
-  watch.phase("writing the results");
+  OutputOf output;
+  if (pipeline.ran(0)) output = [&](OpId op) { return pipeline.output(op, 0); };
+  finish(results, output, [&] { return verify_inputs(source, pipeline); });
   pipeline.close();
 }
 

@@ -13,6 +13,7 @@
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/backends.h"
+#include "engine/run/executor.h"
 #include "hios/base/log.h"
 #include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
@@ -21,7 +22,8 @@ namespace hios::job {
 
 namespace {
 
-/// Infinite where one of the two is NaN, or an infinity that the other is not.
+/// Returns the absolute difference: infinite where one of the two is NaN, or an infinity that the
+/// other is not.
 double distance(float value, float expected) {
   if (value == expected) return 0;
   const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
@@ -31,10 +33,10 @@ double distance(float value, float expected) {
 }  // namespace
 
 // Measured over every operator of the four networks (docs/arithmetic.md has the table), whose
-// values have about unit variance: the reference backend in fp16 is off by 0.023 at most from
-// itself in fp32. It rounds as rarely as it can, and hardware in more places: so twice as much. In
-// tf32 it is off by 0.025 where operands are rounded, as it does, and by 0.66 where their low bits
-// are cut off, as hardware may: that shrinks every product a little, all the way down a deep
+// values have about unit variance. The reference backend in fp16 differs by at most 0.023 from
+// itself in fp32. It rounds as rarely as possible, hardware more often: so the tolerance is twice
+// as large. In tf32 it differs by 0.025 if operands are rounded, as it does. If their low bits are
+// truncated, as hardware may do, it differs by 0.66: every product shrinks a little, through a deep
 // network.
 Tolerance default_tolerance(Precision precision) {
   switch (precision) {
@@ -88,24 +90,24 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
   for (const OpId op : graph.topological()) {
     if (stop && stop()) throw Stopped();
     if (!progress.empty()) shown.update(done++, graph.size(), -1);
-    // Bound for this one run: the weights of all operators never lie in memory together.
+    // Bound for this one run, so that memory never holds the weights of all operators together.
     const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
     const auto bound = bind_operator(coarse, model, op, backend, inputs_of(coarse, op, *input),
                                      outputs_[op.index()].first, share.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
-    backend.synchronize();  // before what runs goes
+    backend.synchronize();  // before the operator is destroyed
   }
 }
 
 std::vector<float> OneRankRun::output(OpId op) const {
-  const Place& place = outputs_[op.index()];
-  return read_floats(backend_, place.first, place.elements);
+  const Output& output = outputs_[op.index()];
+  return read_floats(backend_, output.first, output.elements);
 }
 
 void OneRankRun::allocate(const CoarseGraph& coarse, const Model& model) {
   const Graph& graph = coarse.graph;
-  std::map<OpId, Buffer*> known;  // by operator, of the whole graph
+  std::map<OpId, Buffer*> known;  // by operator of the whole graph
   for (std::size_t v = 0; v < graph.size(); ++v) {
     const auto [whole, inputs] = graph.batch(OpId(v));
     const Shape& shape = model.tensor(coarse.layers(OpId(v)).output).shape;
@@ -127,14 +129,14 @@ std::vector<const std::byte*> OneRankRun::inputs_of(const CoarseGraph& coarse, O
   const auto [whole, read] = coarse.graph.batch(op);
   std::vector<const std::byte*> inputs;
   for (const TensorId id : coarse.layers(op).inputs) {
-    const auto maker = coarse.producer_for(id, op);
-    const auto made =
-        maker ? coarse.graph.batch(*maker).inputs : InputRange{0, coarse.graph.counted_inputs()};
-    const std::byte* const first = maker ? outputs_[maker->index()].first : input.data();
-    const Bytes size =
-        maker ? outputs_[maker->index()].elements * backend_.element_bytes() : input.size_bytes();
-    inputs.push_back(first + size / static_cast<Bytes>(made.size()) *
-                                 static_cast<Bytes>(read.begin - made.begin));
+    const auto producer = coarse.producer_for(id, op);
+    const auto computed = producer ? coarse.graph.batch(*producer).inputs
+                                   : InputRange{0, coarse.graph.counted_inputs()};
+    const Output whole_input{input.data(), input.size_bytes() / backend_.element_bytes()};
+    const Output& from = producer ? outputs_[producer->index()] : whole_input;
+    const Bytes size = from.elements * backend_.element_bytes();
+    inputs.push_back(from.first + size / static_cast<Bytes>(computed.size()) *
+                                      static_cast<Bytes>(read.begin - computed.begin));
   }
   return inputs;
 }
@@ -166,7 +168,7 @@ struct OperatorCheck {
   }
 };
 
-/// The operators whose outputs this rank must answer for.
+/// The operators whose outputs this rank compares.
 std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   if (verify == Verify::kOutputs) return plan.outputs;
   std::vector<OpId> computed;
@@ -178,11 +180,11 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
 
 using OutputOf = std::function<std::vector<float>(OpId)>;
 
-/// All ranks go from operator to operator together, those too that have nothing to compare: so each
-/// sees that the others are at work, and all stop together. `stop` is collective.
+/// All ranks go from operator to operator together, including those that compare nothing: so each
+/// sees that the others work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
-  const CoarseGraph& coarse = run.network.coarse;
+  const auto& [coarse, model, backend, transport, source] = run.rank;
   const Graph& graph = coarse.graph;
   const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {
@@ -195,12 +197,12 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   const auto reference = find_backend("reference").make({});
   std::optional<OneRankRun> expected, alone;
   if (options.reference) {
-    expected.emplace(coarse, run.network.model, *reference, std::vector<int>(graph.size(), 1),
-                     run.source, "computing the reference", stop);
+    expected.emplace(coarse, model, *reference, std::vector<int>(graph.size(), 1), source,
+                     "computing the reference", stop);
   }
   if (options.alike) {
-    alone.emplace(coarse, run.network.model, run.backend, threads_of_operators(graph, run.schedule),
-                  run.source, "computing on one rank", stop);
+    alone.emplace(coarse, model, backend, threads_of_operators(graph, run.schedule), source,
+                  "computing on one rank", stop);
   }
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
@@ -215,13 +217,13 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   return checks;
 }
 
-/// Nothing where it was stopped.
+/// Returns nothing where it was stopped.
 std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
                                                          const VerifyOptions& options,
                                                          const OutputOf& output) {
   const auto stop = [&] {
     double stopped = options.stop && options.stop() ? 1 : 0;
-    run.transport.all_reduce_max({&stopped, 1});
+    run.rank.transport.all_reduce_max({&stopped, 1});
     return stopped > 0;
   };
   try {
@@ -231,7 +233,7 @@ std::optional<std::vector<OperatorCheck>> try_to_compare(const EndedRun& run,
   }
 }
 
-/// Of all ranks, in topological order.
+/// Gathers the checks of all ranks, in topological order.
 std::vector<OperatorCheck> gather_checks(mpi::Transport& transport,
                                          const std::vector<OperatorCheck>& mine) {
   std::vector<OperatorCheck> all;
@@ -272,13 +274,13 @@ void Verified::add(const Verified& other) {
 }
 
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options) {
+  mpi::Transport& transport = run.rank.transport;
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
-    const RankPlan whole_plan = plan_rank(run.network.coarse, run.schedule.schedule,
-                                          run.transport.rank(), {.keep_all = true});
-    Executor whole(run.network.coarse, run.network.model, whole_plan, run.backend, run.transport,
-                   run.source);
-    run.transport.barrier();
+    const RankPlan whole_plan =
+        plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(), {.keep_all = true});
+    Executor whole(run.rank, whole_plan);
+    transport.barrier();
     whole.run_once();
     mine = try_to_compare(run, options, [&](OpId op) { return whole.output(op); });
     whole.close();
@@ -286,7 +288,7 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
     mine = try_to_compare(run, options, run.output);
   }
   if (!mine) return {};
-  Verified verified = combine(gather_checks(run.transport, *mine));
+  Verified verified = combine(gather_checks(transport, *mine));
   verified.compared_bits = options.alike;
   return verified;
 }

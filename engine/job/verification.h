@@ -1,17 +1,17 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/backend/backend.h"
-#include "engine/backend/tensor_source.h"
-#include "engine/run/executor.h"
 #include "engine/run/plan.h"
-#include "hios/graph/network.h"
+#include "engine/run/rank_context.h"
 #include "hios/schedule/schedule.h"
-#include "mpi/transport.h"
 
-/// Whether a run computed what it should.
+/// Comparison of a run's outputs with the reference backend and with one rank.
 namespace hios::job {
 
 /// |value − expected| ≤ atol + rtol · |expected|, for every element.
@@ -20,100 +20,96 @@ struct Tolerance {
   double rtol = 1e-3;
 };
 
-/// What a run in this arithmetic may differ from the fp32 reference, unless the user says
-/// otherwise.
+/// Returns the default tolerance between a run in this arithmetic and the fp32 reference.
 Tolerance default_tolerance(Precision precision);
 
 struct Comparison {
   double max_abs = 0;       ///< infinite where a NaN or a lone infinity is among the values
   double max_rel = 0;       ///< over elements with |expected| > atol
   std::size_t outside = 0;  ///< elements beyond the tolerance, NaN included
-  bool bitwise = true;      ///< the same bits, so that 0 and -0 differ
+  bool bitwise = true;      ///< all bits are the same, so that 0 and -0 differ
 };
 
-/// REQUIRES: as many values as expected ones.
+/// Compares values with expected ones. REQUIRES: equal numbers of both.
 Comparison compare(std::span<const float> values, std::span<const float> expected,
                    const Tolerance& tolerance);
 
-/// Every operator's output, by OpId, computed here one after the other by one backend: the
-/// reference backend for tolerance checks; for the bitwise check the run's own backend, each
-/// operator with the number of threads that the schedule gives it.
+/// Every operator's output, by OpId, computed here one after the other by one backend: for
+/// tolerance checks the reference backend; for the bitwise check the run's own backend, where each
+/// operator has the number of threads that the schedule gives it.
 class OneRankRun {
  public:
-  /// `threads_of`: cores for each operator, by OpId. `progress` names what runs on a terminal;
-  /// empty: shows nothing. The buffers are the backend's, which must outlive this. Throws RunError
-  /// where memory is short: all outputs are kept, weights only while their operator runs. `stop` is
-  /// asked before each operator; once it says yes, throws Stopped.
+  /// `threads_of`: cores for each operator, by OpId. `progress`: the text of the progress line on a
+  /// terminal; empty: shows none. The buffers are the backend's, which must outlive this. Throws
+  /// RunError where memory is short: all outputs are kept, weights only while their operator runs.
+  /// `stop` is called before each operator; when it returns true, throws Stopped.
   OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& backend,
              const std::vector<int>& threads_of, TensorSource& source, const std::string& progress,
              const std::function<bool()>& stop = {});
   struct Stopped {};
-  /// A copy. REQUIRES: nothing runs on the backend.
+  /// A copy of an operator's output. REQUIRES: nothing runs on the backend.
   std::vector<float> output(OpId op) const;
 
  private:
   void allocate(const CoarseGraph& coarse, const Model& model);
   std::vector<const std::byte*> inputs_of(const CoarseGraph& coarse, OpId op, Buffer& input) const;
-  /// A part of a buffer: of an operator's, in which its batches lie behind each other.
-  struct Place {
+  /// An operator's output: a range of a buffer, in which the operator's batches are contiguous.
+  struct Output {
     std::byte* first = nullptr;
     std::size_t elements = 0;
   };
   Backend& backend_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
-  std::vector<Place> outputs_;  // by OpId
+  std::vector<Output> outputs_;  // by OpId
 };
 
-/// The cores that each operator gets under a schedule, by OpId: a stage of k groups divides its
+/// Returns the cores of each operator under a schedule, by OpId: a stage of k groups divides its
 /// device's cores as core_shares() does. REQUIRES: validate() finds nothing.
 std::vector<int> threads_of_operators(const Graph& graph, const ScheduleFile& schedule);
 
-/// What a run's results are compared with the reference backend's for.
+/// The results that are compared with the reference backend's.
 enum class Verify { kNo, kOutputs, kOperators };
 
 struct VerifyOptions {
   Verify what = Verify::kOutputs;  ///< the graph's outputs, or every operator
   Tolerance tolerance = {};
-  /// Whether all ranks compute in one way (backend, device, arithmetic), so that one rank's bits
-  /// can be asked of all.
+  /// All ranks compute in the same way (backend, device, arithmetic), so that all must have the
+  /// bits of one rank.
   bool alike = true;
-  std::function<bool()> stop = {};  ///< as Protocol::stop: asked between operators
-  bool reference = true;            ///< false: only bit by bit
+  std::function<bool()> stop = {};  ///< see Protocol::stop; called between operators
+  bool reference = true;            ///< false: compares bits only
 };
 
-/// What was found, over all ranks.
+/// The result of a verification, over all ranks.
 struct Verified {
-  Comparison worst;            ///< of all values compared with the reference backend
-  std::string worst_operator;  ///< where the largest absolute error stands
+  Comparison worst;            ///< over all values compared with the reference backend
+  std::string worst_operator;  ///< the operator with the largest absolute error
   std::string first_outside;   ///< the first operator beyond the tolerance, in topological order
   std::string first_unequal;   ///< the first whose bits are not those of one rank
   bool compared_bits = true;   ///< VerifyOptions::alike
-  std::size_t operators = 0;   ///< compared
+  std::size_t operators = 0;   ///< the number compared
   bool passed() const { return worst.outside == 0; }
   bool bitwise() const { return first_unequal.empty(); }
-  /// Takes in what was found for another input.
+  /// Adds the result for another input.
   void add(const Verified& other);
 };
 
 /// A run that has ended, on this rank.
 struct EndedRun {
-  mpi::Transport& transport;  ///< of the tensors
-  const Network& network;
+  RankContext rank;
   const ScheduleFile& schedule;
   const RankPlan& plan;
-  Backend& backend;
-  TensorSource& source;
-  /// A graph's output that this rank computed for the source's input, as the run left it; none: it
-  /// computed nothing for that.
+  /// Returns a graph output that this rank computed for the source's input; empty: it computed
+  /// none.
   std::function<std::vector<float>(OpId op)> output;
 };
 
-/// Compares what a run computed with the reference backend (within the tolerance) and with one rank
-/// that gives each operator the same number of threads (bit by bit, where all ranks are alike): the
-/// graph's outputs as the executor left them, or, with Verify::kOperators, every operator of a
-/// further run that keeps all tensors. Collective; every rank gets the same answer.
-/// Nothing where `stop` ended it. REQUIRES: with Verify::kOperators, as many ranks as the schedule
-/// has devices.
+/// Compares a run's outputs with the reference backend (within the tolerance) and with one rank
+/// that gives each operator the same number of threads (bit by bit, where all ranks are alike).
+/// These are the graph's outputs as the executor left them, or, with Verify::kOperators, the
+/// outputs of every operator in a further run that keeps all tensors. Collective; every rank gets
+/// the same result, which is empty where `stop` ended the comparison. REQUIRES: with
+/// Verify::kOperators, as many ranks as the schedule has devices.
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options);
 
 }  // namespace hios::job

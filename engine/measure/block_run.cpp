@@ -1,25 +1,27 @@
-// The plan of a part is that of a device among three: what comes before, the part, what follows.
-// Its messages are left out, so that the part runs without anybody else. Tests:
-// tests/engine/measure/warm_test.cpp.
+// The plan of a block is that of the second of three devices, of which the others have the
+// operators before the block and after it. Its messages are removed, so that the block runs without
+// other ranks. Tests: tests/engine/measure/warm_test.cpp.
 #include "engine/measure/block_run.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "engine/host/clock.h"
+
 namespace hios {
 namespace {
 
-RankPlan plan_alone(const ProfilerContext& context, const NetworkPart& part) {
-  const auto order = context.coarse.graph.topological();
+RankPlan plan_alone(const RankContext& rank, const NetworkBlock& block) {
+  const auto order = rank.graph().topological();
   const auto stages = [&](std::size_t first, std::size_t end) {
     const auto some = order.subspan(first, end - first);
     return one_operator_stages({some.begin(), some.end()});
   };
-  const std::size_t end = part.first + part.count;
+  const std::size_t end = block.first + block.count;
   const Schedule schedule{
-      {stages(0, part.first), stages(part.first, end), stages(end, order.size())}};
-  RankPlan plan = plan_rank(context.coarse, schedule, Rank(1));
-  plan.rank = context.transport.rank();
+      {stages(0, block.first), stages(block.first, end), stages(end, order.size())}};
+  RankPlan plan = plan_rank(rank.coarse, schedule, Rank(1));
+  plan.rank = rank.transport.rank();
   plan.sends.clear();
   plan.receives.clear();
   std::erase_if(plan.steps,
@@ -27,46 +29,47 @@ RankPlan plan_alone(const ProfilerContext& context, const NetworkPart& part) {
   return plan;
 }
 
-/// The parts of a walk that begins a new one wherever the old one would hold more than `most`.
-std::vector<NetworkPart> filled(const Graph& graph, Bytes most) {
-  std::vector<NetworkPart> parts;
+/// Divides the order into blocks greedily: a new block starts wherever the last would hold more
+/// than `most` bytes.
+std::vector<NetworkBlock> filled(const Graph& graph, Bytes most) {
+  std::vector<NetworkBlock> blocks;
   Bytes held = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Bytes bytes = graph.op(graph.topological()[i]).parameter_bytes;
-    if (parts.empty() || held + bytes > most) {
-      parts.push_back({i, 0});
+    if (blocks.empty() || held + bytes > most) {
+      blocks.push_back({i, 0});
       held = 0;
     }
-    ++parts.back().count;
+    ++blocks.back().count;
     held += bytes;
   }
-  return parts;
+  return blocks;
 }
 
 }  // namespace
 
-std::vector<NetworkPart> parts_by_weights(const Graph& graph, std::size_t parts) {
-  Bytes least = 0, most = 0;
+std::vector<NetworkBlock> blocks_by_weights(const Graph& graph, std::size_t most) {
+  Bytes low = 0, high = 0;
   for (const Operator& op : graph.operators()) {
-    least = std::max(least, op.parameter_bytes);
-    most += op.parameter_bytes;
+    low = std::max(low, op.parameter_bytes);
+    high += op.parameter_bytes;
   }
-  while (least < most) {
-    const Bytes middle = least + (most - least) / 2;
-    if (filled(graph, middle).size() <= parts) {
-      most = middle;
+  while (low < high) {
+    const Bytes middle = low + (high - low) / 2;
+    if (filled(graph, middle).size() <= most) {
+      high = middle;
     } else {
-      least = middle + 1;
+      low = middle + 1;
     }
   }
-  return filled(graph, most);
+  return filled(graph, high);
 }
 
-BlockRun::BlockRun(const ProfilerContext& context, const NetworkPart& part)
-    : backend_(context.backend),
-      plan_(plan_alone(context, part)),
-      progress_(plan_, context.coarse.graph, context.transport.recorder()),
-      bound_(context.coarse, context.model, plan_, context.backend, context.source, {progress_}) {}
+BlockRun::BlockRun(const RankContext& rank, const NetworkBlock& block)
+    : backend_(rank.backend),
+      plan_(plan_alone(rank, block)),
+      progress_(plan_, rank.graph(), rank.transport.recorder()),
+      bound_(rank, plan_, {progress_}) {}
 
 void BlockRun::receive() {
   for (const Slot& slot : plan_.slots) {

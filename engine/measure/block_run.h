@@ -5,42 +5,42 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/measure/profiler_context.h"
 #include "engine/run/bound_plan.h"
 #include "engine/run/plan.h"
+#include "engine/run/rank_context.h"
 #include "engine/run/step_progress.h"
 
 namespace hios {
 
-/// Some operators that stand one behind the other in a graph's topological order.
-struct NetworkPart {
-  std::size_t first = 0;  ///< in that order
+/// A block of a network: consecutive operators of the graph's topological order.
+struct NetworkBlock {
+  std::size_t first = 0;  ///< position in that order
   std::size_t count = 0;
   static auto fields(auto& self) { return std::tie(self.first, self.count); }
-  std::span<const OpId> of(const Graph& graph) const {
+  std::span<const OpId> operators(const Graph& graph) const {
     return graph.topological().subspan(first, count);
   }
 };
 
-/// The whole order in at most so many parts, none of them empty, such that the one with the most
-/// bytes of parameters has as few as can be. O(operators · log bytes).
-std::vector<NetworkPart> parts_by_weights(const Graph& graph, std::size_t parts);
+/// Divides the whole order into at most so many blocks, none of them empty, such that the largest
+/// number of bytes of parameters in a block is as small as possible. O(operators · log bytes).
+std::vector<NetworkBlock> blocks_by_weights(const Graph& graph, std::size_t most);
 
-/// A part of a network made ready to be run again and again on this rank alone, one operator after
-/// the other, as a device runs its part where many inferences are in flight; what comes from other
-/// parts is written here before. Host backends only. Used by the main thread.
+/// A block of a network made ready to be run repeatedly on this rank alone, one operator after the
+/// other, as a device runs its block where many inferences are in flight. Tensors from other blocks
+/// are written here before. Host backends only. Used by the main thread.
 class BlockRun {
  public:
-  /// The context outlives it. Throws as BoundPlan does.
-  BlockRun(const ProfilerContext& context, const NetworkPart& part);
+  /// The context's references outlive this. Throws as BoundPlan does.
+  BlockRun(const RankContext& rank, const NetworkBlock& block);
   BlockRun(const BlockRun&) = delete;
   BlockRun& operator=(const BlockRun&) = delete;
 
   std::size_t size() const { return bound_.stages(0).size(); }
-  /// Writes the tensors that come from outside, as whoever receives a message does.
+  /// Writes the tensors that come from other blocks, as receiving them would.
   void receive();
   /// Runs the i-th operator, with all cores of the rank, and returns its time in ms. `poll` (may be
-  /// null) as Backend::run_stage calls it. Allocates nothing.
+  /// null) is called as by Backend::run_stage. Allocates nothing.
   double run(std::size_t i, void (*poll)(void*) = nullptr, void* poll_argument = nullptr);
 
  private:

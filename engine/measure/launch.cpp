@@ -1,12 +1,12 @@
+// The time between the two readings around all n operators is that of the operators and of one
+// reading. The n pairs of readings around each operator hold the operators and n readings: n - 1
+// more. The launch is the plain run's time without that of the operators. So an inference of one
+// segment is predicted to take as long as the plain run, however long readings take. All readings
+// are in recordings, so that the device never waits for its host between two of them. Tests:
+// launch_test.cpp.
 #include "engine/measure/launch.h"
 
 #include <algorithm>
-
-// Between the two readings around all n operators lie the operators and one reading's time; in the
-// n pairs around each lie the operators and n times that: n - 1 more. What then remains of the
-// plain run beside the operators is the launch. So an inference of one segment is predicted as long
-// as the plain run was, whatever readings take. All readings are parts of recordings, so that no
-// time in which the device waited for its host lies between two of them. Tests: launch_test.cpp.
 
 namespace hios {
 
@@ -23,13 +23,13 @@ DeviceSweep sweep_device(Executor& executor) {
   return sweep;
 }
 
-void add_device_things(const DeviceSweep& sweep, std::size_t operators, SweepTimes& into) {
+void add_device_times(const DeviceSweep& sweep, std::size_t operators, SweepTimes& into) {
   into.add(operators, sweep.whole_ms);
   into.add(operators + 1, sweep.plain_ms);
 }
 
 std::optional<MeasuredLaunch> launch_of(std::span<const Measurement> merged) {
-  const auto operators = merged.first(merged.size() - kDeviceThings);
+  const auto operators = merged.first(merged.size() - kDeviceTimes);
   const Measurement& whole = merged[operators.size()];
   const Measurement& plain = merged[operators.size() + 1];
   if (operators.empty() || plain.ms == 0) return std::nullopt;

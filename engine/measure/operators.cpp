@@ -1,14 +1,13 @@
-// Profiler::measure_operators (engine/measure/profiler.h). Operators are measured by the executor
-// itself, running the whole network on this rank alone, one operator a stage: kernels, caches,
-// arena and pinning are those of a run. A hot loop over one operator would keep its weights in
-// cache and promise times that no run reaches.
+// The executor itself measures operators: it runs the whole network on this rank alone, one
+// operator a stage, so that kernels, caches, arena and pinning are those of a run. A loop over one
+// operator would keep its weights in cache and promise times that no run reaches.
+#include "engine/measure/operators.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "engine/measure/launch.h"
-#include "engine/measure/profiler.h"
-#include "engine/measure/profiler_context.h"
 #include "engine/run/executor.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/cost_model.h"
@@ -18,8 +17,9 @@
 namespace hios {
 namespace {
 
-/// Of a team whose devices are asynchronous or not. Where they are and no launch is known, all are:
-/// those that are known were measured with what marks added, and the others would be without.
+/// The signatures that a team's configuration lacks. With asynchronous devices, all are missing
+/// where no launch time is known: known times include the readings of the clock, and new ones would
+/// not.
 std::vector<std::string> missing_signatures(const ProfilerContext& context,
                                             const Configuration& into, bool asynchronous) {
   const bool all = asynchronous && !into.launch;
@@ -34,9 +34,9 @@ std::vector<std::string> missing_signatures(const ProfilerContext& context,
 }
 
 struct NetworkSweeps {
-  SweepTimes times;             ///< of every operator, by OpId, and of kDeviceThings
-  Samples samples;              ///< of the sweeps, the maximum over all ranks
-  std::vector<double> of_rank;  ///< of the sweeps, on this rank
+  SweepTimes times;             ///< by OpId, then kDeviceTimes others
+  Samples samples;              ///< times of whole sweeps, the maximum over all ranks
+  std::vector<double> of_rank;  ///< times of whole sweeps on this rank
 };
 
 NetworkSweeps sweep_network(const ProfilerContext& context) {
@@ -45,13 +45,12 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
   RankPlan plan = plan_rank(context.coarse, sequential, Rank(0));
   plan.rank = context.transport.rank();  // every rank runs device 0's plan
-  Executor executor(context.coarse, context.model, plan, context.backend, context.transport,
-                    context.source);
+  Executor executor(context, plan);
   executor.record_stages(true);
 
   const Protocol& protocol = context.protocol;
   const bool asynchronous = context.backend.accelerator() != nullptr;
-  NetworkSweeps sweeps{SweepTimes(order.size() + kDeviceThings), {}, {}};
+  NetworkSweeps sweeps{SweepTimes(order.size() + kDeviceTimes), {}, {}};
   std::optional<log::Progress> progress;
   const std::string what = "measuring operators, sweep";
   if (context.leader()) progress.emplace(what);
@@ -61,7 +60,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
     const double ms = asynchronous ? on_device.ms() : executor.run_once();
     sweeps.of_rank.push_back(ms);
     sweeps.times.begin_sweep();
-    add_device_things(on_device, order.size(), sweeps.times);
+    add_device_times(on_device, order.size(), sweeps.times);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const StageTimes& clock = executor.clocks().stages[i];
       sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
@@ -80,7 +79,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   return sweeps;
 }
 
-/// The sweeps as this rank's team saw them: the maxima over its own ranks.
+/// The times of the sweeps in this rank's team: the maxima over its own ranks.
 Samples of_my_team(const ProfilerContext& context, const NetworkSweeps& sweeps) {
   Samples team{std::vector<double>(sweeps.of_rank.size(), 0), sweeps.samples.disturbed};
   const auto of_ranks = mpi::gather(context.transport, sweeps.of_rank);
@@ -111,8 +110,7 @@ void write_operators(const Graph& graph, const std::vector<std::string>& missing
 
 }  // namespace
 
-Measured Profiler::measure_operators(std::span<Configuration* const> into) {
-  const ProfilerContext& context = *context_;
+Measured measure_operators(const ProfilerContext& context, std::span<Configuration* const> into) {
   const Stopwatch stopwatch;
   std::vector<std::vector<std::string>> missing;
   Measured measured;
@@ -131,7 +129,7 @@ Measured Profiler::measure_operators(std::span<Configuration* const> into) {
     auto by_op = sweeps.times.merge(context.transport, of_team, context.teams[team]);
     if (missing[team].empty()) continue;
     into[team]->launch = launch_of(by_op);
-    by_op.resize(by_op.size() - kDeviceThings);
+    by_op.resize(by_op.size() - kDeviceTimes);
     for (Measurement& each : by_op) each = without_marks(each, into[team]->launch);
     write_operators(context.coarse.graph, missing[team], by_op, *into[team]);
     add_settling(*into[team], "operators", settling_of(sweeps.samples));

@@ -1,9 +1,9 @@
-// What the three kinds of measuring share; they are operators.cpp, stages.cpp and transfers.cpp.
+// The context that all measurements share; each kind of measurement has a file of its own.
 //
-// All repeated measuring goes through measure(): barrier, sweep, maximum over ranks. The maxima say
-// which sweeps are the fastest quarter, on every rank the same ones: those in which no rank was
-// disturbed. That is the statistic by which a run's latency is judged (best_quarter), so the two
-// can be compared. Tests: tests/engine/measure/profiler_test.cpp.
+// All repeated measuring goes through measure(): barrier, sweep, maximum over ranks. The maxima
+// choose the fastest quarter of the sweeps, the same on every rank: those in which no rank was
+// disturbed. A run's latency is judged by the same statistic (best_quarter), so the two can be
+// compared. Tests: tests/engine/measure/profiler_test.cpp.
 #include "engine/measure/profiler.h"
 
 #include <algorithm>
@@ -13,19 +13,24 @@
 #include "engine/backend/operation.h"
 #include "engine/host/cores.h"
 #include "engine/host/machine.h"
+#include "engine/measure/operators.h"
 #include "engine/measure/profiler_context.h"
+#include "engine/measure/stages/stages.h"
+#include "engine/measure/transfers/charges.h"
+#include "engine/measure/transfers/transfers.h"
+#include "engine/measure/warm_operators.h"
 #include "mpi/exchange.h"
 
 namespace hios {
 namespace {
 
-Team everybody(std::size_t ranks) {
+Team all_ranks(std::size_t ranks) {
   Team team;
   for (std::size_t r = 0; r < ranks; ++r) team.emplace_back(r);
   return team;
 }
 
-/// Where and with what a team measured.
+/// The device and machine that a team measured with.
 struct Circumstances {
   std::string backend, kind;
   int threads = 1;
@@ -40,7 +45,8 @@ bool holds(const Team& team, Rank rank) {
   return std::find(team.begin(), team.end(), rank) != team.end();
 }
 
-/// Of this machine, for as long as the process lives: it has no state but a descriptor.
+/// The reader of this machine's disturbances, for the life of the process: it has no state but a
+/// descriptor.
 DisturbanceReader& host_disturbance() {
   static HostDisturbance reader;
   return reader;
@@ -60,7 +66,7 @@ bool ProfilerContext::any_asynchronous() const {
   return any > 0;
 }
 
-// The ranks of a host share the processor's cache; a device beside it has one of its own.
+// The ranks of a host share the processor's cache; an accelerator has one of its own.
 Bytes ProfilerContext::cold_bytes() const {
   Bytes iteration = 0;
   for (const Operator& op : coarse.graph.operators())
@@ -69,7 +75,7 @@ Bytes ProfilerContext::cold_bytes() const {
   return std::min<Bytes>(backend.cache_bytes() / sharers, iteration);
 }
 
-// Alike on all ranks: what the first rank of the team sees.
+// The same on all ranks: the facts of the team's first rank.
 void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
                                std::size_t team) const {
   const Circumstances here = {std::string(backend.name()), std::string(backend.kind()),
@@ -83,12 +89,11 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.kind = facts.kind;
   into.threads = facts.threads;
   into.ranks = transport.size();
-  into.machine.update(facts.machine);  // beside the algorithms that were chosen
+  into.machine.update(facts.machine);  // keeps the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
-  for (const char* const about_times : {"settling", "incomplete", "charges"}) {
-    if (known.is_object() && known.contains(about_times))
-      into.protocol[about_times] = known[about_times];
+  for (const char* const key : {"settling", "incomplete", "charges"}) {
+    if (known.is_object() && known.contains(key)) into.protocol[key] = known[key];
   }
   into.protocol["statistic"] = SweepTimes::statistic();
   into.protocol["transfers"] = "half a round trip to a waiting rank, median of the fastest quarter";
@@ -99,19 +104,38 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.seconds = seconds;
 }
 
-Profiler::Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
-                   mpi::Transport& transport, TensorSource& source, const Protocol& protocol,
-                   std::vector<Team> teams, DisturbanceReader* disturbance) {
-  for (const OpId op : coarse.graph.topological()) {
-    require_support(backend, operation_of(coarse, model, op));
+Profiler::Profiler(const RankContext& rank, const Protocol& protocol, std::vector<Team> teams,
+                   DisturbanceReader* disturbance) {
+  for (const OpId op : rank.graph().topological()) {
+    require_support(rank.backend, operation_of(rank.coarse, rank.model, op));
   }
-  if (teams.empty()) teams.push_back(everybody(transport.size()));
+  if (teams.empty()) teams.push_back(all_ranks(rank.transport.size()));
   context_ = std::make_unique<ProfilerContext>(ProfilerContext{
-      coarse, model, backend, transport, source, disturbance ? *disturbance : host_disturbance(),
-      protocol, std::move(teams), 0});
-  context_->mine = context_->team_of(transport.rank());
+      rank, disturbance ? *disturbance : host_disturbance(), protocol, std::move(teams)});
+  context_->mine = context_->team_of(rank.transport.rank());
 }
 
 Profiler::~Profiler() = default;
+
+Measured Profiler::measure_operators(std::span<Configuration* const> into) {
+  return hios::measure_operators(*context_, into);
+}
+
+Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuration& into,
+                                  double time_limit_s, std::size_t team) {
+  return hios::measure_stages(*context_, stages, into, time_limit_s, team);
+}
+
+Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest) {
+  return hios::measure_transfers(*context_, into, largest);
+}
+
+Measured Profiler::measure_warm(std::span<Configuration* const> into) {
+  return hios::measure_warm(*context_, into);
+}
+
+Measured Profiler::measure_charges(std::span<Configuration* const> into) {
+  return hios::measure_charges(*context_, into);
+}
 
 }  // namespace hios

@@ -5,85 +5,77 @@
 #include <span>
 #include <vector>
 
-#include "engine/backend/backend.h"
-#include "engine/backend/tensor_source.h"
 #include "engine/host/disturbance.h"
+#include "engine/measure/measured.h"
 #include "engine/measure/protocol.h"
 #include "engine/measure/sweep_times.h"
 #include "engine/measure/transfers/transfer_times.h"
-#include "hios/graph/fusion/coarsen.h"
+#include "engine/run/rank_context.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
-#include "mpi/transport.h"
 
-/// Measures operators, stages and transfers the way the executor runs them, on all ranks at the
-/// same time, because they share memory and clocks. All functions are collective and give every
-/// rank the same result; what is missing and when to stop is for rank 0 to decide, so ranks cannot
-/// disagree about it. Where the protocol's `stop` says so, each ends with what it has: operators by
-/// as many sweeps as there were, whole pairs of ranks, whole batches of stages. Whether sweeps had
-/// settled stands in the configuration's protocol (hios/profile/settling.h).
+/// Measures operators, stages and transfers as the executor runs them, on all ranks at the same
+/// time, because they share memory and clocks. All functions are collective and give every rank the
+/// same result. Rank 0 decides what is missing and when to stop, so that ranks cannot disagree.
+/// After the protocol's `stop`, each function keeps complete results only: all sweeps so far over
+/// the operators, whole pairs of ranks, whole batches of stages. The configuration's protocol
+/// says whether sweeps had settled (hios/profile/settling.h).
 namespace hios {
 
 struct ProfilerContext;
 
-/// How many of the things asked for were there to be measured, and how many were.
-struct Measured {
-  std::size_t missing = 0;  ///< not in the profile before, equal ones counted once
-  std::size_t done = 0;     ///< of those
-  bool stopped = false;     ///< by Protocol::stop, on all ranks
-};
-
-/// Used by the main thread only. Ranks that are not alike form teams, with a configuration each,
-/// which all ranks hold and which stay alike on all.
+/// Measures the operators, stages and transfers that a profile lacks. Ranks that are not alike form
+/// teams, with a configuration each, which all ranks hold and which stays the same on all. Used by
+/// the main thread only.
 class Profiler {
  public:
-  /// All arguments outlive the profiler. `teams`: every rank in one; none given: all are alike.
+  /// All references outlive the profiler. `teams`: every rank in one; none given: all are alike.
   /// `disturbance`: this machine's, where none is given.
   /// Throws InputError where the backend does not support an operator (operator and reason).
-  Profiler(const CoarseGraph& coarse, const Model& model, Backend& backend,
-           mpi::Transport& transport, TensorSource& source, const Protocol& protocol,
-           std::vector<Team> teams = {}, DisturbanceReader* disturbance = nullptr);
+  Profiler(const RankContext& rank, const Protocol& protocol, std::vector<Team> teams = {},
+           DisturbanceReader* disturbance = nullptr);
   ~Profiler();
 
-  /// Sweeps over the whole network in topological order, run by the executor, each operator
-  /// with all cores of the rank; writes those signatures that `into` lacks. An operator is measured
-  /// in its network, where its inputs are as warm and its weights as cold as in a run. Teams sweep
-  /// at the same time and wait for each other between sweeps; which sweeps are a team's fastest is
-  /// judged by its own ranks. `into` has a configuration for each team.
+  /// Sweeps over the whole network in topological order, run by the executor, each operator with
+  /// all cores of the rank; writes the signatures that `into` lacks. An operator is measured in its
+  /// network, where its inputs are as warm and its weights as cold as in a run. Teams sweep at the
+  /// same time and wait for each other between sweeps; a team's fastest sweeps are chosen by its
+  /// own ranks. `into` has a configuration for each team.
   Measured measure_operators(std::span<Configuration* const> into);
   Measured measure_operators(Configuration& into) { return measure_operators(std::array{&into}); }
 
-  /// Stages with their groups really concurrent (engine/measure/stages/stage_batch.h), first asked,
-  /// first measured; skips those that `into` has, and stages of one group, which cost the sum of
-  /// their operators. Stops before the batch of stages that would not end within `time_limit_s`. A
-  /// stage has `iterations` samples a rank, fewer where time is short, but not fewer than ten, and
-  /// more until they settle. They are measured on one team's ranks, while those of other teams
-  /// wait.
+  /// Measures stages in the given order, with their groups really concurrent
+  /// (engine/measure/stages/stage_batch.h). Skips stages that `into` has, and stages of one group,
+  /// which cost the sum of their operators. Stops before the batch of stages that would not end
+  /// within `time_limit_s`. A stage has `iterations` samples a rank; fewer where time is short, but
+  /// not fewer than ten; more until they settle. One team's ranks measure, while those of other
+  /// teams wait.
   Measured measure_stages(const std::vector<Stage>& stages, Configuration& into,
                           double time_limit_s, std::size_t team = 0);
 
-  /// Every ordered pair of ranks, 1 KB to `largest` by powers of two, through the transport that
-  /// runs, one pair after the other. A pair of two teams stands with the team of the rank that
-  /// sends.
+  /// Measures the transfers of every ordered pair of ranks, 1 KB to `largest` by powers of two,
+  /// through the transport of runs, one pair after the other. A pair of two teams belongs to the
+  /// team of the rank that sends.
   Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage);
   Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage) {
     return measure_transfers(std::array{&into}, largest);
   }
 
-  // For many inferences in flight. Neither measures anything with one rank, nor where some device
-  // is asynchronous: its transfers and its stages overlap by themselves, and its memory is its own.
+  // For many inferences in flight. Neither function measures anything with one rank, or where some
+  // device is asynchronous: its transfers and stages overlap, and it has memory of its own.
 
-  /// Each operator in a part of the network that a rank runs again and again, as many parts as
-  /// ranks with about as many bytes of weights each, beside the same in the whole network; all
-  /// operators where one is missing, so that they were measured in the same parts. Every rank runs
-  /// every part.
+  /// Measures each operator in a block of the network that a rank runs repeatedly, and in the whole
+  /// network for comparison. There are as many blocks as ranks, with about the same bytes of
+  /// weights. Measures all operators if one is missing, so that all belong to the same blocks.
+  /// Every rank runs every block.
   Measured measure_warm(std::span<Configuration* const> into);
   Measured measure_warm(Configuration& into) { return measure_warm(std::array{&into}); }
 
-  /// What a transfer takes of both ends' own time while they compute (transfer_charge.h), by three
-  /// sizes of the network's tensors, from each rank to the next. Charges are sums over what a
-  /// team's ranks sent, and received, divided by the times of these transfers between waiting
-  /// ranks. REQUIRES: operators and transfers were measured.
+  /// Measures the time that a transfer takes from both ends while they compute (transfer_charge.h),
+  /// for three sizes of the network's tensors, from each rank to the next. A team's charges are the
+  /// sums of these times over the transfers that its ranks sent, and received, divided by the
+  /// times of the same transfers between waiting ranks. REQUIRES: operators and transfers were
+  /// measured.
   Measured measure_charges(std::span<Configuration* const> into);
   Measured measure_charges(Configuration& into) { return measure_charges(std::array{&into}); }
 

@@ -10,10 +10,10 @@
 namespace hios {
 namespace {
 
-// In each half: below, its fastest quarter is a single sample.
+// Samples of each half; of fewer, the fastest quarter would be a single sample.
 constexpr std::size_t kFewestInHalf = 8;
 
-// Runs that take no time would warm up for ever.
+// Without a limit, runs that take no time would warm up forever.
 constexpr std::size_t kMostWarmUps = 1'000'000;
 
 double median_of_fastest(const Samples& samples, std::size_t first, std::size_t count) {
@@ -24,7 +24,7 @@ double median_of_fastest(const Samples& samples, std::size_t first, std::size_t 
   return summarize(std::span(samples.ms).subspan(first, count), disturbed).best_quarter;
 }
 
-// Runs, and remembers what came out.
+// Runs and collects the samples.
 class MeasuringLoop {
  public:
   MeasuringLoop(mpi::Transport& transport, const std::function<bool()>& stop,
@@ -56,7 +56,7 @@ class MeasuringLoop {
   bool stopped() const { return samples_.stopped; }
 
  private:
-  // Read before the barrier, so that ranks start together.
+  // The disturbance is read before the barrier, so that ranks start together.
   std::array<double, 3> run() {
     const DisturbanceCounts before = reader_.read();
     transport_.barrier();
@@ -130,7 +130,7 @@ Settling settling_of(const Samples& samples) {
 }
 
 // The maxima are the same on every rank, and so is the moment at which they suffice: ranks stop
-// together without telling each other.
+// together without further messages.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown) {
@@ -145,11 +145,11 @@ Samples measure(mpi::Transport& transport, const Protocol& protocol, Disturbance
   const std::size_t step = std::max<std::size_t>(1, loop.count() / 4);
   const double end_ms = loop.measured_ms() + protocol.settle_s * 1000;
   const auto settled = [&] { return settling_of(loop.samples()).settled.value_or(false); };
-  const auto may_go_on = [&] {
+  const auto may_continue = [&] {
     return !loop.stopped() && loop.count() < most && loop.measured_ms() < end_ms;
   };
-  while (protocol.settle_s > 0 && may_go_on() && !settled()) {
-    for (std::size_t i = 0; i < step && may_go_on(); ++i) loop.sample();
+  while (protocol.settle_s > 0 && may_continue() && !settled()) {
+    for (std::size_t i = 0; i < step && may_continue(); ++i) loop.sample();
   }
   return loop.samples();
 }

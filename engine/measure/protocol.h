@@ -12,8 +12,8 @@
 #include "hios/profile/settling.h"
 #include "mpi/transport.h"
 
-/// How often a thing is measured, and the loop that does it: for whole runs and for the sweeps of a
-/// profile alike, so that the two can be compared.
+/// The number of repetitions of a measurement, and the loop that does them. Whole runs and the
+/// sweeps of a profile use the same loop, so that the two can be compared.
 namespace hios {
 
 /// Warm-up runs until both limits are met (`warmup` at least; `warmup_s` of them at least: the
@@ -25,52 +25,52 @@ struct Protocol {
   double warmup_s = 0;
   int iterations = 30;
   double duration_s = 0;
-  /// For how much more measured time iterations may go on until they have settled; they also end
-  /// when there are kMostTimes as many as without. 0: they do not go on.
+  /// The additional measured time for iterations that have not settled; they also end when there
+  /// are kMostTimes as many as without. 0: no further iterations.
   double settle_s = 0;
-  /// Asked on every rank after each run; once one says yes, all ranks end together with what they
-  /// have. None: nobody asks.
+  /// Called on every rank after each run. Once it returns true on one rank, all ranks end together
+  /// with the samples so far. May be empty.
   std::function<bool()> stop = {};
   Json json() const;
 };
 
-/// Iterations go on to this many times their number at most.
+/// The largest ratio of iterations to the planned number.
 inline constexpr int kMostTimes = 4;
-/// The two halves of settled iterations agree as closely as this.
+/// The largest relative difference between the two halves of settled iterations.
 inline constexpr double kSettledWithin = 0.03;
 
-/// How far measure() is: the runs that it has done.
+/// The runs that measure() has done so far.
 struct RunsDone {
   std::size_t warm_ups = 0, samples = 0;
-  double measured_s = 0;  ///< of the samples
+  double measured_s = 0;  ///< the sum of the samples
   std::size_t all() const { return warm_ups + samples; }
 };
 
-/// What a line of progress says: "measuring sweep  12/35  3 s left"; of runs beyond those that were
-/// planned, that they go on until they settle, and for how long at most. `elapsed_s`: of all runs.
-/// REQUIRES: one is done.
+/// Returns a line of progress: "measuring sweep  12/35  3 s left". For runs beyond the planned ones
+/// it says that they go on until they settle, and for how long at most. `elapsed_s`: the time of
+/// all runs. REQUIRES: one is done.
 std::string progress_text(std::string_view what, const Protocol& protocol, const RunsDone& done,
                           double elapsed_s);
 
-/// What was measured, the same on every rank.
+/// The measured times, the same on every rank.
 struct Samples {
-  std::vector<double> ms;       ///< of each iteration, the maximum over ranks
-  std::vector<bool> disturbed;  ///< whether the machine of some rank did something else meanwhile
+  std::vector<double> ms;       ///< by iteration: the maximum over ranks
+  std::vector<bool> disturbed;  ///< by iteration: the machine of some rank did other work meanwhile
   bool stopped = false;  ///< by Protocol::stop; there may be fewer than the protocol wants, or none
 };
 
-/// By how much the fastest quarters (their medians) of the first and of the second half of the
-/// samples differ, relative to the smaller; empty where the halves are too short to say. Halves in
-/// time, not odd against even ones: what disturbs a machine for a while falls into one half, and
-/// shows, until so many have followed that both halves hold a quarter without it.
+/// Returns the difference between the medians of the fastest quarters of the first and the second
+/// half of the samples, relative to the smaller; empty where the halves are too short. They are
+/// halves in time, not odd and even samples: a disturbance that lasts a while is in one half, and
+/// shows, until enough samples have followed that both halves have a quarter without it.
 std::optional<double> difference_of_halves(const Samples& samples);
 
-/// How the measuring went, for the profile.
+/// Returns the number of samples, disturbed ones, and their difference, for the profile.
 Settling settling_of(const Samples& samples);
 
-/// Warm-up → barrier → run → the maximum over ranks, again and again. `once` returns this rank's
-/// time in ms; around it, `reader` says what the machine did besides. `shown` (none: nobody) is
-/// told after each run. Collective.
+/// Measures repeatedly: barrier, run, maximum over ranks, after warm-up runs. `once` runs and
+/// returns this rank's time in ms; around it, `reader` counts the machine's other work. `shown` (may
+/// be empty) is called after each run. Collective.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown = {});

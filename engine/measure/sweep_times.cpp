@@ -7,12 +7,12 @@
 
 namespace hios {
 
-SweepTimes::SweepTimes(std::size_t things) : things_(things) {}
+SweepTimes::SweepTimes(std::size_t items) : items_(items) {}
 
-void SweepTimes::begin_sweep() { sweeps_.emplace_back(things_); }
+void SweepTimes::begin_sweep() { sweeps_.emplace_back(items_); }
 
-void SweepTimes::add(std::size_t thing, double ms) {
-  Thing& entry = sweeps_.back()[thing];
+void SweepTimes::add(std::size_t item, double ms) {
+  Item& entry = sweeps_.back()[item];
   entry.sum_ms += ms;
   ++entry.occurrences;
   entry.min_ms = std::min(entry.min_ms, ms);
@@ -30,14 +30,14 @@ const char* SweepTimes::statistic() {
 std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport, const Samples& totals,
                                            const Team& team) const {
   const bool counts = std::find(team.begin(), team.end(), transport.rank()) != team.end();
-  const std::vector<std::vector<OfRank>> of_ranks =
-      mpi::gather(transport, counts ? of_this_rank(totals) : std::vector<OfRank>());
-  std::vector<Measurement> merged(things_);
+  const std::vector<std::vector<RankTimes>> of_ranks =
+      mpi::gather(transport, counts ? of_this_rank(totals) : std::vector<RankTimes>());
+  std::vector<Measurement> merged(items_);
   for (const Rank rank : team) {
-    const std::vector<OfRank>& theirs = of_ranks[rank.index()];
-    for (std::size_t thing = 0; thing < things_; ++thing) {
-      const OfRank& entry = theirs.at(thing);
-      Measurement& result = merged[thing];
+    const std::vector<RankTimes>& theirs = of_ranks[rank.index()];
+    for (std::size_t item = 0; item < items_; ++item) {
+      const RankTimes& entry = theirs.at(item);
+      Measurement& result = merged[item];
       result.ms += entry.median_ms / static_cast<double>(team.size());
       result.min_ms = result.samples == 0 ? entry.min_ms : std::min(result.min_ms, entry.min_ms);
       result.samples += entry.occurrences;
@@ -46,19 +46,19 @@ std::vector<Measurement> SweepTimes::merge(mpi::Transport& transport, const Samp
   return merged;
 }
 
-std::vector<SweepTimes::OfRank> SweepTimes::of_this_rank(const Samples& totals) const {
+std::vector<SweepTimes::RankTimes> SweepTimes::of_this_rank(const Samples& totals) const {
   const std::vector<std::size_t> fastest = fastest_quarter(totals.ms, totals.disturbed);
-  std::vector<OfRank> mine;
+  std::vector<RankTimes> mine;
   std::vector<double> times(fastest.size());
-  for (std::size_t thing = 0; thing < things_; ++thing) {
+  for (std::size_t item = 0; item < items_; ++item) {
     for (std::size_t i = 0; i < fastest.size(); ++i) {
-      const Thing& entry = sweeps_[fastest[i]][thing];
+      const Item& entry = sweeps_[fastest[i]][item];
       times[i] = entry.sum_ms / static_cast<double>(entry.occurrences);
     }
-    Thing all;
+    Item all;
     for (const auto& sweep : sweeps_) {
-      all.min_ms = std::min(all.min_ms, sweep[thing].min_ms);
-      all.occurrences += sweep[thing].occurrences;
+      all.min_ms = std::min(all.min_ms, sweep[item].min_ms);
+      all.occurrences += sweep[item].occurrences;
     }
     mine.push_back({summarize(times).median, all.min_ms, all.occurrences});
   }

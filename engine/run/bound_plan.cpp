@@ -1,6 +1,10 @@
+// Operators are bound to addresses, so where tensors have several buffers, all operators are bound
+// once for each buffer index. That costs descriptors and no weights: backends keep one copy of the
+// weights of a name.
 #include "engine/run/bound_plan.h"
 
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "engine/backend/host_copies.h"
@@ -9,71 +13,78 @@
 #include "engine/run/memory_estimate.h"
 #include "hios/base/log.h"
 
-// Operators are bound to addresses, so where tensors have several places, all operators are bound
-// as often. That costs descriptors and no weights: backends keep one copy of those of a name.
 namespace hios {
 
-BoundPlan::BoundPlan(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
-                     Backend& backend, TensorSource& source, const Notes& notes)
-    : coarse_(coarse), model_(model), plan_(plan), backend_(backend), notes_(notes) {
-  allocate(source);
-  bind(source);
+BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes& notes)
+    : rank_(rank), plan_(plan), notes_(notes) {
+  check_elements();
+  allocate();
+  bind();
 }
 
-void BoundPlan::allocate(TensorSource& source) {
+void BoundPlan::check_elements() const {
+  const Bytes graph = rank_.coarse.element_bytes, backend = rank_.backend.element_bytes();
+  if (graph == backend) return;
+  throw std::logic_error("the graph's elements have " + std::to_string(graph) + " bytes, the " +
+                         std::string(rank_.backend.name()) + " backend's " +
+                         std::to_string(backend));
+}
+
+void BoundPlan::allocate() {
   if (plan_.slots.empty()) return;
-  const std::string rank = "rank " + std::to_string(plan_.rank.index());
-  if (const auto free = backend_.free_memory()) {
-    require_device_memory(estimate_memory(coarse_, model_, plan_), *free, rank);
+  const auto& [coarse, model, backend, transport, source] = rank_;
+  const std::string name = "rank " + std::to_string(plan_.rank.index());
+  if (const auto free = backend.free_memory()) {
+    require_device_memory(estimate_memory(coarse, model, plan_), *free, name);
   }
-  arena_ = backend_.allocate(plan_.arena_bytes,
-                             "the tensors of " + rank + largest_tensor_text(coarse_.graph, plan_));
-  fill(backend_, arena_->data(), plan_.arena_bytes,
-       {});  // the pages are there before the first run
-  const Shape& shape = model_.tensor(model_.input()).shape;
-  input_ = backend_.allocate(coarse_.size_bytes(shape), "the model's input on " + rank);
+  arena_ = backend.allocate(plan_.arena_bytes,
+                            "the tensors of " + name + largest_tensor_text(coarse.graph, plan_));
+  fill(backend, arena_->data(), plan_.arena_bytes, {});  // the pages are there before the first run
+  const Shape& shape = model.tensor(model.input()).shape;
+  input_ = backend.allocate(coarse.size_bytes(shape), "the model's input on " + name);
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  source.input(model_, values);
-  write_floats(backend_, input_->data(), values);
+  source.input(model, values);
+  write_floats(backend, input_->data(), values);
 }
 
 // Weights are made and, on a device, uploaded here: seconds, for large networks.
-void BoundPlan::bind(TensorSource& source) {
+void BoundPlan::bind() {
+  Backend& backend = rank_.backend;
   std::size_t all = 0;
-  for (const Slot& slot : plan_.slots) all += slot.received ? 0 : 1;
-  operators_.reserve(all * plan_.places);
-  log::Progress shown(backend_.accelerator() ? "uploading weights, operator"
-                                             : "making weights, operator");
+  for (const Slot& slot : plan_.slots) all += slot.received ? 0 : plan_.buffers;
+  operators_.reserve(all);
+  log::Progress shown(backend.accelerator() ? "uploading weights, operator"
+                                            : "making weights, operator");
   const Stopwatch stopwatch;
-  for (std::size_t place = 0; place < plan_.places; ++place) {
+  for (std::size_t buffer = 0; buffer < plan_.buffers; ++buffer) {
     std::vector<BoundStage>& stages = stages_.emplace_back();
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       const Stage& stage = plan_.stages[s];
       BoundStage& bound = stages.emplace_back();
-      bound.shares = core_shares(stage.groups.size(), backend_.threads());
+      bound.shares = core_shares(stage.groups.size(), backend.threads());
       for (std::size_t g = 0; g < stage.groups.size(); ++g) {
         BoundGroup& group = bound.groups.emplace_back();
         for (const OpId op : stage.groups[g]) {
-          group.push_back(bind_one(op, s, place, bound.shares[g], source));
+          group.push_back(bind_one(op, s, buffer, bound.shares[g]));
           const std::size_t done = operators_.size();
-          const double left = static_cast<double>(all * plan_.places - done);
-          shown.update(done, all * plan_.places,
-                       stopwatch.seconds() * left / static_cast<double>(done));
+          shown.update(
+              done, all,
+              stopwatch.seconds() * static_cast<double>(all - done) / static_cast<double>(done));
         }
       }
     }
   }
 }
 
-BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t place,
-                                   const CoreShare& share, TensorSource& source) {
+BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
+                                   const CoreShare& share) {
   std::vector<const std::byte*> inputs;
-  for (const TensorId id : coarse_.layers(op).inputs) {
-    inputs.push_back(tensor_of_input(op, id, place));
+  for (const TensorId id : rank_.coarse.layers(op).inputs) {
+    inputs.push_back(tensor_of_input(op, id, buffer));
   }
-  auto bound =
-      bind_operator(coarse_, model_, op, backend_, inputs, tensor(op, place), share, source);
-  if (!backend_.accelerator()) {
+  auto bound = bind_operator(rank_.coarse, rank_.model, op, rank_.backend, inputs,
+                             tensor(op, buffer), share, rank_.source);
+  if (!rank_.backend.accelerator()) {
     if (notes_.clocks) bound = notes_.clocks->timed(std::move(bound), op);
     bound = notes_.progress.noted(std::move(bound), op, stage);
   }
@@ -81,39 +92,40 @@ BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t place
   return operators_.back().get();
 }
 
-// Where the graph divides inputs, those of one operator lie behind each other.
-const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_t place) const {
-  const std::int64_t first = coarse_.graph.batch(op).inputs.begin;
-  if (const auto maker = coarse_.producer_for(tensor, op)) {
-    return arena_->data() + plan_.slot(*maker).offset_of(first, place);
+// Where the graph divides inputs, the inputs of one operator are contiguous.
+const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_t buffer) const {
+  const Graph& graph = rank_.graph();
+  const std::int64_t first = graph.batch(op).inputs.begin;
+  if (const auto producer = rank_.coarse.producer_for(tensor, op)) {
+    return arena_->data() + plan_.slot(*producer).offset_of(first, buffer);
   }
-  const Bytes each = input_->size_bytes() / static_cast<Bytes>(coarse_.graph.counted_inputs());
+  const Bytes each = input_->size_bytes() / static_cast<Bytes>(graph.counted_inputs());
   return input_->data() + each * static_cast<Bytes>(first);
 }
 
-std::vector<float> BoundPlan::values(OpId op, std::size_t place) const {
-  return read_floats(backend_, tensor(op, place),
-                     plan_.slot(op).size_bytes / coarse_.element_bytes);
+std::vector<float> BoundPlan::values(OpId op, std::size_t buffer) const {
+  return read_floats(rank_.backend, tensor(op, buffer),
+                     plan_.slot(op).size_bytes / rank_.coarse.element_bytes);
 }
 
 std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> planned,
-                                              std::size_t place) const {
+                                              std::size_t buffer) const {
   std::vector<mpi::Message> list;
   for (const PlannedMessage& message : planned) {
     std::byte* const first =
-        arena_->data() + plan_.slot(message.op).offset_of(message.inputs.begin, place);
-    list.push_back({message.peer, message.tag + static_cast<int>(place) * plan_.tags, first,
+        arena_->data() + plan_.slot(message.op).offset_of(message.inputs.begin, buffer);
+    list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags, first,
                     message.size_bytes});
   }
   return list;
 }
 
-std::vector<mpi::Message> BoundPlan::sends(std::size_t place) const {
-  return messages(plan_.sends, place);
+std::vector<mpi::Message> BoundPlan::sends(std::size_t buffer) const {
+  return messages(plan_.sends, buffer);
 }
 
-std::vector<mpi::Message> BoundPlan::receives(std::size_t place) const {
-  return messages(plan_.receives, place);
+std::vector<mpi::Message> BoundPlan::receives(std::size_t buffer) const {
+  return messages(plan_.receives, buffer);
 }
 
 }  // namespace hios

@@ -1,8 +1,8 @@
-// MPI knows no stream and cannot be part of a recording, so what can be recorded is what lies
-// between two message steps. A call a segment instead of one a kernel is what makes short kernels
-// worth a GPU; the order between segments and messages is the device's own (everything is in order
-// with its work queue), so nothing here waits until end(). Tests: device_executor_test.cpp on a
-// fake device that runs its queues as late as it may.
+// MPI knows no streams and cannot be part of a recording, so a recording holds the stages between
+// two message steps. One call a segment, instead of one a kernel, makes short kernels worth a GPU.
+// The device itself keeps the order between segments and messages, since both are in order with its
+// work queue; so nothing here waits before end(). Tests: device_executor_test.cpp on a fake device
+// that runs its queues as late as it may.
 #include "engine/run/device_stages.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace hios {
 namespace {
 
-// Mark 0 is the start of the iteration; each stage has two, then each send has one and each receive
-// two; the last two are those around all stages.
+// Mark 0 is the start of the iteration. Then come two marks a stage, one a send, two a receive, and
+// the two around all stages.
 constexpr std::size_t kOrigin = 0;
 constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
 constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
@@ -33,20 +33,20 @@ DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& ba
       segments_(cut_segments(plan.steps)),
       host_(host),
       blocking_(blocking) {
-  read_from_now_on(Clock::kNowhere);
+  switch_to(Readings::kNone);
 }
 
-DeviceStages::Recordings DeviceStages::record_all(Clock clock) {
+DeviceStages::Recordings DeviceStages::record_all(Readings readings) {
   Recordings recordings;
   for (const Segment& segment : segments_) {
-    recordings.push_back(blocking_ ? nullptr : record(segment, clock));
+    recordings.push_back(blocking_ ? nullptr : record(segment, readings));
   }
   return recordings;
 }
 
-std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Clock clock) {
+std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Readings readings) {
   try {
-    return backend_.record([&] { queue(segment, clock); });
+    return backend_.record([&] { queue(segment, readings); });
   } catch (const mpi::DeviceError& error) {
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
@@ -55,8 +55,9 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Clock cl
   }
 }
 
-void DeviceStages::queue(const Segment& segment, Clock clock) {
-  const bool timed = clock == Clock::kAroundStages, all = clock == Clock::kAroundAll;
+void DeviceStages::queue(const Segment& segment, Readings readings) {
+  const bool timed = readings == Readings::kAroundStages;
+  const bool all = readings == Readings::kAroundAll;
   if (all && segment.first == segments_.front().first) marks_->mark(whole_mark());
   for (std::size_t step = segment.first; step < segment.end; ++step) {
     const std::size_t stage = stage_of(plan_.steps[step]);
@@ -71,8 +72,9 @@ void DeviceStages::queue(const Segment& segment, Clock clock) {
   if (all && segment.end == segments_.back().end) marks_->mark(whole_mark() + 1);
 }
 
-// An operator is a stage of its own. The device is waited for before it as well, so that a transfer
-// that failed is not taken for it; nothing on a device waits for a host, so this ends.
+// Each operator is a stage of its own. The device is waited for before the operator as well, so
+// that a transfer's failure is not taken for the operator's. These waits end, since nothing on a
+// device waits for a host.
 void DeviceStages::run_one_by_one(std::size_t stage) {
   for (std::size_t g = 0; g < stages_[stage].groups.size(); ++g) {
     const CoreShare& share = stages_[stage].shares[g];
@@ -95,34 +97,32 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
   }
 }
 
-void DeviceStages::read_from_now_on(Clock clock) {
-  if (clock != Clock::kNowhere && !marks_) marks_ = backend_.make_marks(whole_mark() + 2);
-  Recordings& recordings = recordings_[static_cast<std::size_t>(clock)];
-  if (recordings.empty()) recordings = record_all(clock);
-  clock_ = clock;
+void DeviceStages::switch_to(Readings readings) {
+  if (readings != Readings::kNone && !marks_) marks_ = backend_.make_marks(whole_mark() + 2);
+  Recordings& recordings = recordings_[static_cast<std::size_t>(readings)];
+  if (recordings.empty()) recordings = record_all(readings);
+  readings_ = readings;
 }
 
 void DeviceStages::record_stages(bool on) {
-  read_from_now_on(on ? Clock::kAroundStages : Clock::kNowhere);
+  switch_to(on ? Readings::kAroundStages : Readings::kNone);
 }
 
-void DeviceStages::time_whole(bool on) {
-  read_from_now_on(on ? Clock::kAroundAll : Clock::kNowhere);
-}
+void DeviceStages::time_whole(bool on) { switch_to(on ? Readings::kAroundAll : Readings::kNone); }
 
 void DeviceStages::begin() {
   next_ = 0;
-  if (clock_ == Clock::kAroundStages) marks_->mark(kOrigin);
+  if (readings_ == Readings::kAroundStages) marks_->mark(kOrigin);
 }
 
 std::size_t DeviceStages::run_next() {
   const Segment& segment = segments_[next_];
-  Recording* const recording = recordings_[static_cast<std::size_t>(clock_)][next_].get();
+  Recording* const recording = recordings_[static_cast<std::size_t>(readings_)][next_].get();
   ++next_;
   if (recording) {
     recording->replay();
   } else {
-    queue(segment, clock_);
+    queue(segment, readings_);
   }
   return segment.end;
 }
@@ -141,11 +141,11 @@ void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(re
 
 void DeviceStages::end(RunClocks& clocks) {
   backend_.synchronize();
-  if (clock_ == Clock::kAroundStages) read_clocks(clocks);
+  if (readings_ == Readings::kAroundStages) read_clocks(clocks);
 }
 
-// The device waited for a stage's inputs from the end of the stage before, if it waited: what the
-// host waited for while the device had work cost nothing.
+// If the device waited for a stage's inputs, it did so from the end of the stage before: a wait of
+// the host while the device had work cost nothing.
 void DeviceStages::read_clocks(RunClocks& clocks) const {
   double before_ms = 0;
   for (const Segment& segment : segments_) {

@@ -13,56 +13,57 @@
 
 namespace hios {
 
-/// The stages of a plan on an asynchronous device: given to it a segment at a time, each segment
-/// recorded once and replayed in every iteration where the backend records. Used by the main thread
-/// only; an iteration is begin(), run_next() for each segment, end(), which allocate nothing.
+/// The stages of a plan on an asynchronous device, which is given them a segment at a time. Where
+/// the backend records, each segment is recorded once and replayed in every iteration. An iteration
+/// is begin(), run_next() for each segment, end(); these allocate nothing. Used by the main thread
+/// only.
 class DeviceStages {
  public:
-  /// The arguments outlive this, but `host`, which errors name. Where the backend records, every
-  /// segment runs here once, on whatever is in its tensors: throws RunError where that fails.
-  /// `blocking`: nothing is recorded, and each operator runs alone, on its own stream, and is
-  /// waited for; a failure then names the one that failed. REQUIRES: backend.accelerator(); a stage
-  /// for each of the plan's; no message of the rank is under way.
+  /// The arguments outlive this, except `host`, which errors name. Where the backend records, every
+  /// segment runs here once, on any values in its tensors; throws RunError if that fails.
+  /// `blocking`: nothing is recorded; each operator runs alone, on its own stream, and is waited
+  /// for, so that a failure names the operator. REQUIRES: backend.accelerator(); a bound stage for
+  /// each stage of the plan; no message of the rank is in flight.
   DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                std::span<const BoundStage> stages, const std::string& host, bool blocking);
 
-  /// Whether the iterations to come read the device's clock around each stage. The first time it
-  /// makes recordings of its own for that, as the constructor does, so that plain iterations carry
-  /// no reading.
+  /// Switches on or off that iterations read the device's clock around each stage. The first call
+  /// makes recordings of its own for that, as the constructor does, so that plain iterations do not
+  /// read the clock.
   void record_stages(bool on);
-  /// Whether iterations to come read it before the first stage and behind the last, and nowhere
-  /// else; with recordings of their own, too. REQUIRES: a stage.
+  /// Switches on or off that iterations read the clock before the first stage and after the last,
+  /// and nowhere else; makes recordings of its own, too. REQUIRES: a stage.
   void time_whole(bool on);
-  /// What lay between the two in the last such iteration.
+  /// The time between these two readings in the last such iteration.
   double whole_ms() const { return marks_->ms(whole_mark(), whole_mark() + 1); }
 
   void begin();
-  /// Queues the next segment and returns the step behind it. Blocking, it throws a RunError that
+  /// Queues the next segment and returns the step after it. If blocking, throws a RunError that
   /// names operator and stream where one fails.
   std::size_t run_next();
-  /// With record_stages(true): the device's clock is read when its work comes to this point, where
-  /// a send has been started, a receive is about to be awaited, or has been awaited.
+  /// With record_stages(true), read the device's clock when its work comes to this point: where a
+  /// send was started, a receive is about to be awaited, or a receive was awaited.
   void mark_send(std::size_t send);
   void mark_wait(std::size_t receive);
   void mark_receive(std::size_t receive);
-  /// Waits until the device has ended all that was queued, and with record_stages(true) writes its
-  /// times: all but the ends of sends. Throws RunError where the device failed.
+  /// Waits until the device has ended all queued work. With record_stages(true) writes its times,
+  /// except the ends of sends. Throws RunError where the device failed.
   void end(RunClocks& clocks);
 
   std::span<const Segment> segments() const { return segments_; }
-  /// Those that the device has been given in this iteration.
+  /// The segments that the device has been given in this iteration.
   std::span<const Segment> given() const { return segments().first(next_); }
   bool blocking() const { return blocking_; }
 
  private:
   using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
-  /// Where an iteration reads the device's clock.
-  enum class Clock { kNowhere, kAroundAll, kAroundStages };
+  /// The points at which an iteration reads the device's clock.
+  enum class Readings { kNone, kAroundAll, kAroundStages };
 
-  Recordings record_all(Clock clock);
-  std::unique_ptr<Recording> record(const Segment& segment, Clock clock);
-  void queue(const Segment& segment, Clock clock);
-  void read_from_now_on(Clock clock);
+  Recordings record_all(Readings readings);
+  std::unique_ptr<Recording> record(const Segment& segment, Readings readings);
+  void queue(const Segment& segment, Readings readings);
+  void switch_to(Readings readings);
   void run_one_by_one(std::size_t stage);
   void read_clocks(RunClocks& clocks) const;
   std::size_t send_mark(std::size_t send) const;
@@ -77,9 +78,9 @@ class DeviceStages {
   const std::string host_;
   const bool blocking_;
   std::size_t next_ = 0;  // segment of this iteration
-  Clock clock_ = Clock::kNowhere;
-  std::unique_ptr<ClockMarks> marks_;     // made when first wanted; recordings use them
-  std::array<Recordings, 3> recordings_;  // by Clock; empty until they are wanted
+  Readings readings_ = Readings::kNone;
+  std::unique_ptr<ClockMarks> marks_;     // made when first needed; recordings use them
+  std::array<Recordings, 3> recordings_;  // by Readings; empty until first needed
 };
 
 }  // namespace hios

@@ -20,20 +20,20 @@ std::string megabytes(Bytes size_bytes) {
 
 MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
                                const RankPlan& plan) {
-  MemoryEstimate need;
-  if (plan.slots.empty()) return need;
-  need.tensors = plan.arena_bytes;
+  MemoryEstimate estimate;
+  if (plan.slots.empty()) return estimate;
+  estimate.tensors = plan.arena_bytes;
   const Bytes inputs = static_cast<Bytes>(plan.inputs);
-  need.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
-  for (const OpId op : plan.outputs) need.tensors += plan.slot(op).size_bytes * inputs;
-  std::set<std::pair<OpId, std::int64_t>> held;  // weights serve all batches of one size
+  estimate.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
+  for (const OpId op : plan.outputs) estimate.tensors += plan.slot(op).size_bytes * inputs;
+  std::set<std::pair<OpId, std::int64_t>> held;  // all batches of one size share weights
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     const Batch batch = coarse.graph.batch(slot.op);
     if (!held.emplace(batch.op, batch.inputs.size()).second) continue;
-    need.parameters += coarse.graph.op(slot.op).parameter_bytes;
+    estimate.parameters += coarse.graph.op(slot.op).parameter_bytes;
   }
-  return need;
+  return estimate;
 }
 
 std::string largest_tensor_text(const Graph& graph, const RankPlan& plan) {
@@ -51,12 +51,12 @@ MemoryEstimate held_memory(const MemoryEstimate& estimate, const Backend& backen
   return held;
 }
 
-void require_device_memory(const MemoryEstimate& need, Bytes free, const std::string& who) {
-  if (need.total() <= free) return;
-  throw InputError("not enough device memory for " + who + ": " + megabytes(need.tensors) +
-                   " for tensors, " + megabytes(need.input) + " for the input and " +
-                   megabytes(need.parameters) + " for weights, and " + megabytes(free) +
-                   " are free: " + megabytes(need.total() - free) +
+void require_device_memory(const MemoryEstimate& estimate, Bytes free, const std::string& who) {
+  if (estimate.total() <= free) return;
+  throw InputError("not enough device memory for " + who + ": " + megabytes(estimate.tensors) +
+                   " for tensors, " + megabytes(estimate.input) + " for the input and " +
+                   megabytes(estimate.parameters) + " for weights, and " + megabytes(free) +
+                   " are free: " + megabytes(estimate.total() - free) +
                    " are missing; take a smaller batch or picture, more devices, or end what else "
                    "runs there");
 }

@@ -3,7 +3,7 @@
 namespace hios {
 namespace {
 
-// Takes out of `open` what `ended` says, in any order.
+// Removes the messages from `open` for which `ended` returns true; their order changes.
 template <class Ended>
 void close_those(std::vector<std::size_t>& open, Ended&& ended) {
   for (std::size_t i = 0; i < open.size();) {

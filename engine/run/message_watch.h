@@ -9,21 +9,22 @@
 
 namespace hios {
 
-/// Notes when the messages of an iteration begin and end, for as long as an executor records. All
-/// times are the caller's, in ms from the start of the iteration. Only the constructor allocates.
+/// Notes when the messages of an iteration start and end, while an executor records. All times are
+/// the caller's, in ms from the start of the iteration. Only the constructor allocates.
 class MessageWatch {
  public:
-  /// Watches `channel`, which outlives this, into `sends` and `receives`, one for each message.
+  /// Watches `channel` and writes to `sends` and `receives`, one for each message. All three
+  /// outlive this.
   MessageWatch(mpi::Channel& channel, std::span<MessageClock> sends,
                std::span<MessageClock> receives);
 
-  /// Receives have been posted.
+  /// Starts an iteration: its receives have been posted.
   void begin();
   void send_started(std::size_t send, double now_ms);
   void receive_awaited(std::size_t receive, double now_ms);
-  /// Looks which messages are through by what the channel has seen so far.
+  /// Notes the messages that have ended by what the channel has seen so far.
   void look(double now_ms);
-  /// The channel has finished: so have all.
+  /// Ends all open messages: the channel has finished.
   void end(double now_ms);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace hios {
 
-/// How long an operator took in one iteration, or over several.
+/// An operator's time in one iteration, or a statistic over several.
 struct OperatorTime {
   OpId op;
   double ms = 0;
@@ -19,22 +19,22 @@ struct OperatorTime {
 };
 
 /// Times operators one by one, on backends whose operators have ended when run() returns. Recording
-/// is switched between iterations; while it is off, a run costs a comparison more.
+/// is switched between iterations. While it is off, a run costs one comparison more.
 class OperatorClocks {
  public:
-  /// The operator, such that its runs are timed while recording. Refers to this.
+  /// Wraps the operator so that its runs are timed while recording. The result refers to this.
   std::unique_ptr<BoundOperator> timed(std::unique_ptr<BoundOperator> bound, OpId op);
   void record(bool on) { recording_ = on; }
-  /// Of the last recorded iteration, in the order of timed().
+  /// The times of the last recorded iteration, in the order of timed().
   std::vector<OperatorTime> times() const { return {times_.begin(), times_.end()}; }
 
  private:
   bool recording_ = false;
-  std::deque<OperatorTime> times_;  // each written by the thread that runs it
+  std::deque<OperatorTime> times_;  // each written by the thread that runs the operator
 };
 
-/// The operators that are a stage by themselves, by their stages' times: what is known where the
-/// clock is read around stages only.
+/// Returns the times of the operators that are a stage by themselves: the only ones known where the
+/// clock is read around stages.
 std::vector<OperatorTime> lone_operators(const std::vector<Stage>& stages,
                                          const std::vector<StageTimes>& times);
 

@@ -10,49 +10,51 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/schedule/schedule.h"
 
-/// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. What
-/// this rank computes, receives and sends, in which order, and where in its arena each tensor lies.
+/// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. A plan
+/// has the stages, receives and sends of the rank, their order, and the slot of each tensor in the
+/// rank's arena.
 namespace hios {
 
-/// Where a tensor lies in the arena.
+/// The bytes of a tensor in the arena.
 struct Slot {
   OpId op;  ///< the operator whose output it is
   Bytes offset = 0;
   Bytes size_bytes = 0;
   bool received = false;  ///< comes from another rank
-  /// What of the output lies here, where the graph divides inputs; received may be a part of what
-  /// was computed. Batches of one operator that follow each other lie behind each other, so that a
-  /// batch of more inputs reads them as one.
+  /// The inputs whose output is here, where the graph divides inputs; a rank may receive fewer of
+  /// them than were computed. Consecutive batches of one operator are contiguous, so that a batch
+  /// of more inputs reads them as one.
   InputRange inputs = {0, 1};
-  /// From one of its places to the next, where many inferences are in flight and the tensor travels
-  /// (PlanOptions::in_flight); else 0: all inferences have the same.
+  /// The distance from one of its buffers to the next, where many inferences are in flight and the
+  /// tensor travels (PlanOptions::in_flight); else 0: one buffer serves all inferences.
   Bytes stride = 0;
 
-  Bytes offset_at(std::size_t place) const { return offset + static_cast<Bytes>(place) * stride; }
-  /// Where the values of an input begin. REQUIRES: inputs.contains(input).
-  Bytes offset_of(std::int64_t input, std::size_t place = 0) const {
-    return offset_at(place) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
+  Bytes offset_at(std::size_t buffer) const { return offset + static_cast<Bytes>(buffer) * stride; }
+  /// The offset of an input's values. REQUIRES: inputs.contains(input).
+  Bytes offset_of(std::int64_t input, std::size_t buffer = 0) const {
+    return offset_at(buffer) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
   }
   Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
 
 struct PlannedMessage {
-  OpId op;  ///< whose output travels
+  OpId op;  ///< the operator whose output travels
   Rank peer;
   int tag = 0;
   Bytes size_bytes = 0;
   std::size_t stage =
       0;  ///< send: the producing stage here; receive: the first stage that needs it
-  InputRange inputs = {0, 1};  ///< as Slot::inputs: what the receiver reads of the output
+  InputRange inputs = {0, 1};  ///< the inputs whose output the receiver reads, as Slot::inputs
 };
 
-/// The steps of a device, a closed variant: later load and evict.
+/// The steps of a rank, a closed variant.
 struct AwaitReceive {
-  std::size_t receive;
-};  ///< index into RankPlan::receives
+  std::size_t receive;  ///< index into RankPlan::receives
+};
+/// Waits for a send whose slot is about to be overwritten.
 struct AwaitSend {
-  std::size_t send;
-};  ///< its buffer is about to be overwritten
+  std::size_t send;  ///< index into RankPlan::sends
+};
 struct Compute {
   std::size_t stage;
 };
@@ -62,13 +64,13 @@ struct StartSend {
 using Step = std::variant<AwaitReceive, AwaitSend, Compute, StartSend>;
 
 struct PlanOptions {
-  /// Every tensor keeps its place to the end, so that all can be compared afterwards.
+  /// Every tensor keeps its slot to the end, so that all can be compared afterwards.
   bool keep_all = false;
-  /// How many places each tensor has that is sent or received; inferences take them in turn. From
-  /// two on these places are nobody else's, also between two inferences.
+  /// The number F of buffers of each tensor that is sent or received; inferences take them in turn.
+  /// If F > 1, no other tensor uses these buffers, also between two inferences.
   std::size_t in_flight = 1;
-  /// How many different inputs lie in memory, with the outputs that each gives, beside what the
-  /// plan places: for runs of many inferences (engine/run/inference_data.h).
+  /// The number of different inputs in memory, with the outputs that each gives, besides the plan's
+  /// slots: for runs of many inferences (engine/run/inference_data.h).
   std::size_t inputs = 0;
 };
 
@@ -78,37 +80,37 @@ struct RankPlan {
   std::vector<Step> steps;
   std::vector<PlannedMessage> sends, receives;
   std::vector<Slot> slots;           ///< outputs computed here, then tensors received
-  Bytes arena_bytes = 0;             ///< the peak: what the arena needs
-  Bytes all_tensors_bytes = 0;       ///< the sum, had nothing been reused
+  Bytes arena_bytes = 0;             ///< the peak: the size of the arena
+  Bytes all_tensors_bytes = 0;       ///< the sum, as if no bytes were reused
   std::size_t in_flight = 1;         ///< PlanOptions::in_flight
-  std::size_t places = 1;            ///< the same, but 1 where nothing travels to or from here
+  std::size_t buffers = 1;           ///< the same, but 1 where nothing travels to or from here
   std::size_t inputs = 0;            ///< PlanOptions::inputs
-  int tags = 0;                      ///< what is added to a message's tag from place to place
-  std::vector<OpId> outputs;         ///< CoarseGraph::is_output, of those that this rank computes
+  int tags = 0;                      ///< added to a message's tag from one buffer index to the next
+  std::vector<OpId> outputs;         ///< the graph's outputs that this rank computes
   const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
 };
 
-/// Plans one rank. A tensor travels once to each rank that needs it; tags are the same on both
-/// sides without talking (from the producer's OpId). All receives are posted at the start of an
-/// iteration, which makes every AwaitSend end: a received tensor's place is its own from the start
-/// to its last use. Places are 64-byte aligned and reused by lifetime. The model's input is not
-/// planned (each rank makes its own).
+/// Plans one rank. A tensor travels once to each rank that needs it. Tags come from the producer's
+/// OpId, so both sides agree on them without communication. All receives are posted at the start of
+/// an iteration, so that every AwaitSend ends; a received tensor keeps its slot from the start to
+/// its last use. Slots are 64-byte aligned and share bytes where lifetimes allow. The model's input
+/// is not planned (each rank makes its own).
 /// REQUIRES: validate() finds nothing.
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options = {});
 
-/// The plan of the copy of a schedule whose device 0 is rank `first`.
+/// Returns the plan for the copy of the schedule whose device 0 is rank `first`.
 RankPlan of_copy(RankPlan plan, std::size_t first);
 
-/// Stages with no message step between them, so that a device can be given all of them at once.
+/// Stages with no message step between them, which a device can be given all at once.
 struct Segment {
   std::size_t first = 0;  ///< index of its first step
-  std::size_t end = 0;    ///< behind its last
+  std::size_t end = 0;    ///< after its last
   bool operator==(const Segment&) const = default;
 };
 
-/// The maximal runs of Compute steps, in order.
+/// Returns the maximal runs of Compute steps, in order.
 std::vector<Segment> cut_segments(std::span<const Step> steps);
 
 /// REQUIRES: a Compute step.

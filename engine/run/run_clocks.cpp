@@ -21,7 +21,7 @@ Timeline join(const std::vector<RankTimeline>& by_rank) {
   for (const RankTimeline& rank : by_rank) {
     for (TransferTimes transfer : rank.receives) {
       transfer.start_ms = started.at({transfer.producer, transfer.to});
-      // Two ranks leave the barrier at slightly different moments, from which each counts.
+      // Each rank counts from its own exit from the barrier, and these differ slightly.
       transfer.end_ms = std::max(transfer.end_ms, transfer.start_ms);
       timeline.transfers.push_back(transfer);
     }

@@ -28,7 +28,7 @@ flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& 
   return subject;
 }
 
-/// Two events a run: some 0.1 µs.
+/// An operator that notes two events a run, which take some 0.1 µs.
 class NotedOperator final : public BoundOperator {
  public:
   NotedOperator(std::unique_ptr<BoundOperator> inner, flight::Recorder& recorder,
@@ -62,7 +62,7 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
 }
 
 void StepProgress::leave() {
-  iterations_begin_ += places();
+  iterations_begin_ += positions();
   progress_.store(iterations_begin_, std::memory_order_relaxed);
 }
 

@@ -13,15 +13,15 @@
 
 namespace hios {
 
-/// Where a rank is in its plan: one store a step for watchdogs, and one event for the flight record
-/// where the rank keeps one. Moved on by the main thread; read by any.
+/// A rank's position in its plan: one store a step for watchdogs, and one event a step for the
+/// flight record, if the rank keeps one. Written by the main thread, read by any.
 class StepProgress {
  public:
   /// `recorder` may be null; with the plan and the graph it outlives this.
   StepProgress(const RankPlan& plan, const Graph& graph, flight::Recorder* recorder);
 
-  /// The places of an iteration: between two of them, in step `place − 1`, in the wait for the end
-  /// of all messages, in the wait for the device.
+  /// The positions of an iteration: 0 between two iterations, p in step p − 1, then one in the wait
+  /// for the end of all messages, and one in the wait for the device.
   static constexpr std::size_t kBetween = 0;
   std::size_t end_of_messages() const { return steps_ + 1; }
   std::size_t end_on_device() const { return steps_ + 2; }
@@ -30,39 +30,40 @@ class StepProgress {
   void enter_end_of_messages() { enter(end_of_messages(), flight::EventKind::kAwaitMessages); }
   void enter_end_on_device() { enter(end_on_device(), flight::EventKind::kAwaitDevice); }
   void end_iteration();
-  /// The iterations to come have these numbers in the record: `first`, `first + step` ...
+  /// Numbers the next iterations in the record: `first`, `first + step` ...
   void number_iterations(std::uint64_t first, std::uint64_t step);
-  /// Of the iteration under way, by that numbering; readable from any thread.
+  /// The number of the current iteration; readable from any thread.
   std::uint64_t iteration() const { return shown_iteration_.load(std::memory_order_relaxed); }
-  /// What stands still from here on is between two iterations.
+  /// Moves to the position between two iterations.
   void leave();
 
   /// Grows with every step.
   std::uint64_t count() const { return progress_.load(std::memory_order_relaxed); }
-  std::size_t place() const { return static_cast<std::size_t>(count() % places()); }
+  std::size_t position() const { return static_cast<std::size_t>(count() % positions()); }
 
-  /// The operator, such that its runs are noted, where somebody keeps a record: `op` of `stage`.
-  /// For backends whose operators have ended when run() returns.
+  /// Wraps the bound operator `op` of `stage` so that its runs are noted in the flight record;
+  /// returns it as it is where there is no record. For backends whose operators have ended when
+  /// run() returns.
   std::unique_ptr<BoundOperator> noted(std::unique_ptr<BoundOperator> bound, OpId op,
                                        std::size_t stage);
 
  private:
-  std::size_t places() const { return steps_ + 3; }
-  void enter(std::size_t place, flight::EventKind kind) {
-    progress_.store(iterations_begin_ + place, std::memory_order_relaxed);
-    if (recorder_) recorder_->note(kind, subjects_.at(place - 1), iteration_);
+  std::size_t positions() const { return steps_ + 3; }
+  void enter(std::size_t position, flight::EventKind kind) {
+    progress_.store(iterations_begin_ + position, std::memory_order_relaxed);
+    if (recorder_) recorder_->note(kind, subjects_.at(position - 1), iteration_);
   }
 
   const Graph& graph_;
   const std::size_t steps_;
   flight::Recorder* recorder_;
-  std::vector<flight::EventKind> events_;  // by step
-  flight::Recorder::Subjects subjects_;    // the steps, the two waits, then operators as they come
-  std::vector<flight::Recorder::Subjects> operators_;
+  std::vector<flight::EventKind> events_;              // by step
+  flight::Recorder::Subjects subjects_;                // the steps, then the two waits
+  std::vector<flight::Recorder::Subjects> operators_;  // those wrapped by noted()
   std::atomic<std::uint64_t> progress_{0};
-  std::uint64_t iterations_begin_ = 0;  // what count() was when this iteration began
+  std::uint64_t iterations_begin_ = 0;  // count() at the start of this iteration
   std::uint64_t iteration_ = 0, step_ = 1;
-  std::atomic<std::uint64_t> shown_iteration_{0};  // the same
+  std::atomic<std::uint64_t> shown_iteration_{0};  // iteration_, for other threads
 };
 
 }  // namespace hios

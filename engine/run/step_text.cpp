@@ -21,8 +21,8 @@ std::string operators_of(const Stage& stage, const Graph& graph) {
   return text;
 }
 
-/// "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
-std::string cut(const std::vector<OpId>& operators, const Graph& graph) {
+/// Returns "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
+std::string shortened(const std::vector<OpId>& operators, const Graph& graph) {
   constexpr std::size_t kShown = 4;
   std::string text;
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -100,7 +100,8 @@ std::string by_stream(std::span<const Segment> given, const RankPlan& plan, cons
   }
   std::string text;
   for (std::size_t s = 0; s < streams.size(); ++s) {
-    text += (s == 0 ? "stream " : "; stream ") + std::to_string(s) + ": " + cut(streams[s], graph);
+    text += (s == 0 ? "stream " : "; stream ") + std::to_string(s) + ": " +
+            shortened(streams[s], graph);
   }
   return text;
 }

@@ -6,7 +6,7 @@
 #include "engine/run/plan.h"
 #include "hios/graph/graph.h"
 
-/// What a rank does, in words: for watchdogs, errors and listings of plans.
+/// The steps of a plan in words: for watchdogs, errors and listings of plans.
 namespace hios {
 
 inline constexpr const char* kBetweenIterations =
@@ -15,22 +15,23 @@ inline constexpr const char* kBetweenIterations =
 inline constexpr const char* kEndOfMessages = "waiting for the end of its sends";
 inline constexpr const char* kEndOnDevice = "waiting for the device";
 
-/// "stage 4: conv_7, conv_8 | conv_9" (two groups), "waiting for conv_3 from rank 1 (4096 bytes),
-/// which stage 5 needs: conv_10".
+/// Returns "stage 4: conv_7, conv_8 | conv_9" (two groups), or "waiting for conv_3 from rank 1
+/// (4096 bytes), which stage 5 needs: conv_10".
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
 
-/// The message that a step is about; null where it is about none.
+/// Returns the message that a step sends or awaits; null for a stage.
 const PlannedMessage* message_of(const Step& step, const RankPlan& plan);
 
-/// All steps of a plan, one a line.
+/// Returns all steps of a plan, one a line.
 std::string steps_text(const RankPlan& plan, const Graph& graph);
 
-/// "stage 4: conv_7, conv_9" or "stages 4 to 6: conv_7, conv_9 … pool_3": the first and the last.
+/// Returns "stage 4: conv_7, conv_9", or "stages 4 to 6: conv_7, conv_9 … pool_3": the operators of
+/// the first stage and of the last.
 std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph);
 
-/// What a device that was given these segments has on each of its streams:
-/// "stream 0: conv_1, conv_2, conv_3 … pool_9 (14 operators); stream 1: conv_4". Group g
-/// of a stage runs on stream g (core_shares()). A stream's list is cut to a readable length.
+/// Returns the operators of the segments given to a device, by stream: "stream 0: conv_1, conv_2,
+/// conv_3 … pool_9 (14 operators); stream 1: conv_4". Group g of a stage runs on stream g
+/// (core_shares()). A stream's list is shortened to a readable length.
 std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph);
 
 }  // namespace hios

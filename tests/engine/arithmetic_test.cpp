@@ -14,6 +14,7 @@
 #include "hios/base/numbers/half.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
+#include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/thread_transport.h"
 #include "support/layers/operations.h"
@@ -51,7 +52,7 @@ TEST_P(Arithmetic, RanksGiveTheBitsOfOne) {
       const RankPlan plan =
           plan_rank(network.coarse, schedule, transport.rank(), {.keep_all = true});
       const auto backend = reference_in(precision);
-      Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+      Executor executor({network.coarse, network.model, *backend, transport, source}, plan);
       executor.run_once();
       for (const Slot& slot : plan.slots) {
         EXPECT_TRUE(job::compare(executor.output(slot.op), expected.output(slot.op), {}).bitwise);
@@ -84,7 +85,8 @@ TEST_P(Arithmetic, StagesAreMeasuredInIt) {
   SeededSource source(1);
   std::vector<Stage> stages;
   for (const OpId op : network.coarse.graph.topological()) stages.push_back({{{op}}});
-  StageBatch batch(network.coarse, network.model, *backend, source, stages, 1 << 16);
+  const auto transport = mpi::make_serial_transport();
+  StageBatch batch({network.coarse, network.model, *backend, *transport, source}, stages, 1 << 16);
   std::vector<double> ms(stages.size(), -1);
   EXPECT_GE(batch.sweep(ms), 0);
   for (const double one : ms) EXPECT_GE(one, 0);

@@ -65,7 +65,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
     EXPECT_EQ(test::messages_about(coarse, plan, options.keep_all), std::vector<std::string>{});
     const auto backend = find_backend(backend_name()).make({threads, {}});
     SeededSource source(7);
-    Executor executor(coarse, model, plan, *backend, transport, source);
+    Executor executor({coarse, model, *backend, transport, source}, plan);
     for (int iteration = 0; iteration < 2; ++iteration) {
       transport.barrier();
       executor.run_once();

@@ -6,18 +6,18 @@
 
 namespace hios::job {
 
-/// What a profile says that a device computes by (Profile::algorithms).
+/// The algorithms of a profile's device (Profile::algorithms).
 struct KnownAlgorithms {
   Json algorithms = Json::object();
-  std::string file = {};  ///< where that was read: for messages only
+  std::string file = {};  ///< the profile's file, for messages only
 };
 
 /// Lets all ranks with the same backend and arithmetic, on the same kind of GPU, compute by the
-/// same algorithms, so that N of them give the bits of one: the first of them chooses for all
-/// operators that its backend supports, `known` first, and the others adopt it. Returns what this
-/// rank computes by, empty where its backend has nothing to choose. Collective: what some rank's
-/// backend does not know ends all with the same InputError.
-/// REQUIRES: nothing is bound yet.
+/// same algorithms, so that N of them give the bits of one. The first of them chooses for all
+/// operators that its backend supports, `known` first, and the others adopt its choice. Returns
+/// this rank's algorithms, empty where its backend has no choice. Collective: an algorithm that
+/// some rank's backend does not know ends all ranks with the same InputError. REQUIRES: nothing is
+/// bound yet.
 Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
                          const Model& model, const KnownAlgorithms& known, Choosing how);
 

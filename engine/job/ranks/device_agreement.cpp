@@ -30,7 +30,7 @@ std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const B
 
 void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
                         const std::string& schedule_name) {
-  const auto place = [&](std::size_t r) {
+  const auto device_of = [&](std::size_t r) {
     return schedule_name + ": $.devices[" + std::to_string(r % devices.size()) + "]: ";
   };
   const auto named = [&](std::size_t r) -> const DeviceIdentity& {
@@ -38,15 +38,16 @@ void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform&
   };
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].matches(named(r))) continue;
-    throw InputError(place(r) + "made for " + named(r).text() + ", and rank " + std::to_string(r) +
-                         " has " + (gpus[r].empty() ? "no GPU" : gpus[r].text()),
+    throw InputError(device_of(r) + "made for " + named(r).text() + ", and rank " +
+                         std::to_string(r) + " has " +
+                         (gpus[r].empty() ? "no GPU" : gpus[r].text()),
                      need::SameGpu{});
   }
   for (std::size_t r = 0; r < gpus.size(); ++r) {
     if (gpus[r].empty() || !named(r).empty()) continue;
     for (std::size_t other = 0; other < gpus.size(); ++other) {
       if (gpus[other].empty() || gpus[other] == gpus[r]) continue;
-      throw InputError(place(r) + "rank " + std::to_string(r) + " has " + gpus[r].text() +
+      throw InputError(device_of(r) + "rank " + std::to_string(r) + " has " + gpus[r].text() +
                            " and rank " + std::to_string(other) + " has " + gpus[other].text() +
                            ", and the schedule does not say so",
                        need::IdentifiedDevices{});
@@ -117,8 +118,9 @@ void agree_on_host_memory(mpi::Transport& transport, const Backend& backend,
     const auto megabytes = [](Bytes bytes) { return std::to_string(bytes / 1'000'000) + " MB"; };
     throw InputError("not enough memory on " + transport.host() + ": its " + std::to_string(ranks) +
                      (ranks == 1 ? " rank" : " ranks") + " would hold " + megabytes(sum) +
-                     " of weights, tensors in all places and inputs, and " + megabytes(*available) +
-                     " are available: take fewer places, inputs or copies, or a smaller batch");
+                     " of weights, tensors and inputs, and " + megabytes(*available) +
+                     " are available: take fewer inferences in flight, inputs or copies, or a "
+                     "smaller batch");
   });
 }
 
@@ -131,14 +133,14 @@ std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const Mem
     const Device& device = devices.device(DeviceId(d));
     const MemoryEstimate& estimate = ranks[r];
     if (device.memory_bytes == 0 || estimate.total() <= device.memory_bytes) continue;
-    const auto part = [](Bytes size_bytes, const char* what) {
-      return std::to_string(size_bytes) + what;
+    const auto item = [](Bytes size_bytes, const char* name) {
+      return std::to_string(size_bytes) + name;
     };
     throw InputError(
         schedule_name + ": $.devices[" + std::to_string(d) + "].memory_bytes: rank " +
-            std::to_string(r) + " would hold " + part(estimate.total(), " bytes (") +
-            part(estimate.parameters, " of weights, ") + part(estimate.tensors, " of tensors, ") +
-            part(estimate.input, " of the input, ") + part(estimate.scratch, " of scratch), and ") +
+            std::to_string(r) + " would hold " + item(estimate.total(), " bytes (") +
+            item(estimate.parameters, " of weights, ") + item(estimate.tensors, " of tensors, ") +
+            item(estimate.input, " of the input, ") + item(estimate.scratch, " of scratch), and ") +
             device.name + " has " + std::to_string(device.memory_bytes),
         // Scratch is counted once operators are bound, by chosen algorithms.
         need::DeviceMemory{estimate.scratch > 0});

@@ -12,46 +12,47 @@
 #include "hios/platform/platform.h"
 #include "mpi/transport.h"
 
-/// What ranks must agree on about the devices that they compute on, before anything runs. All is
-/// collective; bad input ends in the same InputError on all ranks.
+/// Agreement between ranks about their devices, before anything runs. All functions with a
+/// transport are collective; bad input ends in the same InputError on all ranks.
 namespace hios::job {
 
 /// The ranks that compute on each device, by the device's identity; ranks on cores are left out.
 using DeviceSharers = std::map<std::string, std::vector<std::size_t>>;
 DeviceSharers gather_sharers(mpi::Transport& transport, Backend& backend);
-/// "2, 3": ranks for messages.
+/// Returns "2, 3": ranks for messages.
 std::string listed(const std::vector<std::size_t>& ranks);
 
-/// Which GPU each rank computes on, by rank; empty for ranks that compute on none.
+/// Returns the GPU of each rank, by rank; empty for ranks that compute on none.
 std::vector<DeviceIdentity> gather_identities(mpi::Transport& transport, const Backend& backend);
 
 /// Throws InputError where ranks with these GPUs must not run this schedule, or copies of it, whose
-/// ranks lie behind each other. A device that names a
-/// GPU must have it. Where two ranks have different ones, both must be named: else the schedule was
-/// made for GPUs that are all alike.
+/// ranks are consecutive. A device that names a GPU must have it. Where two ranks have different
+/// GPUs, both must be named: else the schedule was made for GPUs that are all alike.
 void require_identities(const std::vector<DeviceIdentity>& gpus, const Platform& devices,
                         const std::string& schedule_name);
 
-/// Whether all ranks that compute on a GPU have the same.
+/// Returns true if all ranks that compute on a GPU have the same kind of GPU.
 bool same_gpus(const std::vector<DeviceIdentity>& gpus);
 
-/// Refuses ranks whose backends are of one name and whose libraries are of different versions,
-/// where no schedule could name them (`gpu`): the bits of one rank are not those of the other.
+/// Throws InputError where backends have the same name and libraries of different versions, so that
+/// the bits of ranks differ. Ranks with a GPU are not checked: a schedule can name their libraries.
 void require_one_library(mpi::Transport& transport, const Backend& backend);
 
-/// Refuses what will not fit into the memory of a device, before anything is allocated; ranks that
-/// share a device need the sum.
+/// Throws InputError where a plan does not fit into the memory of its device, before anything is
+/// allocated; ranks that share a device need the sum.
 void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
                      const RankPlan& plan);
 
-/// Refuses ranks of a host that would together hold more than `available` on it, before anything is
-/// allocated; nothing where nobody knows what is there. For runs whose places and inputs are chosen
-/// by a user: others hold what their network needs. Ranks on devices count for nothing.
+/// Throws InputError where the ranks of a host would together hold more than `available` on it,
+/// before anything is allocated; returns where that is not known. For runs whose numbers of buffers
+/// and inputs a user chooses; other runs hold what their network needs. Ranks on devices are not
+/// counted.
 void agree_on_host_memory(mpi::Transport& transport, const Backend& backend,
                           const MemoryEstimate& mine, std::optional<Bytes> available);
 
-/// What every rank holds, by rank. Throws InputError where one holds more than its device's
-/// `memory_bytes`: rank, bytes and limit (copies as above). `schedule_name` is for that message.
+/// Gathers the memory that every rank holds, by rank. Throws InputError where one holds more than
+/// its device's `memory_bytes`: rank, bytes and limit (copies as above). `schedule_name` is for
+/// that message.
 std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,
                                             const Platform& devices,
                                             const std::string& schedule_name);

@@ -11,7 +11,7 @@
 namespace hios::job {
 namespace {
 
-/// What a rank computes with.
+/// The properties of a rank's device by which ranks are alike.
 struct Likeness {
   std::string backend, kind;
   int threads = 1;
@@ -22,7 +22,7 @@ struct Likeness {
   }
 };
 
-/// What each rank is, as the configuration that it would fill.
+/// Returns an empty configuration for each rank, with its device's properties.
 std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend& backend,
                                         Precision precision) {
   const Likeness mine = {std::string(backend.name()), std::string(backend.kind()),
@@ -59,7 +59,8 @@ std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
   return words;
 }
 
-/// Also where their arithmetics differ: a profile says of ranks of one kind that they were alike.
+/// Throws InputError where two backends compute on one kind of device, also in different
+/// arithmetics: a profile has one backend for a kind.
 void refuse_two_backends(const std::vector<Configuration>& likes) {
   for (const Configuration& like : likes) {
     const auto other = std::find_if(likes.begin(), likes.end(), [&](const Configuration& one) {
@@ -120,7 +121,8 @@ Platform platform_of(const Teams& teams, int streams) {
 
 namespace {
 
-/// One configuration is one machine's: times of two would be compared as if they were one's.
+/// Throws InputError where the configuration is of another machine: times of two machines would be
+/// compared as if they were of one.
 void check_same_machine(const Configuration& known, const Configuration& like,
                         const std::string& file, const std::string& processor,
                         const std::string& route) {
@@ -133,11 +135,11 @@ void check_same_machine(const Configuration& known, const Configuration& like,
   };
   differs("processor", processor);
   differs("transport", route);
-  // A GPU's libraries are part of which device it is; those of cores are not.
+  // A GPU's libraries are part of its identity; those of cores are not.
   const auto library = [](const Configuration& of) {
     const auto backend = of.machine.find("backend");
-    const bool says = backend != of.machine.end() && backend->is_object();
-    const Json text = says ? backend->value("library", Json()) : Json();
+    const bool has = backend != of.machine.end() && backend->is_object();
+    const Json text = has ? backend->value("library", Json()) : Json();
     return text.is_string() ? text.get<std::string>() : std::string();
   };
   if (!like.identity().empty() || library(known).empty() || library(known) == library(like)) return;
@@ -164,7 +166,7 @@ std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profi
     }
     if (team == teams.mine) check_same_machine(*known, like, profile.file, processor, route);
   }
-  std::vector<Configuration*> found;  // only now that none is added any more
+  std::vector<Configuration*> found;  // after all additions, which move them
   for (const Configuration& like : teams.like) found.push_back(profile.find(like.key()));
   return found;
 }

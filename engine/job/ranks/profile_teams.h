@@ -10,27 +10,27 @@
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"
 
-/// Which ranks of a profiling job are alike, and which configuration of the profile each of them
-/// fills.
+/// The teams of ranks of a profile job that are alike, and the configuration of the profile that
+/// each team fills.
 namespace hios::job {
 
 /// Ranks with a common configuration; the configurations hold no times yet.
 struct Teams {
-  std::vector<Team> ranks;          ///< by the first rank of each
-  std::vector<Configuration> like;  ///< of each: what it measures, and on which machine
+  std::vector<Team> ranks;          ///< ordered by the first rank of each
+  std::vector<Configuration> like;  ///< by team: its devices and machine
   std::size_t mine = 0;             ///< the team of this rank
 };
 
-/// Gathers what every rank computes with. `precision` is this rank's. Throws InputError, on all
-/// ranks, where backends differ on devices that a plan could not tell apart. Collective.
+/// Gathers the devices of all ranks. `precision` is this rank's. Throws InputError, on all ranks,
+/// where backends differ on devices that a schedule could not distinguish. Collective.
 Teams gather_teams(mpi::Transport& transport, const Backend& backend, Precision precision);
 
-/// The devices of the job, for schedulers: gpu0, cpu0, cpu1 …
+/// Returns the devices of the job, for schedulers: gpu0, cpu0, cpu1 …
 Platform platform_of(const Teams& teams, int streams);
 
-/// The configurations of the profile that the teams fill, one a team; those that are not there are
-/// added. Throws InputError where the profile has times of another backend or of another machine
-/// (`processor`, `route`: this rank's, which answers for its own team).
+/// Returns the configurations of the profile that the teams fill, one a team; adds those that are
+/// missing. Throws InputError where the profile has times of another backend or of another machine.
+/// `processor` and `route` are this rank's, which checks its own team's configuration.
 std::vector<Configuration*> configurations_of(const Teams& teams, Profile& profile,
                                               const std::string& processor,
                                               const std::string& route);

@@ -14,29 +14,30 @@ namespace hios::job {
 
 namespace {
 
-/// Where a rank stands on its host.
-struct HostPlace {
+/// A rank's host, and its number there.
+struct HostRank {
   std::string host;
   std::size_t local_rank = 0;
   static auto fields(auto& self) { return std::tie(self.host, self.local_rank); }
 };
 
-/// The cores that the ranks of this host want, by local rank, which every rank reports itself.
-std::vector<int> local_cores(const mpi::Transport& transport, const std::vector<HostPlace>& places,
+/// The cores that the ranks of this host want, by local rank.
+std::vector<int> local_cores(const mpi::Transport& transport,
+                             const std::vector<HostRank>& host_ranks,
                              const std::vector<RankDevice>& devices) {
   std::vector<int> cores(transport.local_size(), 1);
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    if (places[r].host == transport.host()) cores[places[r].local_rank] = devices[r].cores;
+  for (std::size_t r = 0; r < host_ranks.size(); ++r) {
+    if (host_ranks[r].host == transport.host()) cores[host_ranks[r].local_rank] = devices[r].cores;
   }
   return cores;
 }
 
-int device_index(const mpi::Transport& transport, const std::vector<HostPlace>& places,
+int device_index(const mpi::Transport& transport, const std::vector<HostRank>& host_ranks,
                  const std::vector<RankDevice>& devices, std::size_t per_host) {
   std::vector<std::string> hosts;
   std::vector<bool> wants_device;
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    hosts.push_back(places[r].host);
+  for (std::size_t r = 0; r < host_ranks.size(); ++r) {
+    hosts.push_back(host_ranks[r].host);
     wants_device.push_back(devices[r].backend->kind == kGpuKind);
   }
   return device_indices(hosts, wants_device, per_host)[transport.rank().index()];
@@ -65,8 +66,8 @@ void require_precision(const BackendEntry& backend, Precision precision,
     text += (text.empty() ? "" : ", ") + has.back();
   }
   for (const BackendEntry& other : table) {
-    const bool same_again = !other.instructions.empty();  // as the row that is not capped
-    if (other.make && other.has(precision) && !same_again) others.emplace_back(other.name);
+    const bool capped = !other.instructions.empty();  // its uncapped row is in the table, too
+    if (other.make && other.has(precision) && !capped) others.emplace_back(other.name);
   }
   throw InputError("the " + std::string(backend.name) + " backend computes in " + text +
                        ", not in " + std::string(to_string(precision)),
@@ -87,9 +88,10 @@ std::vector<int> device_indices(const std::vector<std::string>& host_of,
 
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,
                               const std::vector<RankDevice>& devices) {
-  // Shared cores, too, bear so many threads only: with thousands the OpenMP library crashes.
+  // The limit holds for shared cores, too: with thousands of threads the OpenMP library crashes.
   constexpr std::size_t kMostThreadsACore = 64;
-  const auto places = mpi::gather(transport, HostPlace{transport.host(), transport.local_rank()});
+  const auto host_ranks =
+      mpi::gather(transport, HostRank{transport.host(), transport.local_rank()});
   const RankDevice& mine = devices[transport.rank().index()];
   return mpi::agreed(transport, [&] {
     const std::size_t most = kMostThreadsACore * allowed_cores().size();
@@ -98,20 +100,20 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
                        std::to_string(allowed_cores().size()) + " cores; " + std::to_string(most) +
                        " are the most");
     }
-    RankBackend made;
-    made.cores = assign_cores(allowed_cores(), local_cores(transport, places, devices),
-                              transport.local_rank(), options.share_cores);
+    RankBackend rank_backend;
+    rank_backend.cores = assign_cores(allowed_cores(), local_cores(transport, host_ranks, devices),
+                                      transport.local_rank(), options.share_cores);
     BackendOptions asked;
     asked.threads = mine.cores;
-    asked.cores = made.cores;
+    asked.cores = rank_backend.cores;
     asked.environment = options.environment;
     asked.precision = mine.precision;
     asked.instructions = mine.backend->instructions;
-    asked.device_index = device_index(transport, places, devices, options.devices_per_host);
+    asked.device_index = device_index(transport, host_ranks, devices, options.devices_per_host);
     asked.graphs = options.recordings;
     asked.deterministic = options.deterministic;
-    made.backend = mine.backend->make(asked);
-    return made;
+    rank_backend.backend = mine.backend->make(asked);
+    return rank_backend;
   });
 }
 

@@ -15,13 +15,13 @@ namespace hios::job {
 namespace {
 
 using Ranks = std::vector<RankSurroundings>;
-using Troubles = std::vector<Trouble>;
+using Warnings = std::vector<HostWarning>;
 
 /// The ranks of one host together.
 struct Host {
   std::size_t ranks = 0;
   int threads = 0;
-  std::set<int> cores;  ///< that any of them may use
+  std::set<int> cores;  ///< those that any of them may use
   std::optional<double> quota_cores;
   std::string governor;
   std::optional<int> ptrace_scope;
@@ -47,7 +47,7 @@ std::string want_text(const std::string& name, const Host& host) {
          (host.threads == 1 ? " core" : " cores");
 }
 
-void check_cores(const std::string& name, const Host& host, Troubles& found) {
+void check_cores(const std::string& name, const Host& host, Warnings& found) {
   const auto wanted = static_cast<std::size_t>(host.threads);
   if (!host.cores.empty() && wanted > host.cores.size()) {
     found.push_back({want_text(name, host) + " and may use " + std::to_string(host.cores.size()) +
@@ -58,22 +58,22 @@ void check_cores(const std::string& name, const Host& host, Troubles& found) {
     char quota[32];
     std::snprintf(quota, sizeof quota, "%g", *host.quota_cores);
     found.push_back({want_text(name, host) + ", and control groups grant the time of " + quota +
-                         ": the system will stop the ranks again and again",
+                         ": the system will stop the ranks repeatedly",
                      need::CoreQuota{}});
   }
 }
 
-void check_governor(const std::string& name, const Host& host, Troubles& found) {
+void check_governor(const std::string& name, const Host& host, Warnings& found) {
   if (host.governor.empty() || host.governor == "performance") return;
   found.push_back({name + ": the frequency governor is " + printable(host.governor) +
                        ": cores slow down while they wait, and times vary",
                    need::PerformanceGovernor{}});
 }
 
-/// "Open MPI 4.1.4, shared memory with CMA": the library, without how it happens to work here.
+/// Returns the library of a path: "Open MPI 4.1.4" of "Open MPI 4.1.4, shared memory with CMA".
 std::string library_of(const std::string& path) { return path.substr(0, path.find(',')); }
 
-void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, Troubles& found) {
+void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, Warnings& found) {
   const bool several = std::any_of(hosts.begin(), hosts.end(),
                                    [](const auto& host) { return host.second.ranks > 1; });
   if (!several || ranks.front().path.find("without CMA") == std::string::npos) return;
@@ -87,23 +87,23 @@ void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, 
        need::SingleCopy{library_of(ranks.front().path), scope}});
 }
 
-void check_device_messages(const Ranks& ranks, Troubles& found) {
+void check_device_messages(const Ranks& ranks, Warnings& found) {
   const auto on_gpu = std::count_if(ranks.begin(), ranks.end(),
                                     [](const auto& rank) { return rank.kind == kGpuKind; });
   const bool all_can = std::all_of(ranks.begin(), ranks.end(),
                                    [](const auto& rank) { return rank.device_messages; });
   if (on_gpu < 1 || ranks.size() < 2 || all_can) return;
   found.push_back(
-      {"this MPI is not CUDA-aware: tensors of GPUs that no other way joins go through "
+      {"this MPI is not CUDA-aware: tensors of GPUs that no other route joins go through "
        "host memory",
        need::CudaAwareMpi{}});
 }
 
-void check_likeness(const Ranks& ranks, Troubles& found) {
+void check_likeness(const Ranks& ranks, Warnings& found) {
   const auto compare = [&](const std::string& what, auto value_of) {
     std::vector<std::optional<std::string>> values;
     for (const RankSurroundings& rank : ranks) values.push_back(value_of(rank));
-    // A rank that has nothing of the kind is unlike nobody.
+    // A rank without such a value differs from none.
     std::optional<std::string> any;
     for (const auto& value : values) {
       if (!value->empty()) any = value;
@@ -144,8 +144,8 @@ Ranks gather_surroundings(mpi::Transport& transport, const RankBackend& mine) {
   return mpi::gather(transport, rank);
 }
 
-Troubles troubles_of(const Ranks& ranks) {
-  Troubles found;
+Warnings host_warnings(const Ranks& ranks) {
+  Warnings found;
   const auto hosts = hosts_of(ranks);
   for (const auto& [name, host] : hosts) {
     check_cores(name, host, found);

@@ -19,9 +19,9 @@ class TensorTransport {
   TensorTransport(mpi::Transport& plain, Backend& backend, const mpi::Route* forced);
 
   mpi::Transport& get() const { return *transport_; }
-  /// A table rank x rank, for people; empty where no rank has a device.
+  /// Returns a table rank x rank, for people; empty where no rank has a device.
   std::string table() const { return routes_.devices ? routes_.table() : ""; }
-  /// The same for reports and profiles; nothing where no rank has a device.
+  /// Returns the same for reports and profiles; nothing where no rank has a device.
   std::optional<Json> json() const;
 
  private:

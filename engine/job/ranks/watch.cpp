@@ -15,8 +15,8 @@
 namespace hios::job {
 namespace {
 
-/// For the watchdogs of the other ranks, which began to wait at nearly the same time: once one rank
-/// has left, the launcher ends the others.
+/// The time for the watchdogs of the other ranks to print, which started to wait at nearly the same
+/// time: once one rank has ended, the launcher ends the others.
 constexpr std::chrono::milliseconds kOthersSpeak(700);
 
 [[noreturn]] void end_process(const std::string& line) {
@@ -26,15 +26,15 @@ constexpr std::chrono::milliseconds kOthersSpeak(700);
   std::_Exit(static_cast<int>(ExitCode::kRunFailed));
 }
 
-/// Where a rank's record is.
-struct RecordPlace {
+/// The process and descriptor by which a rank's record can be opened.
+struct RecordLocation {
   std::string host;
   std::int64_t process = 0;
   int descriptor = -1;
   static auto fields(auto& self) { return std::tie(self.host, self.process, self.descriptor); }
 };
 
-/// Whether the rank waits for others, which are to blame then.
+/// Returns true if the rank waits for others, which are then the cause.
 bool waits(const flight::Flight& flight) {
   const flight::Standing standing = flight::standing_of(flight);
   if (standing.collective) return true;
@@ -57,16 +57,16 @@ Watch::Watch(mpi::Transport& transport, double timeout_s, flight::Recorder* reco
 }
 
 void Watch::meet() {
-  const RecordPlace mine{transport_.host(), getpid(), recorder_->descriptor()};
-  const std::vector<RecordPlace> places = mpi::gather(transport_, mine);
+  const RecordLocation mine{transport_.host(), getpid(), recorder_->descriptor()};
+  const std::vector<RecordLocation> locations = mpi::gather(transport_, mine);
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::nanoseconds(recorder_->started_ns()));
-  recorder_->set_job(mpi::broadcast(transport_, places[0].host + "-" +
-                                                    std::to_string(places[0].process) + "-" +
+  recorder_->set_job(mpi::broadcast(transport_, locations[0].host + "-" +
+                                                    std::to_string(locations[0].process) + "-" +
                                                     std::to_string(now.count())));
-  for (std::size_t r = 0; r < places.size(); ++r) {
-    if (r == transport_.rank().index() || places[r].host != mine.host) continue;
-    if (auto record = flight::PeerRecord::open(places[r].process, places[r].descriptor))
+  for (std::size_t r = 0; r < locations.size(); ++r) {
+    if (r == transport_.rank().index() || locations[r].host != mine.host) continue;
+    if (auto record = flight::PeerRecord::open(locations[r].process, locations[r].descriptor))
       peers_.push_back({Rank(r), std::move(record)});
   }
 }
@@ -75,10 +75,10 @@ std::string Watch::silent_peers() const {
   std::string text;
   for (const Peer& peer : peers_) {
     const flight::Flight flight = peer.record->read();
-    const std::string trouble = peer.record->failure();
-    if (trouble.empty() && waits(flight)) continue;
+    const std::string failure = peer.record->failure();
+    if (failure.empty() && waits(flight)) continue;
     text += "; rank " + std::to_string(peer.rank.index()) + " " +
-            (trouble.empty() ? "is busy" : trouble) + ": " + flight::standing_text(flight);
+            (failure.empty() ? "is busy" : failure) + ": " + flight::standing_text(flight);
   }
   return text;
 }

@@ -5,41 +5,41 @@
 #include <string>
 #include <vector>
 
+#include "engine/job/ranks/watchdog.h"
 #include "engine/run/executor.h"
-#include "engine/run/watchdog.h"
 #include "hios/flight/recorder.h"
 #include "mpi/session/heartbeat_transport.h"
 
 namespace hios::job {
 
-/// The transport of a job together with the watchdog over what the job does at the moment: where a
-/// rank stands still for longer than the time-out, it says where, and which ranks of its host it
+/// The transport of a job, with a watchdog over the job's current phase. Where a rank hangs for
+/// longer than the time-out, the watchdog names its position and the ranks of its host that it
 /// waits for, and ends the job. One phase is watched at a time. Used by the main thread.
 class Watch {
  public:
-  /// `timeout_s`: of the phases to come; 0: nobody watches. `recorder` (may be null): where phases,
-  /// calls and steps are noted. `on_stall` is called on a thread of its own after the rank has said
-  /// where it stands; none: has the record written, leaves the other ranks a moment to speak, and
-  /// ends the process with exit status 3, upon which the launcher ends the others. `transport` and
-  /// `recorder` outlive this.
+  /// `timeout_s`: the time-out of later phases; 0: no watchdog. `recorder` (may be null) gets
+  /// phases, calls and steps. `on_stall` is called on a thread of its own after the rank has
+  /// printed its position. The default writes the record, gives the other ranks a moment to print,
+  /// and ends the process with exit status 3, upon which the launcher ends the others. `transport`
+  /// and `recorder` outlive this.
   explicit Watch(mpi::Transport& transport, double timeout_s = kDefaultTimeoutSeconds,
                  flight::Recorder* recorder = nullptr, Watchdog::OnStall on_stall = {});
 
   static constexpr double kDefaultTimeoutSeconds = 60;
 
-  /// The transport to talk by, so that its calls count as progress.
+  /// The transport to be used, so that its calls count as progress.
   mpi::Transport& transport() { return transport_; }
 
   void set_timeout(double timeout_s) { timeout_s_ = timeout_s; }
-  /// What the program calls its time-out, for the line of a rank that stands still.
+  /// Sets the program's name for its time-out, for the line of a hung rank.
   void name_timeout(std::string name) { timeout_name_ = std::move(name); }
-  /// Gives the records of all ranks the same job, and opens those of this host's ranks: without it
-  /// nobody can say what the others do. Collective; REQUIRES: a recorder on all ranks.
+  /// Gives the records of all ranks the same job, and opens those of this host's ranks, without
+  /// which a rank cannot say what the others do. Collective; REQUIRES: a recorder on all ranks.
   void meet();
-  /// From now on the job does `what` ("setting up"): a rank's last call of the transport must not
-  /// be longer ago than the time-out and `extra_s`.
+  /// Starts a phase, "setting up": from now on a rank's last call of the transport must not be
+  /// longer ago than the time-out plus `extra_s`.
   void phase(const std::string& what, double extra_s = 0);
-  /// The job runs an executor or a pipeline, whose steps count, for as long as the answer lives; no
+  /// Watches an executor or a pipeline, whose steps count as progress, while the result lives; no
   /// phase is watched then.
   [[nodiscard]] std::unique_ptr<Watchdog> runs(Watched steps);
 

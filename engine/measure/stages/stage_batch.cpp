@@ -1,20 +1,20 @@
-// What a stage costs depends on what lies in the caches when it starts. In a run its inputs have
+// A stage's time depends on the contents of the caches when it starts. In a run its inputs have
 // just been written by the operators before it, and its weights were last read an iteration ago.
-// Timing stages one after the other without more would find the reverse: cold inputs, and, since
-// stages that a scheduler asks for overlap, weights still warm from the stage before. So each stage
-// of a sweep is three items, of which only the last is timed:
+// Timing stages one after the other would measure the reverse: cold inputs, and weights still warm
+// from the stage before, since the stages that a scheduler asks for overlap. So each stage of a
+// sweep is three steps, of which only the last is timed:
 //
-//  - flush the caches: read as many bytes as are missing to `cold_bytes` since an operator of the
-//    stage last ran, on every core; nothing, for stages that share no operator;
+//  - flush the caches: if an operator of the stage ran recently, read the bytes that are missing to
+//    `cold_bytes` since then, on every core;
 //  - produce: run the operators whose outputs the stage reads, one after the other on all cores.
-//    Their own inputs are one block of fixed values, so that no value can grow from sweep to sweep;
-//  - the stage.
+//    Their own inputs are fixed values, so that no value can grow from sweep to sweep;
+//  - run the stage.
 //
 // An asynchronous device is given a whole sweep before the host waits, and its own clock is read
-// around each stage; produce and stage are one recording, as a run replays segments of many stages.
+// around each stage. Produce and run are one recording, as a run replays segments of many stages.
 //
-// All stages of a batch use the same bytes for their tensors, as a run's arena is used again and
-// again. The result is not exactly a stage of a run: the operators in flight on other ranks are
+// All stages of a batch use the same bytes for their tensors, as all iterations of a run use the
+// same arena. The result is not exactly a stage of a run: the operators that run on other ranks are
 // those of the same sweep, and a tensor that would come from another rank is produced here. Tests:
 // tests/engine/measure/profiler_test.cpp.
 #include "engine/measure/stages/stage_batch.h"
@@ -35,12 +35,12 @@ namespace hios {
 namespace {
 
 struct Item {
-  std::size_t index = 0;  // of the stage, as asked
+  std::size_t index = 0;  // the stage's, in the caller's order
   Bytes flush_bytes = 0;
   BoundGroup produce;
   std::vector<BoundGroup> groups;
   std::vector<CoreShare> shares;
-  std::unique_ptr<Recording> recording;  // of what follows the flush, where the device records
+  std::unique_ptr<Recording> recording;  // all steps but the flush, where the device records
 };
 
 // An item's marks, by its position in a sweep.
@@ -50,9 +50,8 @@ constexpr std::size_t end_mark(std::size_t position) { return 2 * position + 1; 
 }  // namespace
 
 struct StageBatch::State {
-  State(const CoarseGraph& coarse_graph, const Model& the_model, Backend& the_backend,
-        TensorSource& the_source)
-      : coarse(coarse_graph), model(the_model), backend(the_backend), source(the_source) {}
+  explicit State(const RankContext& rank)
+      : coarse(rank.coarse), model(rank.model), backend(rank.backend), source(rank.source) {}
 
   std::vector<OpId> producers(const Stage& stage) const;
   std::vector<std::size_t> in_topological_order(std::span<const Stage> stages) const;
@@ -72,13 +71,13 @@ struct StageBatch::State {
   const Model& model;
   Backend& backend;
   TensorSource& source;
-  std::unique_ptr<Buffer> fixed, tensors, stretch;
-  std::vector<std::byte*> place;  // by OpId, while a stage is bound
+  std::unique_ptr<Buffer> fixed, tensors, flushed;
+  std::vector<std::byte*> output_of;  // by OpId, while a stage is bound
   std::vector<Bound> operators;
   std::vector<std::unique_ptr<CacheFlush>> flushes;  // one a core
   std::vector<BoundGroup> flush_groups;
   std::vector<CoreShare> flush_shares, all_cores;
-  std::unique_ptr<ClockMarks> marks;  // of an asynchronous device
+  std::unique_ptr<ClockMarks> marks;  // null: a host backend
   std::vector<Item> items;
 };
 
@@ -152,11 +151,11 @@ void StageBatch::State::make_flushes(Bytes cold_bytes) {
   all_cores = core_shares(1, backend.threads());
   flush_shares = core_shares(cores, backend.threads());
   if (share == 0) return;
-  stretch = backend.allocate(share * cores, "what drives weights out of the caches");
-  fill(backend, stretch->data(), share * cores, std::byte{1});
+  flushed = backend.allocate(share * cores, "the bytes that drive weights out of the caches");
+  fill(backend, flushed->data(), share * cores, std::byte{1});
   for (std::size_t core = 0; core < cores; ++core) {
     flushes.push_back(
-        backend.bind_cache_flush({stretch->data() + core * share, share}, flush_shares[core]));
+        backend.bind_cache_flush({flushed->data() + core * share, share}, flush_shares[core]));
     flush_groups.push_back({flushes.back().get()});
   }
 }
@@ -166,7 +165,7 @@ BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const CoreSha
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
-    inputs.push_back(fixed_inputs || !producer ? fixed->data() : place[producer->index()]);
+    inputs.push_back(fixed_inputs || !producer ? fixed->data() : output_of[producer->index()]);
   }
   operators.push_back(
       {op, share, bind_operator(coarse, model, op, backend, inputs, output, share, source)});
@@ -177,9 +176,9 @@ Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
   Item item{index, 0, {}, {}, core_shares(stage.groups.size(), backend.threads()), nullptr};
   std::byte* next = tensors->data();
   const auto take = [&](OpId op) {
-    place[op.index()] = next;
+    output_of[op.index()] = next;
     next += aligned_size(coarse.graph.op(op).memory_bytes);
-    return place[op.index()];
+    return output_of[op.index()];
   };
   for (const OpId op : producers(stage)) {
     item.produce.push_back(bind(op, take(op), all_cores.front(), true));
@@ -194,7 +193,8 @@ Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
   return item;
 }
 
-// Walks two sweeps, counting what is touched; what the second needs is what each one needs.
+// Walks two sweeps and counts the bytes that are touched. The second sweep's flushes are those of
+// every sweep.
 void StageBatch::State::plan_flushes(std::span<const Stage> stages, Bytes cold_bytes) {
   Bytes touched = 0;
   std::vector<std::optional<Bytes>> last(coarse.graph.size());
@@ -272,24 +272,23 @@ void StageBatch::State::sweep_device(std::span<double> ms) {
   }
 }
 
-StageBatch::StageBatch(const CoarseGraph& coarse, const Model& model, Backend& backend,
-                       TensorSource& source, std::span<const Stage> stages, Bytes cold_bytes)
-    : state_(std::make_unique<State>(coarse, model, backend, source)) {
+StageBatch::StageBatch(const RankContext& rank, std::span<const Stage> stages, Bytes cold_bytes)
+    : state_(std::make_unique<State>(rank)) {
   State& state = *state_;
-  state.place.assign(coarse.graph.size(), nullptr);
+  state.output_of.assign(rank.graph().size(), nullptr);
   state.allocate(stages);
   state.make_flushes(cold_bytes);
   for (const std::size_t index : state.in_topological_order(stages)) {
     state.items.push_back(state.make_item(index, stages[index]));
   }
   state.plan_flushes(stages, cold_bytes);
-  if (backend.accelerator()) state.make_recordings();
+  if (rank.backend.accelerator()) state.make_recordings();
 }
 
 StageBatch::~StageBatch() = default;
 
 std::vector<StageBatch::Bound> StageBatch::take_operators() {
-  state_->items.clear();  // and with them the recordings
+  state_->items.clear();  // their recordings use the operators
   return std::move(state_->operators);
 }
 

@@ -4,35 +4,32 @@
 #include <span>
 #include <vector>
 
-#include "engine/backend/backend.h"
-#include "engine/backend/tensor_source.h"
-#include "hios/graph/fusion/coarsen.h"
+#include "engine/run/rank_context.h"
 #include "hios/schedule/schedule.h"
 
 namespace hios {
 
-/// A handful of stages made ready to be timed the way they run: groups concurrent on their core
-/// shares, inputs just produced, weights cold. Used by the main thread only.
+/// Some stages made ready to be timed as they run: groups concurrent on their core shares, inputs
+/// just produced, weights cold. Used by the main thread only.
 class StageBatch {
  public:
-  /// All arguments outlive the batch, apart from `stages`. `cold_bytes`: between two runs of an
-  /// operator at least as many bytes are touched. Throws InputError where the backend does not
+  /// The context's references outlive the batch; no message is sent. At least `cold_bytes` bytes
+  /// are touched between two runs of an operator. Throws InputError where the backend does not
   /// support an operator, RunError where memory is short.
-  StageBatch(const CoarseGraph& coarse, const Model& model, Backend& backend, TensorSource& source,
-             std::span<const Stage> stages, Bytes cold_bytes);
+  StageBatch(const RankContext& rank, std::span<const Stage> stages, Bytes cold_bytes);
   ~StageBatch();
 
   /// Runs every stage once, in topological order of their first operators, and writes their times
-  /// in ms by index, on the clock of what runs them. Returns the sum.
+  /// in ms by index, on the clock of the rank or of its asynchronous device. Returns the sum.
   double sweep(std::span<double> ms);
 
-  /// An operator of the batch, for those who want what it holds.
+  /// A bound operator of the batch, which holds its weights.
   struct Bound {
     OpId op;
     CoreShare share;
     std::unique_ptr<BoundOperator> bound;
   };
-  /// All of them; the batch can only be destroyed then.
+  /// Moves all operators out of the batch, which can only be destroyed then.
   std::vector<Bound> take_operators();
 
  private:

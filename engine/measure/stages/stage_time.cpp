@@ -6,7 +6,7 @@ namespace hios {
 namespace {
 
 constexpr int kFewestStageSamples = 10;
-constexpr double kClocksHold = 0.1;  // seconds
+constexpr double kClockRateHoldsS = 0.1;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Protocol protocol_of_batch(const Protocol& wanted, const BatchTime& time) {
   if (alone_s < time.sweep_s * fewest) return protocol;
   const auto batches = static_cast<double>(time.batches);
   const double share_s = std::max(0.0, alone_s - (batches - 1) * time.coming_s) / batches;
-  // Sweeps of a time that no clock tells are as many as wanted.
+  // If a sweep is too short for the clock, all wanted sweeps are affordable.
   const double affordable = time.sweep_s > 0 ? share_s / time.sweep_s : wanted.iterations;
   protocol.iterations = static_cast<int>(std::clamp<double>(affordable, fewest, wanted.iterations));
   const double spare_s = share_s - time.sweep_s * protocol.iterations;
@@ -26,7 +26,7 @@ Protocol protocol_of_batch(const Protocol& wanted, const BatchTime& time) {
 }
 
 double warmup_after(double idle_s, const Protocol& wanted) {
-  return idle_s > kClocksHold ? wanted.warmup_s : 0;
+  return idle_s > kClockRateHoldsS ? wanted.warmup_s : 0;
 }
 
 }  // namespace hios

@@ -1,6 +1,8 @@
-// Profiler::measure_stages (engine/measure/profiler.h). Stages are measured in batches
-// (engine/measure/stages/stage_batch.h), so that primitives of thousands need not be there at once
-// and a time limit can end the work between two batches. Weights stay from batch to batch.
+// Stages are measured in batches (engine/measure/stages/stage_batch.h), so that thousands of
+// primitives need not exist at once, and a time limit can end the work between two batches. Weights
+// are kept from batch to batch.
+#include "engine/measure/stages/stages.h"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -9,8 +11,6 @@
 #include <utility>
 
 #include "engine/measure/launch.h"
-#include "engine/measure/profiler.h"
-#include "engine/measure/profiler_context.h"
 #include "engine/measure/stages/kept_weights.h"
 #include "engine/measure/stages/stage_batch.h"
 #include "engine/measure/stages/stage_time.h"
@@ -22,11 +22,12 @@
 namespace hios {
 namespace {
 
-// Stages measured together: enough for a sweep of tens of milliseconds, and so for a fastest
-// quarter that means something; few enough to hold their weights at once.
+// Stages measured together: enough for a sweep of tens of milliseconds, whose fastest quarter is
+// meaningful; few enough to hold their weights at once.
 constexpr std::size_t kStagesInBatch = 64;
 
-constexpr double kFirst = std::numeric_limits<double>::infinity();  // before it devices are idle
+// The idle time of devices before the first batch.
+constexpr double kFirst = std::numeric_limits<double>::infinity();
 
 std::vector<Stage> missing_stages(const ProfilerContext& context, const std::vector<Stage>& asked,
                                   const Configuration& into) {
@@ -40,9 +41,9 @@ std::vector<Stage> missing_stages(const ProfilerContext& context, const std::vec
   return mpi::broadcast(context.transport, missing);
 }
 
-// Puts stages in topological order and deals them out to batches like cards. A batch then spans the
-// network, and comes back to an operator's weights as late as a run does: neighbours, which share
-// operators, are in different ones.
+// Orders stages topologically and distributes them to batches in turn. A batch then spans the
+// network and uses an operator's weights again as late as a run does: neighbours, which share
+// operators, are in different batches.
 std::vector<Stage> dealt(const Graph& graph, std::vector<Stage> stages) {
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < position.size(); ++i) position[graph.topological()[i].index()] = i;
@@ -83,20 +84,20 @@ class StageMeasuring {
   double time_limit_s_;
   double settle_left_s_;  // for sweeps of all batches until they settle
   std::size_t team_;
-  std::size_t batches_ = 0;  // that were measured
-  double later_made_s_ = 0;  // making those of them behind the first
+  std::size_t batches_ = 0;  // measured so far
+  double later_made_s_ = 0;  // the time to make all of them but the first
   KeptWeights kept_;
   Stopwatch stopwatch_;
 };
 
-/// Of a batch that took `made_s` to make.
+/// The known times of a batch that took `made_s` to make.
 BatchTime StageMeasuring::time_of(double sweep_s, double made_s, std::size_t batches_left) const {
   BatchTime time{.left_s = time_limit_s_ - stopwatch_.seconds(),
                  .sweep_s = sweep_s,
                  .warmup_s = warmup_after(batches_ == 0 ? kFirst : made_s, context_.protocol),
                  .batches = batches_left,
                  .settle_s = settle_left_s_};
-  // The first draws weights that those behind it find.
+  // The first batch makes weights that later ones find.
   if (batches_ > 0) {
     const double each_s = (later_made_s_ + made_s) / static_cast<double>(batches_);
     time.coming_s = each_s + warmup_after(each_s, context_.protocol);
@@ -104,7 +105,7 @@ BatchTime StageMeasuring::time_of(double sweep_s, double made_s, std::size_t bat
   return time;
 }
 
-// Where it is not done, nothing of it was kept.
+// Unless it returns kDone, no time of the batch is kept.
 StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch,
                                                     std::size_t batches_left) {
   const Team& team = context_.teams[team_];
@@ -112,14 +113,13 @@ StageMeasuring::Batch StageMeasuring::measure_batch(std::span<const Stage> batch
   const Stopwatch stopwatch;
   std::unique_ptr<StageBatch> stages;  // none on ranks of other teams
   if (team_ == context_.mine) {
-    stages = kept_.make_batch(context_.coarse, context_.model, context_.backend, context_.source,
-                              batch, context_.cold_bytes());
+    stages = kept_.make_batch(context_, batch, context_.cold_bytes());
   }
   std::vector<double> ms(batch.size());
   const double made_s = stopwatch.seconds();
   transport.barrier();
   const Stopwatch sweep_stopwatch;
-  if (stages) stages->sweep(ms);  // warm-up, and how long a sweep takes
+  if (stages) stages->sweep(ms);  // warm-up, and the time of a sweep
   Protocol protocol = protocol_of_batch(context_.protocol,
                                         time_of(sweep_stopwatch.seconds(), made_s, batches_left));
   std::tie(protocol.iterations, protocol.settle_s, protocol.warmup_s) = mpi::broadcast(
@@ -182,9 +182,8 @@ Measured StageMeasuring::measure_all(std::span<const Stage> missing) {
 
 }  // namespace
 
-Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuration& into,
-                                  double time_limit_s, std::size_t team) {
-  const ProfilerContext& context = *context_;
+Measured measure_stages(const ProfilerContext& context, const std::vector<Stage>& stages,
+                        Configuration& into, double time_limit_s, std::size_t team) {
   const std::vector<Stage> missing =
       dealt(context.coarse.graph, missing_stages(context, stages, into));
   if (missing.empty()) return {};

@@ -1,5 +1,6 @@
-// Profiler::measure_charges (engine/measure/profiler.h): which tensors between which ranks, and
-// what becomes of the times; charge_of_transfer() measures one.
+// Chooses the tensors and ranks, and sums the times; charge_of_transfer() measures one transfer.
+#include "engine/measure/transfers/charges.h"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,8 +10,6 @@
 #include <vector>
 
 #include "engine/measure/block_run.h"
-#include "engine/measure/profiler.h"
-#include "engine/measure/profiler_context.h"
 #include "engine/measure/transfers/transfer_charge.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/log.h"
@@ -20,12 +19,12 @@
 namespace hios {
 namespace {
 
-/// So much of a network is work that is like the whole.
+/// The work of ranks meanwhile: enough operators to be like the whole network.
 constexpr double kWorkMs = 5;
 constexpr std::size_t kMostOperators = 24;
 
-/// Of the bytes of all tensors, a third is in tensors of about each of these sizes; larger ones
-/// than transfers are measured at count as the largest.
+/// Three sizes, such that tensors of about each size have a third of the bytes of all tensors.
+/// Larger tensors than those of measured transfers count as the largest.
 std::vector<Bytes> typical_sizes(const Graph& graph) {
   std::vector<Bytes> sizes;
   double all = 0;
@@ -48,11 +47,11 @@ std::vector<Bytes> typical_sizes(const Graph& graph) {
   return typical;
 }
 
-/// What the ranks compute meanwhile, from the middle of the network on.
+/// The block that ranks compute meanwhile, from the middle of the network on.
 struct Work {
-  NetworkPart part;
+  NetworkBlock block;
   double operator_ms = 0;  ///< on average
-  static auto fields(auto& self) { return std::tie(self.part, self.operator_ms); }
+  static auto fields(auto& self) { return std::tie(self.block, self.operator_ms); }
 };
 
 Work choose_work(const Graph& graph, const Configuration& configuration) {
@@ -68,7 +67,7 @@ Work choose_work(const Graph& graph, const Configuration& configuration) {
   return {{first, end - first}, sum_ms / static_cast<double>(end - first)};
 }
 
-/// The profile's time of a tensor from one rank to another; nothing where it has no such curve.
+/// The profile's time of a tensor from one rank to another; empty where it has no such curve.
 std::optional<double> transfer_ms(const ProfilerContext& context,
                                   std::span<Configuration* const> into, Rank from, Rank to,
                                   Bytes size_bytes) {
@@ -79,7 +78,7 @@ std::optional<double> transfer_ms(const ProfilerContext& context,
   return {};
 }
 
-/// What there is to be measured.
+/// The transfers to be measured.
 std::vector<TransferToCharge> transfers_to_charge(const ProfilerContext& context,
                                                   std::span<Configuration* const> into,
                                                   double operator_ms) {
@@ -95,10 +94,10 @@ std::vector<TransferToCharge> transfers_to_charge(const ProfilerContext& context
   return all;
 }
 
-/// What the ranks of a team sent and received, in ms.
+/// Sums over the transfers that the ranks of a team sent and received, in ms.
 struct Sums {
-  double send_ms = 0, sent_ms = 0;         ///< of the sender's own time; by itself
-  double receive_ms = 0, received_ms = 0;  ///< the same of receivers
+  double send_ms = 0, sent_ms = 0;         ///< the senders' own time; that of the transfers alone
+  double receive_ms = 0, received_ms = 0;  ///< the same for receivers
   std::int64_t samples = 0;
   Json measured = Json::array();
 
@@ -129,8 +128,7 @@ void add(const ProfilerContext& context, const TransferToCharge& transfer,
 
 }  // namespace
 
-Measured Profiler::measure_charges(std::span<Configuration* const> into) {
-  const ProfilerContext& context = *context_;
+Measured measure_charges(const ProfilerContext& context, std::span<Configuration* const> into) {
   const Stopwatch stopwatch;
   const bool all_known = std::ranges::all_of(
       into, [](const Configuration* known) { return known->io_charge.has_value(); });
@@ -150,8 +148,9 @@ Measured Profiler::measure_charges(std::span<Configuration* const> into) {
   if (transfers.empty()) return {};
   Measured measured{.missing = transfers.size()};
   std::optional<log::Progress> progress;
-  if (context.leader()) progress.emplace("measuring what transfers take of computing ranks");
-  BlockRun block(context, work.part);
+  if (context.leader())
+    progress.emplace("measuring the time that transfers take from computing ranks");
+  BlockRun block(context, work.block);
   std::vector<Sums> by_team(into.size());
   const Stopwatch since_ready;
   for (const TransferToCharge& transfer : transfers) {

@@ -1,9 +1,9 @@
-// Both ends run the same list of operators, and no tensor follows another before that one can have
-// gone through: what is measured is a transfer's own time, not a queue of them. Tensors take a few
-// places in turn, as in runs. The sender writes each tensor before it would send it, in both kinds
-// of runs. It is the calls that are timed, not the work beside them: a machine's noise in the work
-// would drown small tensors. That messages drive the work's data out of caches is left out so; in a
-// run the tensors have to be there for somebody to read them. Tests:
+// Both ends run the same list of operators, and a tensor is sent only after the one before can have
+// arrived: a transfer's own time is measured, not a queue of transfers. Tensors take a few buffers
+// in turn, as in runs. The sender writes each tensor before it would send it, in both kinds of
+// runs. Only the calls are timed, not the work between them: a machine's noise in the work would
+// hide small tensors. So the charge leaves out that messages drive the work's data out of caches;
+// in a run the consumer reads these tensors anyway. Tests:
 // tests/engine/measure/transfers/charges_test.cpp.
 #include "engine/measure/transfers/transfer_charge.h"
 
@@ -21,19 +21,19 @@
 namespace hios {
 namespace {
 
-constexpr std::size_t kPlaces = 4;
-constexpr double kTransfersMs = 10;  // of all in a run, about
+constexpr std::size_t kBuffers = 4;
+constexpr double kTransfersMs = 10;  // about the sum over the tensors of a run
 constexpr std::size_t kFewestTensors = 2, kMostTensors = 12;
-constexpr double kApart = 2.5;  // times a transfer's time, from one to the next
-constexpr double kTail = 0.3;   // of the work, after the last has been sent
+constexpr double kApart = 2.5;  // the interval between tensors, in times of a transfer
+constexpr double kTail = 0.3;   // the share of the work after the last tensor was sent
 constexpr double kLeastOperatorMs = 1e-3;
 constexpr std::size_t kMostOperatorsApart = 512;
-constexpr unsigned kTurnsBeforeYield = 64;
+constexpr unsigned kSpinsBeforeYield = 64;
 
-/// How many tensors go in a run, and when.
+/// The number of tensors in a run, and their times in operators.
 struct Traffic {
   std::size_t tensors = 0;
-  std::size_t step = 1;   ///< operators from one to the next
+  std::size_t step = 1;   ///< operators from one tensor to the next
   std::size_t steps = 0;  ///< operators in all
 
   explicit Traffic(const TransferToCharge& transfer) {
@@ -49,8 +49,8 @@ struct Traffic {
   }
 };
 
-/// A place that tensors take in turn, at one of the two ends.
-struct Place {
+/// One of the buffers that tensors take in turn, at one of the two ends.
+struct TensorBuffer {
   std::unique_ptr<Buffer> tensor;
   std::unique_ptr<mpi::Channel> channel;
   std::size_t left = 0;  ///< iterations of the channel still to be started, in this run
@@ -62,13 +62,13 @@ class ChargedRuns {
   const Traffic& traffic() const { return traffic_; }
   /// Returns this end's time in ms; 0 on ranks that take no part.
   double run(bool with_messages);
-  /// Of the last run, in calls for messages.
+  /// The time of the last run in calls for messages.
   double message_ms() const { return message_ms_; }
 
  private:
   void begin();
   void step(std::size_t i, bool with_messages);
-  void send(Place& place, bool with_messages);
+  void send(TensorBuffer& buffer, bool with_messages);
   void poll();
   bool done() const;
   template <class Done>
@@ -78,7 +78,7 @@ class ChargedRuns {
   const bool sends_;
   const Bytes size_bytes_;
   const Traffic traffic_;
-  std::vector<Place> places_;
+  std::vector<TensorBuffer> buffers_;
   unsigned char value_ = 0;
   double message_ms_ = 0;
 };
@@ -90,70 +90,71 @@ ChargedRuns::ChargedRuns(const ProfilerContext& context, BlockRun* work,
       sends_(context.transport.rank() == transfer.from),
       size_bytes_(transfer.size_bytes),
       traffic_(transfer),
-      places_(std::min(kPlaces, traffic_.tensors)) {
-  for (std::size_t p = 0; p < places_.size(); ++p) {
-    Place& place = places_[p];
+      buffers_(std::min(kBuffers, traffic_.tensors)) {
+  for (std::size_t b = 0; b < buffers_.size(); ++b) {
+    TensorBuffer& buffer = buffers_[b];
     if (!work_) {
-      place.channel = context.transport.open_channel({}, {});
+      buffer.channel = context.transport.open_channel({}, {});
       continue;
     }
-    place.tensor = context.backend.allocate(size_bytes_, "the messages to be charged");
-    std::memset(place.tensor->data(), 0, size_bytes_);
-    const mpi::Message message{sends_ ? transfer.to : transfer.from, static_cast<int>(p),
-                               place.tensor->data(), size_bytes_, sends_};
+    buffer.tensor = context.backend.allocate(size_bytes_, "the messages to be charged");
+    std::memset(buffer.tensor->data(), 0, size_bytes_);
+    const mpi::Message message{sends_ ? transfer.to : transfer.from, static_cast<int>(b),
+                               buffer.tensor->data(), size_bytes_, sends_};
     const std::span<const mpi::Message> one(&message, 1), none;
-    place.channel = context.transport.open_channel(sends_ ? one : none, sends_ ? none : one);
+    buffer.channel = context.transport.open_channel(sends_ ? one : none, sends_ ? none : one);
   }
 }
 
 template <class Done>
 void ChargedRuns::spin_until(Done&& is_done) {
-  for (unsigned turns = 0; !is_done(); ++turns) {
+  for (unsigned spins = 0; !is_done(); ++spins) {
     poll();
-    if (turns >= kTurnsBeforeYield) std::this_thread::yield();
+    if (spins >= kSpinsBeforeYield) std::this_thread::yield();
   }
 }
 
 void ChargedRuns::begin() {
-  for (std::size_t p = 0; p < places_.size(); ++p) {
-    const std::size_t tensors = (traffic_.tensors - p + places_.size() - 1) / places_.size();
-    places_[p].left = sends_ ? tensors : tensors - 1;
-    if (!sends_) places_[p].channel->start_receives();
+  for (std::size_t b = 0; b < buffers_.size(); ++b) {
+    const std::size_t tensors = (traffic_.tensors - b + buffers_.size() - 1) / buffers_.size();
+    buffers_[b].left = sends_ ? tensors : tensors - 1;
+    if (!sends_) buffers_[b].channel->start_receives();
   }
 }
 
-// What has been received is posted again at once, as by ranks that have read it.
+// A received buffer is posted again at once, as by ranks that have read it.
 void ChargedRuns::poll() {
   const Stopwatch stopwatch;
-  for (Place& place : places_) {
-    place.channel->poll();
-    if (sends_ || place.left == 0 || !place.channel->finished()) continue;
-    place.channel->start_receives();
-    --place.left;
+  for (TensorBuffer& buffer : buffers_) {
+    buffer.channel->poll();
+    if (sends_ || buffer.left == 0 || !buffer.channel->finished()) continue;
+    buffer.channel->start_receives();
+    --buffer.left;
   }
   message_ms_ += stopwatch.ms();
 }
 
 bool ChargedRuns::done() const {
-  return std::ranges::all_of(
-      places_, [](const Place& place) { return place.left == 0 && place.channel->finished(); });
+  return std::ranges::all_of(buffers_, [](const TensorBuffer& buffer) {
+    return buffer.left == 0 && buffer.channel->finished();
+  });
 }
 
-void ChargedRuns::send(Place& place, bool with_messages) {
-  if (with_messages) spin_until([&] { return place.channel->finished(); });
-  std::memset(place.tensor->data(), ++value_, size_bytes_);
+void ChargedRuns::send(TensorBuffer& buffer, bool with_messages) {
+  if (with_messages) spin_until([&] { return buffer.channel->finished(); });
+  std::memset(buffer.tensor->data(), ++value_, size_bytes_);
   if (!with_messages) return;
   const Stopwatch stopwatch;
-  place.channel->start_receives();
-  place.channel->start_send(0);
+  buffer.channel->start_receives();
+  buffer.channel->start_send(0);
   message_ms_ += stopwatch.ms();
-  --place.left;
+  --buffer.left;
 }
 
 void ChargedRuns::step(std::size_t i, bool with_messages) {
   const std::size_t tensor = i / traffic_.step;
   if (sends_ && i % traffic_.step == 0 && tensor < traffic_.tensors)
-    send(places_[tensor % places_.size()], with_messages);
+    send(buffers_[tensor % buffers_.size()], with_messages);
   poll();
   work_->run(
       i % work_->size(), [](void* runs) { static_cast<ChargedRuns*>(runs)->poll(); }, this);
@@ -169,7 +170,7 @@ double ChargedRuns::run(bool with_messages) {
   return stopwatch.ms();
 }
 
-/// Of the runs that were not disturbed, while half of them are left.
+/// The median over the runs that were not disturbed, if these are at least half; else over all.
 double median_of(const std::vector<double>& extra_ms, const std::vector<bool>& disturbed) {
   std::vector<double> quiet;
   for (std::size_t i = 0; i < extra_ms.size(); ++i) {

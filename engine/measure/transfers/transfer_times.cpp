@@ -11,9 +11,9 @@
 namespace hios {
 namespace {
 
-// What a rank that takes part holds for all sizes.
-struct Ball {
-  Ball(Backend& the_backend, Bytes largest)
+// The buffers of a rank that takes part, for all sizes.
+struct Buffers {
+  Buffers(Backend& the_backend, Bytes largest)
       : backend(the_backend),
         out(backend.allocate(largest, "the messages to be timed")),
         in(backend.allocate(largest, "the messages to be timed")),
@@ -21,7 +21,7 @@ struct Ball {
     fill(backend, in->data(), largest, {});
   }
 
-  // A run sends what it has just computed, so what lies in the sender's cache.
+  // A run sends a tensor that it has just computed, which is in the sender's cache.
   void write(Bytes size_bytes) {
     std::memset(written.data(), ++value, size_bytes);
     backend.write(out->data(), written.data(), size_bytes);
@@ -34,36 +34,36 @@ struct Ball {
 };
 
 // One end of a ping-pong between two ranks, over the channel that runs use. All ranks make one,
-// because transports may open channels together; without a ball, it takes no part.
+// because transports may open channels together; without buffers, a rank takes no part.
 class PingPong {
  public:
-  PingPong(mpi::Transport& transport, Ball* ball, Bytes size_bytes, Rank peer, bool first)
-      : ball_(ball), size_bytes_(size_bytes), first_(first) {
-    if (!ball_) {
+  PingPong(mpi::Transport& transport, Buffers* buffers, Bytes size_bytes, Rank peer, bool first)
+      : buffers_(buffers), size_bytes_(size_bytes), first_(first) {
+    if (!buffers_) {
       channel_ = transport.open_channel({}, {});
       return;
     }
-    const mpi::Message send{peer, 0, ball->out->data(), size_bytes};
-    const mpi::Message receive{peer, 0, ball->in->data(), size_bytes};
+    const mpi::Message send{peer, 0, buffers->out->data(), size_bytes};
+    const mpi::Message receive{peer, 0, buffers->in->data(), size_bytes};
     channel_ = transport.open_channel({&send, 1}, {&receive, 1});
-    ball_->write(size_bytes);
+    buffers_->write(size_bytes);
   }
 
-  // Half a round trip on the rank that begins it, 0 on the others: the maximum is the measurement.
-  // The ball is back when the device has it; the other rank hands it on without waiting for that,
-  // as what it sends follows what it received.
+  // Returns half a round trip on the rank that starts it, 0 on the others: the maximum is the
+  // measurement. A round trip ends when the device has the tensor. The other rank returns it
+  // without waiting for its device, because its send is in order after the receive.
   double round() {
-    if (!ball_) return 0;
+    if (!buffers_) return 0;
     channel_->start_receives();
     const Stopwatch stopwatch;
     if (first_) channel_->start_send(0);
     channel_->await_receive(0);
-    if (first_) ball_->backend.synchronize();
+    if (first_) buffers_->backend.synchronize();
     const double half = first_ ? stopwatch.ms() / 2 : 0;
     if (!first_) channel_->start_send(0);
     channel_->finish();
-    ball_->backend.synchronize();
-    ball_->write(size_bytes_);
+    buffers_->backend.synchronize();
+    buffers_->write(size_bytes_);
     return half;
   }
 
@@ -75,7 +75,7 @@ class PingPong {
 
  private:
   std::unique_ptr<mpi::Channel> channel_;
-  Ball* ball_;
+  Buffers* buffers_;
   Bytes size_bytes_;
   bool first_;
 };
@@ -96,11 +96,11 @@ std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& 
   const std::vector<Bytes> sizes = transfer_sizes(largest);
   const bool first = transport.rank() == from;
   const bool takes_part = first || transport.rank() == to;
-  std::optional<Ball> ball;
-  if (takes_part) ball.emplace(backend, sizes.back());
+  std::optional<Buffers> buffers;
+  if (takes_part) buffers.emplace(backend, sizes.back());
   bool stopped = false;
   for (const Bytes size : sizes) {
-    PingPong ping_pong(transport, ball ? &*ball : nullptr, size, first ? to : from, first);
+    PingPong ping_pong(transport, buffers ? &*buffers : nullptr, size, first ? to : from, first);
     const Protocol rounds{
         .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
     const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });

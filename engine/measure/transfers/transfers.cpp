@@ -1,11 +1,10 @@
-// Profiler::measure_transfers (engine/measure/profiler.h): which pairs of ranks, and where their
-// curves go; transfer_times() measures one.
+// Chooses the pairs of ranks and stores their curves; transfer_times() measures one pair.
+#include "engine/measure/transfers/transfers.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "engine/measure/profiler.h"
-#include "engine/measure/profiler_context.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/log.h"
 #include "mpi/exchange.h"
@@ -31,7 +30,7 @@ std::vector<RankPair> missing_pairs(const ProfilerContext& context,
   return mpi::broadcast(context.transport, missing);
 }
 
-/// In the place of what was there for the pair; curves are in the order of their ranks.
+/// Replaces the pair's curve; curves are in the order of their ranks.
 void put(const TransferCurve& curve, std::vector<TransferCurve>& curves) {
   std::erase_if(curves, [&](const TransferCurve& old) {
     return old.from == curve.from && old.to == curve.to;
@@ -44,8 +43,8 @@ void put(const TransferCurve& curve, std::vector<TransferCurve>& curves) {
 
 }  // namespace
 
-Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest) {
-  const ProfilerContext& context = *context_;
+Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
+                           Bytes largest) {
   const Stopwatch stopwatch;
   const std::vector<RankPair> missing = missing_pairs(context, into);
   if (missing.empty()) return {};

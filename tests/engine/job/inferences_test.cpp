@@ -41,7 +41,7 @@ TEST(InferencesOptions, AreSettledByTheSchedule) {
   EXPECT_EQ(settled({.copies = 3}, schedule).in_flight, 4u);
   EXPECT_EQ(settled({.copies = 3}, schedule).inputs, 13u) << "nothing common with the places";
   EXPECT_EQ(settled({.in_flight = 1, .inputs = 7}, schedule).inputs, 7u);
-  schedule.predicted.throughput->in_flight = kMostPlaces + 1;
+  schedule.predicted.throughput->in_flight = kMostInFlight + 1;
   EXPECT_THROW(settled({}, schedule), InputError);
   EXPECT_EQ(settled({.in_flight = 2}, schedule).in_flight, 2u);
 }

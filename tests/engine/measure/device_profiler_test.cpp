@@ -6,6 +6,7 @@
 #include "engine/measure/stages/stage_batch.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
+#include "mpi/messages/serial.h"
 #include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/random_network.h"
@@ -43,7 +44,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
           FakeAsyncBackend backend(*device, records);
           backend.mark_ms = records ? 0.25 : 0;  // which is no operator's
           FakeSource source;
-          Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+          Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
           Configuration configuration;
           profiler.measure_operators(configuration);
           ASSERT_TRUE(configuration.launch);
@@ -78,7 +79,8 @@ TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
   FakeAsyncBackend backend(device);
   FakeSource source;
   constexpr Bytes kCold = Bytes{1} << 20;
-  StageBatch batch(network.coarse, network.model, backend, source, stages, kCold);
+  const auto transport = mpi::make_serial_transport();
+  StageBatch batch({network.coarse, network.model, backend, *transport, source}, stages, kCold);
   const std::size_t before = device.synchronizations();
   std::vector<double> ms(stages.size());
   EXPECT_EQ(batch.sweep(ms), 2.0 * static_cast<double>(stages.size()));
@@ -103,7 +105,7 @@ TEST_P(DeviceTransfers, EveryPairGetsACurve) {
     std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>();
     if (device != nullptr) backend = std::make_unique<FakeAsyncBackend>(*device);
     FakeSource source;
-    Profiler profiler(network.coarse, network.model, *backend, transport, source,
+    Profiler profiler({network.coarse, network.model, *backend, transport, source},
                       {.warmup = 0, .iterations = 1});
     Configuration configuration;
     EXPECT_EQ(profiler.measure_transfers(configuration).done, 6u);

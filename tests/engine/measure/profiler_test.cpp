@@ -13,7 +13,9 @@
 #include "hios/base/error.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/cost_model.h"
+
 #include "hios/profile/profile_json.h"
+#include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/fake_disturbance.h"
 #include "support/fakes/thread_transport.h"
@@ -33,7 +35,7 @@ const Protocol kShort{.warmup = 1, .iterations = 4};
 // What a rank has when it profiles.
 struct Rig {
   Rig(const RandomNetwork& network, mpi::Transport& transport, const Protocol& protocol = kShort)
-      : profiler(network.coarse, network.model, backend, transport, source, protocol) {}
+      : profiler({network.coarse, network.model, backend, transport, source}, protocol) {}
   FakeBackend backend{2};
   FakeSource source;
   Profiler profiler;
@@ -147,7 +149,7 @@ TEST(Profiler, CountsDisturbedSweepsAndSaysWhetherTheySettled) {
       FakeSource source;
       // One rank's machine is enough.
       test::FakeDisturbance machine(disturbed && transport.rank() == Rank(1));
-      Profiler profiler(network.coarse, network.model, backend, transport, source, kShort, {},
+      Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort, {},
                         &machine);
       Configuration configuration;
       profiler.measure_operators(configuration);
@@ -301,8 +303,9 @@ TEST(Profiler, RefusesWhatTheBackendCannotRun) {
     FakeBackend backend;
     backend.refused = "op_3";
     FakeSource source;
-    EXPECT_THROW(Profiler(network.coarse, network.model, backend, transport, source, kShort),
-                 InputError);
+    EXPECT_THROW(
+        Profiler(RankContext{network.coarse, network.model, backend, transport, source}, kShort),
+        InputError);
   });
 }
 
@@ -313,7 +316,9 @@ TEST(StageBatch, ProducesTheInputsThenRunsTheGroups) {
   for (const Stage& stage : pairs(graph)) {
     FakeBackend backend(2);
     FakeSource source;
-    StageBatch batch(network.coarse, network.model, backend, source, {&stage, 1}, 1 << 20);
+    const auto transport = mpi::make_serial_transport();
+    StageBatch batch({network.coarse, network.model, backend, *transport, source}, {&stage, 1},
+                     1 << 20);
     double ms = 0;
     EXPECT_EQ(batch.sweep({&ms, 1}), ms);
     EXPECT_GT(ms, 0);
@@ -344,7 +349,8 @@ TEST(StageBatch, WritesTimesByTheIndexAsAsked) {
   std::reverse(stages.begin(), stages.end());  // not the order in which they run
   FakeBackend backend(2);
   FakeSource source;
-  StageBatch batch(network.coarse, network.model, backend, source, stages, 1 << 20);
+  const auto transport = mpi::make_serial_transport();
+  StageBatch batch({network.coarse, network.model, backend, *transport, source}, stages, 1 << 20);
   // One stage is made slow, by the clock's own measure.
   const std::size_t slow = stages.size() / 2;
   std::vector<double> ms(stages.size(), 0);

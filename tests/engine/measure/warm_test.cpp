@@ -41,10 +41,10 @@ Graph row(const std::vector<Bytes>& weights) {
   return Graph("row", std::move(operators), std::move(edges));
 }
 
-std::vector<std::size_t> counts(const std::vector<NetworkPart>& parts) {
+std::vector<std::size_t> counts(const std::vector<NetworkBlock>& parts) {
   std::vector<std::size_t> list;
   std::size_t next = 0;
-  for (const NetworkPart& part : parts) {
+  for (const NetworkBlock& part : parts) {
     EXPECT_EQ(part.first, next);
     list.push_back(part.count);
     next += part.count;
@@ -55,11 +55,11 @@ std::vector<std::size_t> counts(const std::vector<NetworkPart>& parts) {
 using Counts = std::vector<std::size_t>;
 
 TEST(PartsByWeights, TheHeaviestIsAsLightAsCanBe) {
-  EXPECT_EQ(counts(parts_by_weights(row({1, 1, 1, 1}), 2)), (Counts{2, 2}));
-  EXPECT_EQ(counts(parts_by_weights(row({5, 1, 1, 1}), 2)), (Counts{1, 3}));
-  EXPECT_EQ(counts(parts_by_weights(row({0, 0, 7, 0, 2, 6}), 2)), (Counts{4, 2}));
-  EXPECT_EQ(counts(parts_by_weights(row({3, 3, 3}), 5)), (Counts{1, 1, 1}));
-  EXPECT_EQ(counts(parts_by_weights(row({0, 0, 0}), 2)), (Counts{3})) << "nothing to spread";
+  EXPECT_EQ(counts(blocks_by_weights(row({1, 1, 1, 1}), 2)), (Counts{2, 2}));
+  EXPECT_EQ(counts(blocks_by_weights(row({5, 1, 1, 1}), 2)), (Counts{1, 3}));
+  EXPECT_EQ(counts(blocks_by_weights(row({0, 0, 7, 0, 2, 6}), 2)), (Counts{4, 2}));
+  EXPECT_EQ(counts(blocks_by_weights(row({3, 3, 3}), 5)), (Counts{1, 1, 1}));
+  EXPECT_EQ(counts(blocks_by_weights(row({0, 0, 0}), 2)), (Counts{3})) << "nothing to spread";
 }
 
 /// Whose operators all have weights, so that there are parts.
@@ -83,7 +83,7 @@ TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
     FakeSource source;
     std::vector<std::string> order;
     for (const OpId op : graph.topological()) order.push_back(graph.op(op).name);
-    Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
     Configuration configuration;
     const Measured measured = profiler.measure_warm(configuration);
     EXPECT_EQ(measured.done, measured.missing);
@@ -109,7 +109,7 @@ TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
       EXPECT_GT(warm.held_bytes, Bytes{6} << 20);
       EXPECT_LT(warm.held_bytes, Bytes{12} << 20);
     }
-    EXPECT_TRUE(configuration.protocol["settling"].contains("operators in parts"));
+    EXPECT_TRUE(configuration.protocol["settling"].contains("operators in blocks"));
     backend.ran.clear();
     EXPECT_EQ(profiler.measure_warm(configuration).missing, 0u);
     EXPECT_TRUE(backend.ran.empty()) << "nothing twice";
@@ -140,7 +140,7 @@ TEST(WarmOperators, WhatStaysInACacheShowsAsFastMemory) {
       while (stopwatch.ms() < (warm ? 0.05 : 0.5)) {
       }
     };
-    Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
     Configuration configuration;
     profiler.measure_warm(configuration);
     double warm_ms = 0, cold_ms = 0;

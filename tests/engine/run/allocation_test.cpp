@@ -58,7 +58,7 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
     SeededSource source(1);
     flight::Recorder recorder;  // what it notes must cost no memory either
     mpi::HeartbeatTransport noted(transport, &recorder);
-    Executor executor(coarse, model, plan, *backend, noted, source);
+    Executor executor({coarse, model, *backend, noted, source}, plan);
     count_iterations(executor, together);
   });
   return allocations;
@@ -76,7 +76,7 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
         if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
         backend->ran.reserve(1 << 16);  // the fake's own notes
         test::FakeSource source;
-        Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+        Executor executor({network.coarse, network.model, *backend, transport, source}, plan);
         count_iterations(executor, together);
         executor.close();
       });
@@ -99,7 +99,7 @@ std::size_t allocations_in_flight(const test::RandomNetwork& network, const Sche
         test::FakeSource source;
         flight::Recorder recorder;
         mpi::HeartbeatTransport noted(transport, &recorder);
-        Pipeline pipeline(network.coarse, network.model, plan, *backend, noted, source,
+        Pipeline pipeline({network.coarse, network.model, *backend, noted, source}, plan,
                           {.traced = 2});
         std::vector<InferenceTimes> times(20);
         pipeline.run(times);  // not counted: what a library does on its first call
@@ -186,7 +186,7 @@ Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     const auto backend = find_backend("reference").make({1, {}});
     SeededSource source(1);
-    Executor executor(network.coarse, network.model, plan, *backend, transport, source);
+    Executor executor({network.coarse, network.model, *backend, transport, source}, plan);
     const auto iterate = [&](int count) {
       for (int i = 0; i < count; ++i) {
         executor.run_once();

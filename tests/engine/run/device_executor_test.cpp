@@ -46,7 +46,7 @@ void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
     const auto backend = backend_on(device, records);
     backend->arithmetic = test::arithmetic_of(network.coarse);
     FakeSource mine;
-    Executor executor(network.coarse, network.model, plan, *backend, transport, mine);
+    Executor executor({network.coarse, network.model, *backend, transport, mine}, plan);
     for (int iteration = 0; iteration < 3; ++iteration) {
       executor.record_stages(iteration == 1);
       backend->poison_tensors();
@@ -196,7 +196,7 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
         const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
         FakeAsyncBackend backend(*device);
         FakeSource source;
-        Executor executor(network.coarse, network.model, plan, backend, transport, source);
+        Executor executor({network.coarse, network.model, backend, transport, source}, plan);
         executor.record_stages(true);
         transport.barrier();
         executor.run_once();
@@ -287,7 +287,7 @@ TEST(DeviceExecutorAlone, RefusesBeforeItAllocatesWhatCannotFit) {
   FakeSource source;
   const auto transport = mpi::make_serial_transport();
   try {
-    Executor executor(network.coarse, network.model, plan, backend, *transport, source);
+    Executor executor({network.coarse, network.model, backend, *transport, source}, plan);
     FAIL() << "it was accepted";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("are missing"), std::string::npos) << error.what();

@@ -154,7 +154,7 @@ TEST_P(DeviceFailures, AFailureOnOneRankEndsTheJobAndSaysWhere) {
           };
         }
         FakeSource source;
-        Executor executor(network.coarse, network.model, mine, *backend, transport, source,
+        Executor executor({network.coarse, network.model, *backend, transport, source}, mine,
                           {.blocking = blocking});
         const AbandonedOnFailure at_the_end(device);
         transport.barrier();

@@ -74,7 +74,7 @@ TEST(Executor, BindsEachGroupOnItsCoreShare) {
     const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
     FakeBackend backend(2);
     FakeSource source;
-    const Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    const Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     std::size_t next = 0;
     for (const Stage& stage : schedule.devices[0]) {
       const std::vector<CoreShare> expected = core_shares(stage.groups.size(), 2);
@@ -99,7 +99,7 @@ TEST(Executor, AnOperatorThatTheBackendRefusesIsBadInput) {
     backend.refused = "op_4";
     FakeSource source;
     try {
-      Executor executor(network.coarse, network.model, plan, backend, transport, source);
+      Executor executor({network.coarse, network.model, backend, transport, source}, plan);
       FAIL() << "it was accepted";
     } catch (const InputError& error) {
       EXPECT_NE(std::string(error.what()).find("op_4"), std::string::npos) << error.what();
@@ -117,7 +117,7 @@ TEST(Executor, AFailureNamesRankHostAndOperator) {
     FakeBackend backend;
     backend.failing = "op_4";
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     try {
       executor.run_once();
       FAIL() << "it ran";
@@ -138,7 +138,7 @@ TEST(Executor, TellsWhichStepRunsAndThatItMoves) {
     const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
     FakeBackend backend;
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     std::uint64_t last = executor.progress();
     backend.on_run = [&](const std::string& name) {
       EXPECT_GT(executor.progress(), last);
@@ -213,7 +213,7 @@ TEST(Executor, PostsReceivesFirstFollowsThePlanAndPollsBeforeEachStage) {
       if (transport.log.back() != "run") transport.log.push_back("run");
     };
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     executor.run_once();
 
     std::vector<std::string> expected = {"start receives"};
@@ -240,7 +240,7 @@ TEST(Executor, ARankThatDiesTakesTheOthersWithIt) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     FakeBackend backend;
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     for (int i = 0; i < 3; ++i) {
       transport.barrier();
       executor.run_once();

@@ -28,7 +28,7 @@ struct OneDevice {
         device(options),
         backend(device, records, recordings_before_refusal),
         transport(mpi::make_serial_transport()),
-        executor(network.coarse, network.model, plan, backend, *transport, source,
+        executor({network.coarse, network.model, backend, *transport, source}, plan,
                  {.blocking = blocking}) {}
 
   const RandomNetwork& network;

@@ -143,7 +143,7 @@ TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
         if (rank == 0 && begun[0] > begun[2] + 4 * in_flight + 1) ahead = true;
       };
       FakeSource source;
-      Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+      Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan);
       std::vector<InferenceTimes> times(60);
       transport.barrier();
       pipeline.run(times);
@@ -165,7 +165,7 @@ TEST(Pipeline, AFailureNamesRankHostInferenceAndOperator) {
       if (name == "op_4" && ++runs == 6) throw RunError("arithmetic is over");
     };
     FakeSource source;
-    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+    Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan);
     std::vector<InferenceTimes> times(9);
     try {
       pipeline.run(times);
@@ -189,7 +189,7 @@ TEST(Pipeline, TakesEveryStepThInference) {
     const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0), {.inputs = 5});
     FakeBackend backend;
     FakeSource source;
-    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source,
+    Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan,
                       {.first = 1, .step = 3, .traced = 2});
     std::vector<InferenceTimes> times(3);  // 1, 4, 7: inputs 1, 4, 2
     pipeline.run(times);
@@ -219,7 +219,7 @@ TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
       if (transport.rank() == Rank(1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
     FakeSource source;
-    Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+    Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan);
     std::vector<InferenceTimes> times(12);
     transport.barrier();
     pipeline.run(times);

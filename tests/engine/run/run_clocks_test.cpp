@@ -27,7 +27,7 @@ TEST(RunClocks, StageClocksFollowEachOther) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     FakeBackend backend;
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     executor.record_stages(true);
     transport.barrier();
     const double total = executor.run_once();
@@ -54,7 +54,7 @@ TEST(RunClocks, MessageClocksLieBetweenMakingAndUse) {
     ASSERT_FALSE(plan.sends.empty() && plan.receives.empty());
     FakeBackend backend;
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     for (const bool recorded : {true, false, true}) {
       executor.record_stages(recorded);
       transport.barrier();
@@ -88,7 +88,7 @@ TEST(RunClocks, PartsOfRanksJoinToOneTimeline) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     FakeBackend backend;
     FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     executor.record_stages(true);
     transport.barrier();
     executor.run_once();

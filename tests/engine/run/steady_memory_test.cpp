@@ -33,7 +33,7 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
   const RankPlan plan = plan_rank(network.coarse, schedule, job().rank());
   const auto backend = find_backend("reference").make({1, {}});
   SeededSource source(1);
-  Executor executor(network.coarse, network.model, plan, *backend, job(), source);
+  Executor executor({network.coarse, network.model, *backend, job(), source}, plan);
   const auto iterate = [&](int count) {
     for (int i = 0; i < count; ++i) {
       // A rank that only sends would run ahead, and MPI keep its messages.
@@ -71,7 +71,7 @@ TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
       plan_rank(network.coarse, schedule, job().rank(), {.in_flight = 2, .inputs = 3});
   const auto backend = find_backend("reference").make({1, {}});
   SeededSource source(1);
-  Pipeline pipeline(network.coarse, network.model, plan, *backend, job(), source);
+  Pipeline pipeline({network.coarse, network.model, *backend, job(), source}, plan);
   std::vector<InferenceTimes> some(1000), many(10'000);
   job().barrier();
   pipeline.run(some);  // in which MPI takes what it wants

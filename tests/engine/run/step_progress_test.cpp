@@ -26,7 +26,7 @@ std::vector<flight::Flight> records_of(const test::RandomNetwork& network, const
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     test::FakeBackend backend;
     test::FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, noted, source);
+    Executor executor({network.coarse, network.model, backend, noted, source}, plan);
     for (int i = 0; i < iterations; ++i) executor.run_once();
     records[transport.rank().index()] = recorder.read();
   });

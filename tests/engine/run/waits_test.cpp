@@ -70,7 +70,7 @@ Lines stand_still(const test::ThreadOptions& options, std::size_t expected,
     };
     job::Watch watch(transport, 0.3, nullptr, on_stall);
     const RankPlan plan = plan_rank(*network.coarse, network.schedule, transport.rank());
-    Executor executor(*network.coarse, *network.model, plan, backend, transport, source);
+    Executor executor({*network.coarse, *network.model, backend, transport, source}, plan);
     spoil(transport, backend, released);
     const auto watching = watch.runs(watched(executor));
     for (int i = 0; i < 3; ++i) executor.run_once();
@@ -141,7 +141,7 @@ TEST(Waits, TheEndOfSendsIsNamed) {
       }
     });
     const RankPlan plan = plan_rank(*network.coarse, schedule, transport.rank());
-    Executor executor(*network.coarse, *network.model, plan, backend, transport, source);
+    Executor executor({*network.coarse, *network.model, backend, transport, source}, plan);
     if (transport.rank() == Rank(1)) {
       transport.barrier();  // until rank 0 has given up
       return;

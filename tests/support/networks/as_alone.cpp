@@ -42,7 +42,7 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
   FakeBackend backend(2, seed + transport.rank().index());
   backend.arithmetic = arithmetic_of(network.coarse);
   FakeSource mine;
-  Executor executor(network.coarse, network.model, plan, backend, transport, mine);
+  Executor executor({network.coarse, network.model, backend, transport, mine}, plan);
   for (int iteration = 0; iteration < 3; ++iteration) {
     backend.poison_tensors();
     transport.barrier();

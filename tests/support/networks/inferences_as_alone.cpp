@@ -83,7 +83,7 @@ void expect_inferences_as_alone(mpi::Transport& transport, const RandomNetwork& 
                                   {.in_flight = in_flight, .inputs = expected.size()});
   backend.arithmetic = arithmetic_of(network.coarse);
   FakeSource source;
-  Pipeline pipeline(network.coarse, network.model, plan, backend, transport, source);
+  Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan);
   for (const std::size_t inferences : {std::size_t{1}, 3 * in_flight + 2, std::size_t{2}}) {
     SCOPED_TRACE(std::to_string(inferences) + " inferences");
     std::vector<InferenceTimes> times(inferences);

@@ -55,7 +55,7 @@ struct Run {
       mpi::Transport& transport, bool keep_all)
       : plan(plan_rank(problem.coarse, schedule, rank, {.keep_all = keep_all})),
         source(kSeed),
-        executor(problem.coarse, problem.model, plan, backend, transport, source) {}
+        executor({problem.coarse, problem.model, backend, transport, source}, plan) {}
 
   RankPlan plan;
   SeededSource source;

@@ -171,7 +171,8 @@ TEST_F(InFlight, MoreThanAMachineHoldsIsRefusedBeforeItIsMade) {
   const auto refused = hios_run(1, {"--model", "squeezenet", "--batch", "16", "--inferences", "2",
                                     "--distinct-inputs", "65536"});
   EXPECT_EQ(refused.exit_status, 2) << refused.out << refused.err;
-  EXPECT_NE(refused.err.find("take fewer places, inputs or copies"), std::string::npos)
+  EXPECT_NE(refused.err.find("take fewer inferences in flight, inputs or copies"),
+            std::string::npos)
       << refused.err;
 }
 

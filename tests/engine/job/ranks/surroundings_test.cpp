@@ -25,14 +25,14 @@ class Troubles : public testing::Test {
  protected:
   /// Expects one line with this need and nothing else.
   void expect(const Need& need, const std::string& text) const {
-    const auto found = troubles_of(ranks_);
+    const auto found = host_warnings(ranks_);
     ASSERT_EQ(found.size(), 1u) << (found.empty() ? "nothing" : found.front().text);
     EXPECT_EQ(found[0].need, need);
     EXPECT_EQ(found[0].text.find(text), 0u) << found[0].text;
     EXPECT_EQ(found[0].text.find('\n'), std::string::npos);
   }
   void expect_none() const {
-    for (const Trouble& trouble : troubles_of(ranks_)) ADD_FAILURE() << trouble.text;
+    for (const HostWarning& warning : host_warnings(ranks_)) ADD_FAILURE() << warning.text;
   }
 
   std::vector<RankSurroundings> ranks_ = {rank_on("a"), rank_on("a"), rank_on("b")};

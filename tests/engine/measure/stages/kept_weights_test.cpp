@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
 #include "support/networks/random_network.h"
 
@@ -48,13 +49,13 @@ struct LoneOperators {
     }
   }
   std::unique_ptr<StageBatch> batch(KeptWeights& kept) {
-    return kept.make_batch(network.coarse, network.model, static_cast<Backend&>(backend),
-                           static_cast<TensorSource&>(source), std::span<const Stage>(stages),
+    return kept.make_batch({network.coarse, network.model, backend, *transport, source}, stages,
                            Bytes{1} << 16);
   }
   const test::RandomNetwork& network;
   std::vector<Stage> stages;
   CountingBackend backend;
+  std::unique_ptr<mpi::Transport> transport = mpi::make_serial_transport();
   test::FakeSource source;
 };
 

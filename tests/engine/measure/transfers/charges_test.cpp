@@ -120,7 +120,7 @@ Configuration measured_with(std::size_t ranks, IoCharge busy) {
     FakeBackend backend;
     backend.on_run = [](const std::string&) { spin_ms(0.02); };
     FakeSource source;
-    Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
     Configuration configuration = known_times(network.coarse.graph, ranks);
     const Measured measured = profiler.measure_charges(configuration);
     EXPECT_EQ(measured.done, measured.missing);
@@ -167,7 +167,7 @@ TEST(Charges, OneRankHasNone) {
   run_ranks(1, [&](mpi::Transport& transport) {
     FakeBackend backend;
     FakeSource source;
-    Profiler profiler(network.coarse, network.model, backend, transport, source, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
     Configuration configuration = known_times(network.coarse.graph, 1);
     EXPECT_EQ(profiler.measure_charges(configuration).missing, 0u);
     EXPECT_EQ(profiler.measure_warm(configuration).missing, 0u);
@@ -182,7 +182,7 @@ TEST(Charges, AStoppedMeasuringLeavesNone) {
     FakeSource source;
     Protocol protocol = kShort;
     protocol.stop = [] { return true; };
-    Profiler profiler(network.coarse, network.model, backend, transport, source, protocol);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, protocol);
     Configuration configuration = known_times(network.coarse.graph, 2);
     EXPECT_TRUE(profiler.measure_charges(configuration).stopped);
     EXPECT_FALSE(configuration.io_charge);

@@ -13,7 +13,8 @@
 
 namespace hios::job {
 
-/// What a rank has once it is set up.
+/// The state of a RunJob on one rank. Its functions are in run_job.cpp (setting up),
+/// run_one_at_a_time.cpp and run_many.cpp (the two ways to run), and run_end.cpp (the end of both).
 struct RunJob::State {
   State(Watch& the_watch, const RunInputs& the_inputs, const RunOptions& the_options)
       : watch(the_watch), inputs(the_inputs), options(the_options) {
@@ -22,38 +23,56 @@ struct RunJob::State {
 
   mpi::Transport& transport() const { return watch.transport(); }
   Rank rank() const { return transport().rank(); }
-  PlaceInCopies place() const { return place_in_copies(rank(), inputs.schedule.devices.size()); }
+  CopyDevice copy_device() const {
+    return job::copy_device(rank(), inputs.schedule.devices.size());
+  }
   std::size_t copies() const { return inferences ? inferences->copies : 1; }
+  /// REQUIRES: prepare() has returned.
+  RankContext context(TensorSource& source) const {
+    return {inputs.network.coarse, inputs.network.model, *mine.backend, tensors->get(), source};
+  }
 
+  // run_job.cpp
   void agree();
   void make_backend();
+  void plan_rank_of_copy();
   void prepare();
   void describe();
   std::vector<std::string> recording_refused();
-  void record(Executor& executor, RunResults& results);
-  void gather_outputs(RunResults& results) const;
-  void plan_rank_of_copy();
+
+  // run_one_at_a_time.cpp
   void run_one_at_a_time(TensorSource& source, RunResults& results);
+  void record(Executor& executor, RunResults& results);
+
+  // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);
   std::optional<PredictedInferences> predict_inferences() const;
-  void check_held(RunResults& results) const;
+  std::optional<Verified> verify_inputs(TensorSource& source, const Pipeline& pipeline) const;
+
+  // run_end.cpp
   using OutputOf = std::function<std::vector<float>(OpId)>;
+  /// Checks the memory of this rank, once its operators are bound.
+  void check_held(RunResults& results) const;
+  /// Keeps the outputs, gathers them and verifies them, as the options say. `output` is empty where
+  /// this rank has none; `verified` is called to verify.
+  void finish(RunResults& results, const OutputOf& output,
+              const std::function<std::optional<Verified>()>& verified) const;
+  void gather_outputs(RunResults& results) const;
   std::optional<Verified> verify(TensorSource& source, const OutputOf& output,
                                  bool reference = true) const;
-  std::optional<Verified> verify_inputs(TensorSource& source, const Pipeline& pipeline) const;
 
   Watch& watch;
   const RunInputs& inputs;
   const RunOptions options;
   std::optional<InferencesOptions> inferences;  ///< settled
   Platform platform;    ///< its devices have their identities once the backends are made
-  Platform all_copies;  ///< by rank; the costs' own
+  Platform all_copies;  ///< the devices of all copies, by rank; the costs' own
   std::vector<RankDevice> devices;         ///< by rank
   std::vector<DeviceIdentity> identities;  ///< by rank
   RankBackend mine;
   RankPlan plan;
   std::vector<MemoryEstimate> planned;  ///< by rank
-  std::optional<Profile> profile;       ///< the costs' own: the inputs', or what stands in
+  std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks
   std::optional<CostModel> costs;
   std::unique_ptr<TensorTransport> tensors;
   RunSetup setup;

@@ -1,4 +1,4 @@
-#include "engine/run/watchdog.h"
+#include "engine/job/ranks/watchdog.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ TEST(Watchdog, ALostMessageIsNamed) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
     test::FakeBackend backend;
     test::FakeSource source;
-    Executor executor(network.coarse, network.model, plan, backend, transport, source);
+    Executor executor({network.coarse, network.model, backend, transport, source}, plan);
     std::optional<Watchdog> watchdog;
     if (transport.rank() == Rank(1)) {
       watchdog.emplace(watched(executor),

@@ -1,4 +1,4 @@
-#include "engine/run/watchdog.h"
+#include "engine/job/ranks/watchdog.h"
 
 #include <unistd.h>
 
@@ -60,8 +60,8 @@ std::string Watchdog::report() const {
                            (options_.limit.empty() ? "" : " (" + options_.limit + ")") + ", " +
                            watched_.current_step();
   const std::string line = "error: " + text + "\n";
-  // One call, so that lines of several ranks do not mix; no stream, whose lock the stuck thread may
-  // hold. Nothing can be done where even this fails: the job ends all the same.
+  // One call, so that lines of several ranks do not mix. No stream, because the hung thread may
+  // hold its lock. If even this fails, nothing can be done, and the job ends nevertheless.
   [[maybe_unused]] const auto written = write(options_.descriptor, line.data(), line.size());
   return text;
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "engine/measure/measured.h"
+#include "engine/measure/profiler_context.h"
+
+namespace hios {
+
+/// See Profiler::measure_charges.
+Measured measure_charges(const ProfilerContext& context, std::span<Configuration* const> into);
+
+}  // namespace hios

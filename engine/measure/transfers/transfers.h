@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "engine/measure/measured.h"
+#include "engine/measure/profiler_context.h"
+
+namespace hios {
+
+/// See Profiler::measure_transfers.
+Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
+                           Bytes largest);
+
+}  // namespace hios

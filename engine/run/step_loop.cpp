@@ -1,0 +1,114 @@
+// The clock is read where a rank's time changes hands: around a stage's kernels, around a wait. The
+// step that runs is published by one relaxed atomic store a step (StepProgress), by which a
+// watchdog can tell a rank that hangs, and on what.
+//
+// An asynchronous device is only given its stages (engine/run/device_stages.h), a segment at a
+// time, and is waited for at the end. Messages between two segments are the channel's, whose work
+// is in order with the device's. A device reports a failure when it is asked, not when it happens,
+// so the message names all operators that the device had been given.
+//
+// Tests: executor_test.cpp, device_executor_test.cpp and pipeline_test.cpp (results against one
+// rank, bit for bit), device_failures_test.cpp (messages), allocation_test.cpp (no allocation).
+#include "engine/run/step_loop.h"
+
+#include <new>
+#include <stdexcept>
+
+#include "engine/run/step_text.h"
+#include "hios/base/error.h"
+#include "hios/base/need.h"
+
+namespace hios {
+
+StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options& options)
+    : rank_(rank),
+      plan_(plan),
+      options_(options),
+      has_messages_(!plan.sends.empty() || !plan.receives.empty()),
+      progress_(plan, rank.graph(), rank.transport.recorder()),
+      bound_(rank, plan, {progress_, options.clocks}),
+      buffers_(plan.buffers) {
+  if (asynchronous()) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      buffers_[i].device.emplace(plan, rank.graph(), rank.backend, bound_.stages(i),
+                                 rank.transport.host(), options.blocking);
+    }
+  }
+  open_channels();
+}
+
+// Opens as many channels on all ranks, because transports may open them on all ranks together.
+// Channels without messages are not kept.
+void StepLoop::open_channels() {
+  for (std::size_t i = 0; i < plan_.in_flight; ++i) {
+    if (!has_messages_) {
+      rank_.transport.open_channel({}, {});
+      continue;
+    }
+    std::vector<mpi::Message> sends = bound_.sends(i);
+    for (mpi::Message& message : sends) message.synchronous = options_.many;
+    buffers_[i].channel = rank_.transport.open_channel(sends, bound_.receives(i));
+  }
+}
+
+void StepLoop::close() {
+  for (BufferSet& set : buffers_) {
+    if (set.channel) set.channel->disconnect();
+  }
+  rank_.transport.barrier();
+  for (BufferSet& set : buffers_) set.channel.reset();
+}
+
+void StepLoop::rethrow() const {
+  const std::string where = "rank " + std::to_string(plan_.rank.index()) + " on " +
+                            rank_.transport.host() + ", " + current_step() + ": ";
+  try {
+    throw;
+  } catch (const mpi::DeviceError& error) {
+    const std::string suspects = suspects_text();
+    throw RunError(where + error.what() + suspects,
+                   suspects.empty() ? Need{} : need::FailedOperator{});
+  } catch (const std::bad_alloc&) {
+    throw RunError(where + "out of memory");
+  } catch (const std::exception& error) {
+    throw RunError(where + error.what());
+  }
+}
+
+// Empty where the failure names its operator itself.
+std::string StepLoop::suspects_text() const {
+  const auto& device = buffers_[buffer_].device;
+  if (!device || device->blocking() || device->given().empty()) return {};
+  return "; the device had been given " + by_stream(device->given(), plan_, rank_.graph());
+}
+
+std::string StepLoop::current_step() const {
+  const std::size_t position = progress_.position();
+  const std::string text = position_text(position);
+  if (!options_.many || position == StepProgress::kBetween) return text;
+  return "inference " + std::to_string(progress_.iteration()) + ", " + text;
+}
+
+// The segments of all buffer indices are the same.
+std::string StepLoop::position_text(std::size_t position) const {
+  const Graph& graph = rank_.graph();
+  if (position == StepProgress::kBetween) return kBetweenIterations;
+  if (position == progress_.end_of_messages()) return kEndOfMessages;
+  const auto& device = buffers_.front().device;
+  if (position == progress_.end_on_device()) {
+    const std::string text = kEndOnDevice;
+    if (!device || device->segments().empty()) return text;
+    return text + ", given last " + describe(device->segments().back(), plan_, graph);
+  }
+  const std::size_t index = position - 1;
+  const Step& step = plan_.steps[index];
+  if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan_, graph);
+  for (const Segment& segment : device->segments()) {
+    if (segment.first == index) {
+      return (device->blocking() ? "running " : "queueing ") + describe(segment, plan_, graph);
+    }
+  }
+  return describe(step, plan_, graph);
+}
+
+}  // namespace hios

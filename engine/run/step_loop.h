@@ -1,0 +1,179 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/run/bound_plan.h"
+#include "engine/run/device_stages.h"
+#include "engine/run/operator_clocks.h"
+#include "engine/run/plan.h"
+#include "engine/run/rank_context.h"
+#include "engine/run/run_clocks.h"
+#include "engine/run/step_progress.h"
+#include "mpi/transport.h"
+
+namespace hios {
+
+/// The messages and recordings of one buffer index.
+struct BufferSet {
+  std::optional<DeviceStages> device;     ///< where the backend is asynchronous
+  std::unique_ptr<mpi::Channel> channel;  ///< null where the plan has no messages
+};
+
+/// An executor that a StepLoop runs the steps of a plan for: it waits and sends in its own way, and
+/// notes the times that it wants. poll_between_operators() is called while a stage of a host
+/// backend runs, the other functions between stages.
+template <class Runner>
+concept StepRunner = requires(Runner& runner, std::size_t i, const StageTimes& times) {
+  runner.await_receive(i);
+  runner.await_send(i);
+  runner.start_send(i);
+  runner.poll();
+  runner.poll_between_operators();
+  runner.stage_ended(i, times);           // on a host
+  runner.segment_queued(times.start_ms);  // on an asynchronous device
+};
+
+/// One rank's plan made ready, and the loop over its steps, which Executor and Pipeline share. All
+/// that can be settled before the first iteration is settled in the constructor: memory, bound
+/// operators, requests and recordings. The loop allocates, parses, locks and logs nothing, and
+/// calls its runner without indirection. Used by the main thread, but for current_step().
+class StepLoop {
+ public:
+  struct Options {
+    bool blocking = false;  ///< see ExecutorOptions::blocking
+    /// Several inferences may be in flight: sends are synchronous, and current_step() names the
+    /// inference.
+    bool many = false;
+    OperatorClocks* clocks = nullptr;  ///< times operators; null: nobody does
+  };
+
+  /// The context's references, the plan and the clocks outlive the loop. Collective where the
+  /// transport's open_channel is. Throws as BoundPlan and DeviceStages do.
+  StepLoop(const RankContext& rank, const RankPlan& plan, const Options& options);
+
+  /// Runs all steps of one inference in the buffers of one index. REQUIRES: its receives are
+  /// posted.
+  template <StepRunner Runner>
+  void run_steps(std::size_t buffer, Runner& runner);
+
+  /// Rethrows the exception that is being handled as a RunError that names rank, host and
+  /// current_step(), and where a device failed, the operators that it had been given, by stream.
+  /// REQUIRES: called in a catch clause.
+  [[noreturn]] void rethrow() const;
+
+  /// Ends the requests, and returns when all ranks have. Collective.
+  void close();
+
+  /// The step that runs now, readable from any thread: "stage 4: conv_7, conv_9", "waiting for
+  /// conv_3 from rank 1 …".
+  std::string current_step() const;
+
+  const RankContext& rank() const { return rank_; }
+  const RankPlan& plan() const { return plan_; }
+  const BoundPlan& bound() const { return bound_; }
+  bool asynchronous() const { return rank_.backend.accelerator() != nullptr; }
+  std::span<BufferSet> buffers() { return buffers_; }  ///< by buffer index
+  const StepProgress& progress() const { return progress_; }
+  StepProgress& progress() { return progress_; }
+  const TimeMeter& meter() const { return meter_; }
+  TimeMeter& meter() { return meter_; }
+
+ private:
+  template <StepRunner Runner>
+  std::size_t run_step(std::size_t step, Runner& runner);
+  template <StepRunner Runner>
+  std::size_t queue_segment(Runner& runner);
+  template <StepRunner Runner>
+  void compute(std::size_t stage, Runner& runner);
+  void begin_wait();
+  void open_channels();
+  std::string position_text(std::size_t position) const;
+  std::string suspects_text() const;
+
+  const RankContext rank_;
+  const RankPlan& plan_;
+  const Options options_;
+  const bool has_messages_;
+  // In the order in which they are made; requests go before the memory that they use.
+  StepProgress progress_;  // bound operators refer to it
+  BoundPlan bound_;
+  std::vector<BufferSet> buffers_;  // by buffer index
+  std::size_t buffer_ = 0;          // the index of the iteration under way
+  TimeMeter meter_;
+  std::optional<double> awaited_ms_;  // when the next stage began to wait, if it did
+};
+
+template <StepRunner Runner>
+void StepLoop::run_steps(std::size_t buffer, Runner& runner) {
+  buffer_ = buffer;
+  awaited_ms_.reset();
+  if (auto& device = buffers_[buffer].device) device->begin();
+  for (std::size_t step = 0; step < plan_.steps.size();) {
+    progress_.enter_step(step);
+    step = run_step(step, runner);
+  }
+}
+
+// Returns the step that comes next.
+template <StepRunner Runner>
+std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
+  const Step& step = plan_.steps[index];
+  if (const auto* receive = std::get_if<AwaitReceive>(&step)) {
+    begin_wait();
+    runner.await_receive(receive->receive);
+  } else if (const auto* sent = std::get_if<AwaitSend>(&step)) {
+    begin_wait();
+    runner.await_send(sent->send);
+  } else if (const auto* send = std::get_if<StartSend>(&step)) {
+    runner.start_send(send->send);
+  } else if (buffers_[buffer_].device) {
+    return queue_segment(runner);
+  } else {
+    compute(stage_of(step), runner);
+  }
+  return index + 1;
+}
+
+// Messages progress before a stage, as if awaited, and between its operators: a rank that computes
+// makes no progress with them, unless it asks.
+template <StepRunner Runner>
+void StepLoop::compute(std::size_t stage, Runner& runner) {
+  double start_ms = meter_.charge(&TimeShares::own_ms);
+  void (*poll_between)(void*) = nullptr;
+  if (has_messages_) {
+    runner.poll();
+    start_ms = meter_.charge(&TimeShares::transferring_ms);
+    poll_between = [](void* argument) { static_cast<Runner*>(argument)->poll_between_operators(); };
+  }
+  const BoundStage& bound = bound_.stages(buffer_)[stage];
+  rank_.backend.run_stage(bound.groups, bound.shares, poll_between, &runner);
+  const double end_ms = meter_.charge(&TimeShares::computing_ms);
+  runner.stage_ended(stage, {awaited_ms_.value_or(start_ms), 0, start_ms, end_ms});
+  awaited_ms_.reset();
+}
+
+// Returns the step after the segment.
+template <StepRunner Runner>
+std::size_t StepLoop::queue_segment(Runner& runner) {
+  meter_.charge(&TimeShares::own_ms);
+  runner.poll();
+  const double start_ms = meter_.charge(&TimeShares::transferring_ms);
+  const std::size_t next = buffers_[buffer_].device->run_next();
+  runner.segment_queued(start_ms);
+  awaited_ms_.reset();
+  return next;
+}
+
+inline void StepLoop::begin_wait() {
+  const double now_ms = meter_.charge(&TimeShares::own_ms);
+  if (!awaited_ms_) awaited_ms_ = now_ms;
+}
+
+}  // namespace hios
