@@ -26,9 +26,8 @@ struct BackendEntry {
 /// Returns the table, in order of preference for "auto" (the first that this build has).
 std::span<const BackendEntry> backends();
 /// Returns the backend of that name; "auto" is allowed. Throws InputError if the name is unknown
-/// (it lists the known ones) or the backend is not in this build (it gives the reason, and a
-/// "left-out-backend" with the name and the backend to use in its stead). `table` defaults to this
-/// build's.
+/// (it lists the known ones). Throws one with the reason, and a Need that names the backend to use
+/// in its stead, if this build lacks the backend. `table` defaults to this build's.
 const BackendEntry& find_backend(std::string_view name,
                                  std::span<const BackendEntry> table = backends());
 

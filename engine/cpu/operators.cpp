@@ -26,7 +26,7 @@ class PartsOnCores final : public LayeredOperator {
   }
 
  private:
-  std::vector<AlignedBytes> buffers_;  // of intermediate results
+  std::vector<AlignedBytes> buffers_;  // intermediate results
 };
 
 /// Returns true if each window overlaps the image along each axis. Where a window's rows all lie in

@@ -178,7 +178,8 @@ void Streams::prepare(const CoreShare& share) {
   pin_team();
   if (share.threads == threads_) return;
   // A core share of one core can also be combined with wider ones, but only with three cores or
-  // more, and never at the first core: core_shares() gives the remainder to the first groups.
+  // more. It is never at the first core, since core_shares() gives the remainder to the first
+  // groups.
   if (share.threads == 1 && (threads_ < 3 || share.first_core == 0)) return;
   for (const auto& known : crews_) {
     if (known->serves(share)) return;

@@ -66,7 +66,7 @@ class Streams {
   int threads_;
   std::vector<int> cores_;
   struct Affinity;
-  std::unique_ptr<Affinity> original_;  // of the main thread
+  std::unique_ptr<Affinity> original_;  // the main thread's affinity
   std::vector<std::exception_ptr> errors_;
   std::vector<std::unique_ptr<Crew>> crews_;
 };

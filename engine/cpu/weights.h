@@ -18,7 +18,7 @@ struct PackedWeights {
   dnnl::memory::desc layout;  ///< oneDNN's; zero for our own kernels
   AlignedBytes weights;
   AlignedBytes bias;           ///< null if the layer has none and its user needs none
-  std::size_t size_bytes = 0;  ///< of weights and bias together, as requested
+  std::size_t size_bytes = 0;  ///< requested bytes of weights and bias
 
   const float* weight_floats() const { return reinterpret_cast<const float*>(weights.get()); }
   const float* bias_floats() const { return reinterpret_cast<const float*>(bias.get()); }

@@ -176,7 +176,7 @@ class ReferenceOperator final : public BoundOperator {
   }
 
   Steps steps_;
-  std::vector<Input> inputs_;  // of the running step
+  std::vector<Input> inputs_;  // inputs of the running step
   std::vector<float>& scratch_;
 };
 
@@ -309,7 +309,7 @@ class ReferenceBackend final : public Backend {
 
   int threads_;
   Precision precision_;
-  std::vector<float> scratch_;  // of the running operator; as large as the largest needs
+  std::vector<float> scratch_;  // scratch of the running operator; as large as the largest needs
   std::map<WeightsKey, std::weak_ptr<const LayerWeights>> weights_;
 };
 

@@ -15,7 +15,7 @@ namespace hios::reference {
 ///
 /// It needs no library but the C library's exp and similar functions, and supports every operator.
 /// It gives the same bits on every machine (if that library does) and for every number of threads,
-/// because it computes on the calling thread alone: the groups of a stage run one after another,
+/// because it computes on the calling thread alone. The groups of a stage run one after another,
 /// and `threads` only repeats the option. It pins no thread.
 ///
 /// Operators bound by one backend share scratch memory, and share the weights of layers of the same

@@ -6,9 +6,9 @@
 // Vectors run across output channels, never along a sum, so the result is the same on every
 // machine.
 //
-// Cost: a convolution works on tiles of a few pixels by a few output channels, so that a weight is
-// read and widened once for all pixels of the tile and the innermost loop is a vector operation.
-// Depthwise and transposed convolutions go pixel by pixel over all channels.
+// Cost: a convolution works on tiles of a few pixels by a few output channels. A weight is read and
+// widened once for all pixels of the tile, and the innermost loop is a vector operation. Depthwise
+// and transposed convolutions go pixel by pixel over all channels.
 //
 // Tests: tests/engine/reference/, by hand and against independent NCHW loops.
 #include <algorithm>

@@ -44,7 +44,7 @@ class PackedConv {
 
   Conv conv_;
   std::int64_t group_inputs_, group_outputs_;  // channels of one group
-  std::int64_t tiles_ = 0;                     // of output channels, in one group
+  std::int64_t tiles_ = 0;                     // tiles of output channels, in one group
   // Depthwise: [kernel h][kernel w][channel]. Otherwise: [group][tile][kernel h][kernel w]
   // [input channel][output channel of the tile], the last tile filled up with zeros.
   std::vector<float> weights_;

@@ -3,12 +3,12 @@
 // in an unnamed namespace, and nothing of the standard library is used.
 //
 // Exponential functions. exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2, and exp(r) by its Taylor series
-// to r^7 (the remainder is below 6e-9). exp(x) − 1 is composed without the cancellation; tanh, elu
-// and similar functions use it, so they are correct to a few units in the last place near zero too.
-// Logarithms use the series of the inverse hyperbolic tangent. The complementary error function is
-// t·exp(p(t) − z²), t = 1/(1 + z/2), with p interpolated at the ten Chebyshev nodes of t for 0 ≤ z
-// ≤ 9.3 (1.1e-7 relative); near zero, erf is its Taylor series. Results below 1e-37 may be zero.
-// NaN stays NaN: every selection keeps the value if a comparison with it fails.
+// to r^7 (the remainder is below 6e-9). exp(x) − 1 is composed without the cancellation. tanh, elu
+// and similar functions use it, so near zero, too, they are correct to a few units in the last
+// place. Logarithms use the series of the inverse hyperbolic tangent. The complementary error
+// function is t·exp(p(t) − z²), t = 1/(1 + z/2), with p interpolated at the ten Chebyshev nodes of
+// t for 0 ≤ z ≤ 9.3 (1.1e-7 relative); near zero, erf is its Taylor series. Results below 1e-37 may
+// be zero. NaN stays NaN: every selection keeps the value if a comparison with it fails.
 //
 // A run ends in a vector with a mask that goes through the same operations, so the division into
 // runs changes no bit.

@@ -1,6 +1,6 @@
 // ConvTranspose, by oneDNN's deconvolution. If oneDNN refuses or has only its slow reference loops
-// (with groups, dilation and padding of the output), by a loop of our own: each output pixel
-// gathers the input pixels that contribute to it.
+// (with groups, dilation and padding of the output), a loop of our own runs: each output pixel
+// gathers its input pixels.
 #include <cstring>
 #include <optional>
 #include <string_view>

@@ -15,7 +15,7 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kMostTaps = 4;  ///< of an axis: those of cubic
+constexpr std::int64_t kMostTaps = 4;  ///< taps of cubic on an axis
 
 /// Taps of the output positions on one axis: `count` each.
 struct ResizeTaps {

@@ -18,12 +18,12 @@ struct Gpu {
   int major = 0, minor = 0;
   int multiprocessors = 0;
   Bytes memory_bytes = 0;
-  Bytes cache_bytes = 0;  ///< of the second level, which all multiprocessors share
+  Bytes cache_bytes = 0;  ///< second-level cache, which all multiprocessors share
 };
 
 /// Makes the GPU current for the calling thread, with a context. Throws InputError if a library has
-/// another version than this build's (require_libraries), there is no driver or one too old for
-/// this build, no GPU, no GPU of that index, or one for which this build has no code.
+/// another version than this build's (require_libraries), or the driver is missing or too old. Also
+/// if there is no GPU, none of that index, or one for which this build has no code.
 Gpu open_gpu(int index);
 
 /// The versions of the libraries that the loader found, in their own numbers: cuDNN 90100, cuBLASLt

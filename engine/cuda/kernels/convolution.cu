@@ -30,7 +30,7 @@ constexpr int kNowhere = std::numeric_limits<int>::min();
 /// The first tap of an output pixel's window, which may be outside the image. If there is no such
 /// pixel, y is kNowhere, and all its taps are outside.
 struct Corner {
-  unsigned base;  // of its first value; it wraps below zero, and back where a tap is inside
+  unsigned base;  // its first value; it wraps below zero, and back where a tap is inside
   int y, x;
 };
 
@@ -49,7 +49,7 @@ __device__ __forceinline__ Corner corner_of(const TaskWindow& window, int pixel,
 /// Numbers that are the same for all threads and need divisions: computed once, on the host.
 struct Counts {
   int pixels, group_channels, group_outputs;
-  int depth, part_depth;  // of a sum, and of one of its parts
+  int depth, part_depth;  // the depth of a sum, and of one of its parts
   // kTileDepth in rows of taps, taps and channels.
   int step_h, step_w, step_channel;
 };
@@ -99,7 +99,7 @@ template <int tile_m, int tile_n, int rows, int columns, int vector>
 struct Shape {
   static constexpr int kAcross = tile_n / columns;  // threads
   static constexpr int kBlock = tile_m / rows * kAcross;
-  static constexpr int kChunks = kTileDepth / vector;  // of a tile's line along the depth
+  static constexpr int kChunks = kTileDepth / vector;  // chunks of a tile's line along the depth
   static constexpr int kLoadsM = (tile_m * kChunks + kBlock - 1) / kBlock;
   static constexpr int kLoadsN = (tile_n * kChunks + kBlock - 1) / kBlock;
   static_assert(tile_m * kChunks % kBlock == 0 && tile_n * kChunks % kBlock == 0);
@@ -157,14 +157,15 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, columns, vector>::
   const int begin = part * counts.part_depth;
   const int end = min(counts.depth, begin + counts.part_depth);
   const int first_pixel = static_cast<int>(blockIdx.x) * tile_m;
-  const int first_output = static_cast<int>(blockIdx.y) * tile_n;  // of the group
+  const int first_output = static_cast<int>(blockIdx.y) * tile_n;  // in the group
   const int thread = static_cast<int>(threadIdx.x);
   const int chunk = thread % Is::kChunks * vector;  // the same for all loads of a thread
-  const int line = thread / Is::kChunks;  // of the first load; the others' are kLines apart
+  const int line = thread / Is::kChunks;  // the first load's; the others' are kLines apart
   constexpr int kLines = Is::kBlock / Is::kChunks;
   static_assert(Is::kBlock % Is::kChunks == 0);
 
-  // Of the lines that a thread loads, in its registers; if these are scarce, of all lines, shared.
+  // Corners of the lines that a thread loads, in its registers; if these are scarce, of all lines,
+  // shared.
   Corner corners[Is::kCornersShared ? 1 : Is::kLoadsM];
   __shared__ Corner shared_corners[Is::kCornersShared ? tile_m : 1];
   if constexpr (Is::kCornersShared) {

@@ -29,12 +29,12 @@ struct TaskWindow {
 struct CombineTask {
   static constexpr int kMaxTerms = 96, kMaxRanges = 16;
   Element element = Element::kFloat;
-  const void* terms[kMaxTerms];    ///< of all ranges, one range after another
-  int first_term[kMaxRanges + 1];  ///< of each range; the last element: the number of terms
-  int channels[kMaxRanges];        ///< of a range
-  /// of the tensors that hold its terms: more than `channels` for a slice
+  const void* terms[kMaxTerms];    ///< all ranges, one after another
+  int first_term[kMaxRanges + 1];  ///< by range; the last element: the number of terms
+  int channels[kMaxRanges];        ///< by range
+  /// by range: channels of the tensors that hold its terms, more than `channels` for a slice
   int term_channels[kMaxRanges];
-  int first_channel[kMaxRanges];  ///< of a range in the output
+  int first_channel[kMaxRanges];  ///< by range: its position in the output
   int ranges = 0;
   int pixels = 0, out_channels = 0;
   void* output = nullptr;
@@ -60,7 +60,7 @@ struct PoolTask {
   TaskWindow window;
   const void* input = nullptr;
   void* output = nullptr;
-  bool max = false;  ///< else the average of the pixels inside the image
+  bool max = false;  ///< false: the average of the pixels inside the image
 };
 cudaError_t pool(const PoolTask& task, cudaStream_t stream);
 
@@ -103,7 +103,7 @@ struct Tile {
 };
 inline constexpr Tile kTiles[] = {{128, 128}, {64, 64}, {64, 32}, {32, 64}, {32, 32}};
 inline constexpr int kTileCount = sizeof(kTiles) / sizeof(kTiles[0]);
-inline constexpr int kTileDepth = 16;  ///< of a sum, between two barriers
+inline constexpr int kTileDepth = 16;  ///< depth of a sum between two barriers
 cudaError_t convolution(const ConvolutionTask& task, int tile, cudaStream_t stream);
 
 /// Reads all of the memory and discards it.

@@ -18,10 +18,9 @@ class AutotuneTimer {
 
   /// Queues rows of runs from now on, without recording: for a GPU that records nothing.
   void record_nothing() { records_ = false; }
-  /// Returns the GPU time of one run in ms, measured in rows of runs that are replayed as a graph,
-  /// so that the host's queueing does not count; the minimum of a few rows. Returns nothing if the
-  /// algorithm does not run, cannot be recorded, or takes more than three times `best_ms` in its
-  /// first run.
+  /// Returns the GPU time of one run in ms, the minimum over a few rows of runs. A row is replayed
+  /// as a graph, so that the host's queueing does not count. Returns nothing if the algorithm does
+  /// not run, cannot be recorded, or takes more than three times `best_ms` in its first run.
   std::optional<double> ms(ConvolutionAlgorithm& algorithm, double best_ms);
   /// Runs the algorithm once and waits, which loads its code. Throws RunError if it does not run,
   /// or memory is too small for one set of operands.
@@ -41,7 +40,7 @@ class AutotuneTimer {
 
   const ConvolutionProblem problem_;
   cudaStream_t stream_;
-  Bytes input_bytes_, weights_bytes_, bias_bytes_, output_bytes_;  // of one set, aligned
+  Bytes input_bytes_, weights_bytes_, bias_bytes_, output_bytes_;  // one set's, aligned
   Bytes cache_bytes_;
   bool records_ = true;
   std::size_t sets_ = 0;                   // the largest number so far

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kFamilies = {&kOwnConvolutions, &kCudnnConvolutions, &kLtConvolutions,
                                   &kGraphConvolutions};
 
-constexpr Bytes kAlignment = 256;  // of sections of a workspace
+constexpr Bytes kAlignment = 256;  // alignment of the sections of a workspace
 
 }  // namespace
 

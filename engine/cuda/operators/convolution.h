@@ -27,9 +27,9 @@ struct ConvolutionProblem {
 
   Element element() const { return element_of(precision); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
-  /// Return the padding at the bottom and on the right: that at the top or left if the output's
-  /// size results from it, else the least that gives the output, for libraries that need the
-  /// number.
+  /// Return the padding at the bottom and on the right, for libraries that need the number. It
+  /// equals that at the top or left if the output's size results from it; else it is the least that
+  /// gives the output.
   int end_pad_h() const;
   int end_pad_w() const;
   bool evenly_padded() const;  ///< the same after as before

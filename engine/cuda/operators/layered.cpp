@@ -22,7 +22,7 @@ class PartsOnGpu final : public LayeredOperator {
   }
 
  private:
-  std::vector<std::unique_ptr<DeviceBlock>> buffers_;  // of intermediate results
+  std::vector<std::unique_ptr<DeviceBlock>> buffers_;  // intermediate results
 };
 
 }  // namespace

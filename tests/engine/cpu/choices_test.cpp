@@ -19,7 +19,7 @@ using test::OperationCase;
 using Inputs = std::span<const TensorId>;
 
 constexpr std::uint64_t kSeed = 13;
-constexpr const char* kSignature = "conv";  // as in test cases: their name
+constexpr const char* kSignature = "conv";  // the case's name, as in other test cases
 
 std::unique_ptr<Backend> cpu_backend(int threads, const Json& algorithms = Json::object()) {
   return cpu::make_backend({.threads = threads, .cores = {}, .algorithms = algorithms});

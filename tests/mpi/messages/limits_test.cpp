@@ -103,7 +103,7 @@ TEST(MessageLimits, AMessageOfMoreThanTwoGigabytesComesBitForBit) {
     channel->await_receive(0);
     for (Bytes at = 0; at < kSize; at += kBlock) {
       const Bytes count = std::min(kBlock, kSize - at);
-      EXPECT_EQ(std::memcmp(bytes.get() + at, block.data(), count), 0) << "behind byte " << at;
+      EXPECT_EQ(std::memcmp(bytes.get() + at, block.data(), count), 0) << "after byte " << at;
     }
   }
   job().barrier();

@@ -54,7 +54,7 @@ class Block {
   const std::function<void()>* kernel_ = nullptr;
   ucontext_t scheduler_{};
   ucontext_t* current_ = nullptr;
-  bool ended_ = false;  // of the thread that ran last
+  bool ended_ = false;  // the last thread that ran has ended
 };
 
 Block the_block;

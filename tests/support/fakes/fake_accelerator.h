@@ -22,7 +22,7 @@ struct FakeOptions {
   enum class Pace {
     kLazy,    ///< only work that done() or synchronize() needs, and as little of it as possible
     kRandom,  ///< the same, and at every call some more, randomly by the seed
-    kEager,   ///< as soon as queues and events allow
+    kEager,   ///< at once, within the order of queues and events
   };
   Pace pace = Pace::kRandom;
   std::uint64_t seed = 0;

@@ -15,8 +15,8 @@ struct FakeAsyncBackend::Command {
   FakeAccelerator::Stream stream;
   BoundOperator* op = nullptr;
   mpi::DeviceEvent* event = nullptr;
-  Bytes size_bytes = 0;       // of a cache_flush, at the time when it was queued
-  double* reading = nullptr;  // of a mark
+  Bytes size_bytes = 0;       // bytes of a cache_flush, at the time when it was queued
+  double* reading = nullptr;  // the reading of a mark
 };
 
 class FakeAsyncBackend::Replay final : public Recording {

@@ -79,7 +79,7 @@ class FakeAsyncBackend final : public FakeBackend {
   std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by core share
   std::vector<Command>* recording_ = nullptr;             // while one is made
   std::set<const BoundOperator*> warm_;                   // operators that have run
-  double clock_ms_ = 0;                                   // of the device
+  double clock_ms_ = 0;                                   // the device's clock
 };
 
 }  // namespace hios::test

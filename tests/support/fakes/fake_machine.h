@@ -38,7 +38,7 @@ struct FakeStream;
 /// The state of an event: done once `ended` has reached `recorded`.
 struct FakePoint {
   std::uint64_t recorded = 0, ended = 0;
-  FakeStream* stream = nullptr;  ///< of the last record
+  FakeStream* stream = nullptr;  ///< stream of the last record
   std::size_t borrowers = 0;     ///< importers that still hold it
 };
 
@@ -51,7 +51,7 @@ struct FakeWork {
   Bytes size_bytes = 0;
   std::array<std::shared_ptr<FakeRegion>, 2> kept = {};  ///< until the copy has ended
   std::shared_ptr<FakePoint> point = {};
-  std::uint64_t generation = 0;  ///< of the point
+  std::uint64_t generation = 0;  ///< the point's generation
 };
 
 struct FakeStream {

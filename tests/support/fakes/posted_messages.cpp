@@ -32,7 +32,7 @@ std::span<const std::byte> content(const Post& post, std::size_t iteration) {
   return std::span(text).subspan(place * 13 % kPlaces, post.size_bytes);
 }
 
-// As one call each, not a loop over bytes: sanitizers instrument every step of a loop.
+// Copies by one call each, not a loop over bytes: sanitizers instrument every step of a loop.
 void put(std::span<const std::byte> from, std::byte* to) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }

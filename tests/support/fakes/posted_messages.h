@@ -7,9 +7,9 @@
 #include "mpi/transport.h"
 #include "support/fakes/fake_accelerator.h"
 
-/// Messages whose bytes are known to sender and receiver, and the buffers between which they
-/// travel: in host memory, or on a device, where filling, spoiling and checking are work of its
-/// queue, queued as early as the contract of channels allows.
+/// Messages whose bytes are known to sender and receiver, and their buffers in host memory or on a
+/// device. On a device, filling, spoiling and checking are work of its queue, queued as early as
+/// the contract of channels allows.
 namespace hios::test {
 
 /// A message of the job, known to all ranks.

@@ -32,7 +32,7 @@ struct Death {
 };
 
 struct ThreadOptions {
-  std::uint64_t seed = 0;   ///< of the delays
+  std::uint64_t seed = 0;   ///< seed of the delays
   double max_delay_ms = 0;  ///< every message arrives after a random time up to this
   std::optional<LostMessage> lost;
   std::optional<Death> death;

@@ -89,14 +89,14 @@ void add_activations(Cases& cases) {
     const Unary unary = tried(static_cast<Unary::Function>(i)).unary;
     if (!is_activation(unary)) continue;
     const std::string name = "convolution_" + std::string(names[i]);
-    const auto behind = [&](const char* what, const Conv& conv) {
+    const auto add_after_convolution = [&](const char* what, const Conv& conv) {
       cases.push_back(make_operation(
           name + what, std::vector<Shape>{{1, 19, 7, 6}},
           [&](ModelBuilder& b, Inputs x) { b.add("layer", unary, {b.conv("conv", x[0], conv)}); }));
     };
-    behind("", dense);
-    behind("_pointwise", pointwise);
-    behind("_depthwise", depthwise);
+    add_after_convolution("", dense);
+    add_after_convolution("_pointwise", pointwise);
+    add_after_convolution("_depthwise", depthwise);
     for (const Conv& conv : {dense, pointwise}) {
       cases.push_back(make_operation(
           name + (conv.kernel.h == 1 ? "_pointwise_add" : "_add"),

@@ -97,7 +97,7 @@ void add_convs(CaseList& list) {
 void add_addends(CaseList& list) {
   struct AddendCase {
     const char* name;
-    Shape input;  ///< of both inputs
+    Shape input;  ///< shape of both inputs
     Conv conv;
   };
   const AddendCase cases[] = {
@@ -131,7 +131,7 @@ void add_addends(CaseList& list) {
 
 struct SeparableCase {
   const char* name;
-  Shape input;  ///< of each summand
+  Shape input;  ///< shape of each summand
   std::size_t summands;
   std::int64_t kernel, stride, out_channels;
   bool bias, relu_after;

@@ -46,9 +46,9 @@ OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
 /// groups and channel counts that fill no vector, some with a batch of two.
 const std::vector<OperationCase>& operation_cases();
 
-/// Binds the case to `inputs` (NHWC; one for each different tensor that it reads, in the order of
-/// their first use), runs it alone on `threads` cores and returns its output; values that it did
-/// not write are NaN. Throws std::runtime_error if the backend wrote outside the output.
+/// Binds the case to `inputs`, runs it alone on `threads` cores and returns its output; values that
+/// it did not write are NaN. The inputs are NHWC, one for each different tensor that it reads, in
+/// the order of their first use. Throws std::runtime_error if the backend wrote outside the output.
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
                                  const std::vector<std::vector<float>>& inputs,
                                  TensorSource& source);

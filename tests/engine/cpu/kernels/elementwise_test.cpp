@@ -60,7 +60,7 @@ struct UnaryCase {
   const char* name;
   UnaryRun UnaryRuns::*run;
   Exact exact;
-  double relative = 1e-6;  ///< of the result
+  double relative = 1e-6;  ///< relative to the result
   float alpha = 0, beta = 0;
 };
 

@@ -61,7 +61,7 @@ TEST_P(Kernels, RunWhatImportedNetworksBring) {
     ++ran[one.name.substr(0, one.name.find('_'))];
     expect_as_reference(backend, one);
   }
-  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu behind it";
+  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu after it";
   EXPECT_GE(ran["sum"], 16);
   EXPECT_GE(ran["separable"], 3);
   EXPECT_GE(ran["max"], 14);
