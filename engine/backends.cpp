@@ -35,7 +35,7 @@ constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr
 
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
 
-/// The cpu backend on cores that are capped.
+/// Returns the row of the cpu backend with its instructions capped.
 constexpr BackendEntry capped(std::string_view name, const InstructionCap& cap) {
   return {name,
           "the same with no newer instructions than these",
@@ -47,7 +47,7 @@ constexpr BackendEntry capped(std::string_view name, const InstructionCap& cap) 
           cap.name};
 }
 
-/// Every backend there is, also those that this build lacks. The order is that of "auto".
+/// All backends, also those that this build lacks, in the order of preference for "auto".
 constexpr std::array kBackends = {
     BackendEntry{"cpu", "CPU cores through oneDNN, NHWC, fp32", kCpuKind, kMakeCpu,
                  "oneDNN was left out (HIOS_CPU=OFF)", "reference", kOnlyFp32},

@@ -74,8 +74,8 @@ class CpuBackend final : public Backend {
   int threads() const override { return threads_; }
   Json describe() const override;
 
-  /// The kinds of layers are a closed set; oneDNN or a kernel of ours runs each, whatever its
-  /// extents, strides, padding and groups.
+  /// Returns nothing: the kinds of layers are a closed set, and oneDNN or an own kernel runs each,
+  /// with any extents, strides, padding and groups.
   std::optional<std::string> unsupported(const Operation&) const override { return {}; }
 
   Json algorithms(const Operation& operation, Choosing how) override;
@@ -101,7 +101,7 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  /// What the operators of one stream share.
+  /// State that the operators of one stream share.
   struct StreamState {
     explicit StreamState(const dnnl::engine& engine) : stream(engine) {}
     dnnl::stream stream;
@@ -118,7 +118,7 @@ class CpuBackend final : public Backend {
   dnnl::engine engine_;
   WeightsCache weights_;
   Choices choices_;
-  std::map<StreamIndex, StreamState> stream_states_;  // nodes stay where they are
+  std::map<StreamIndex, StreamState> stream_states_;  // its nodes keep their addresses
   Streams streams_;
 };
 
@@ -175,7 +175,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
     };
     for (const Shape& shape : layers.input_shapes) inputs.push_back(buffer(shape));
     std::byte* const output = buffer(operation.model->tensor(layers.output).shape);
-    SeededSource weights(0);  // any: they take the same time
+    SeededSource weights(0);  // any seed: all weights take the same time
     const Binding all = binding(operation, inputs, output, shares.front(), weights);
     streams_.prepare(shares.front());
     choices_.time(all, [&](BoundOperator& op) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cpu/convolutions/winograd.h"
 #include "engine/cpu/operators.h"
 #include "engine/host/clock.h"
 #include "hios/base/error.h"
@@ -15,17 +16,17 @@ namespace {
 constexpr std::int64_t kMostRows = 1 << 20;  ///< far above any image
 constexpr std::string_view kDirect = "direct", kWinograd = "winograd";
 
-/// The whole image is fastest where it stays in cache, 8 or 12 rows where it does not.
+/// The whole image is fastest if it stays in cache, 8 or 12 rows if it does not.
 constexpr Method kTimed[] = {{true, 0}, {true, 8}, {true, 12}};
 
 struct Candidate {
   Method method;
   std::unique_ptr<BoundOperator> op;
-  std::vector<double> ratios = {};  ///< of its time to the direct one's, run beside it
+  std::vector<double> ratios = {};  ///< its time to the direct method's, in the same turn
 };
 
-/// Runs the candidates in turns. The first is what the others are compared with. What takes long
-/// varies less, and runs less often.
+/// Runs the candidates in turns and compares each with the first. Long candidates vary less, so
+/// they run less often.
 void take_times(std::vector<Candidate>& candidates,
                 const std::function<void(BoundOperator&)>& run) {
   constexpr int kWarmUps = 2, kFewest = 9, kFewestOfLong = 3, kMost = 41;
@@ -72,7 +73,8 @@ std::optional<Method> Method::from(std::string_view text) {
 
 void Choices::adopt(const Json& methods) {
   if (!methods.is_object()) {
-    throw InputError("the algorithms of backend cpu are no object of texts; measure them again");
+    throw InputError(
+        "the algorithms of backend cpu are not an object of strings; measure them again");
   }
   for (const auto& [signature, name] : methods.items()) {
     const auto method = name.is_string() ? Method::from(name.get<std::string>()) : std::nullopt;

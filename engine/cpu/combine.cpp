@@ -1,7 +1,6 @@
-// Part of engine/cpu/operators.h.
-// Sums, relus, slices of channels and concats of these: each term is read once and each output
-// written once, in its channel range of the result, so that a concat of sums needs no sum of its
-// own in memory.
+// Sums, relus, slices of channels and concats of these (CombineForm). Each term is read once and
+// each output written once, in its channel range of the result, so a concat of sums needs no sum of
+// its own in memory.
 #include <limits>
 #include <utility>
 
@@ -12,8 +11,8 @@
 namespace hios::cpu {
 namespace {
 
-/// Pixels are done in runs of about this many output values, all channel ranges of a run before the
-/// next, so that the lines that two ranges share are still in cache.
+/// Pixels are computed in runs of about this many output values. All channel ranges of a run come
+/// before the next run, so lines that two ranges share are still in cache.
 constexpr std::size_t kRunValues = 8 * 1024;
 
 class CombineOperator final : public BoundOperator {
@@ -60,7 +59,7 @@ class CombineOperator final : public BoundOperator {
   struct Range {
     std::vector<const float*> terms;
     std::size_t first_channel = 0, channels = 0;
-    std::size_t stride = 0;  ///< of the terms, from a pixel to the next
+    std::size_t stride = 0;  ///< from one pixel of the terms to the next
   };
 
   int threads_;

@@ -11,8 +11,8 @@
 
 namespace hios::cpu {
 
-/// Calls into oneDNN; its error becomes a RunError: what we were doing, oneDNN's own name for the
-/// failure. `doing` is only called when it is needed: it returns a std::string.
+/// Calls oneDNN; turns its error into a RunError with the action and oneDNN's own name for the
+/// failure. `doing` returns the action as std::string; it is called only after a failure.
 template <class Doing, class Call>
 decltype(auto) with_dnnl(Doing&& doing, Call&& call) {
   try {
@@ -23,14 +23,14 @@ decltype(auto) with_dnnl(Doing&& doing, Call&& call) {
   }
 }
 
-/// A tensor as it lies on this device.
+/// Returns the layout of tensors on this device.
 inline dnnl::memory::desc nhwc(const Shape& shape) {
   return {{shape.n, shape.c, shape.h, shape.w},
           dnnl::memory::data_type::f32,
           dnnl::memory::format_tag::nhwc};
 }
 
-/// What `Primitive` does, from `arguments` in oneDNN's order. oneDNN 3 takes the engine first and
+/// Describes a `Primitive` from `arguments` in oneDNN's order. oneDNN 3 takes the engine first and
 /// has no operation descriptors; oneDNN 2 makes one first.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const dnnl::engine& engine,

@@ -19,7 +19,7 @@ dnnl::cpu_isa isa_of(const InstructionCap& cap) {
   return dnnl::cpu_isa::avx512_core;
 }
 
-/// Our own kernels are three: what AVX alone adds, none of them uses.
+/// Returns the best of our three kernel sets within the cap; none of them uses AVX without AVX2.
 const Kernels& kernels_within(const InstructionCap& cap) {
 #ifdef HIOS_X86_KERNELS
   if (cap.name == "avx512_core") return kAvx512Kernels;
@@ -67,7 +67,7 @@ const InstructionCap* best_instructions() {
 }
 
 void require_instructions(const InstructionCap& cap, const InstructionCap* best) {
-  // Both are rows of one table, whose order is that of strength.
+  // Both are rows of one table, which is ordered by strength.
   if (best != nullptr && &cap <= best) return;
   throw InputError("this processor has " + std::string(best ? best->name : "none of them") +
                        ", not " + std::string(cap.name),
@@ -89,7 +89,7 @@ void settle_instructions(std::string_view cap) {
     require_instructions(*wanted, best_instructions());
     dnnl::set_max_cpu_isa(isa_of(*wanted));
     if (dnnl::get_effective_cpu_isa() != isa_of(*wanted)) {
-      throw InputError("this build of oneDNN cannot be held to " + words(cap));
+      throw InputError("this build of oneDNN cannot be limited to " + words(cap));
     }
     cap_kernels(kernels_within(*wanted));
   }

@@ -16,7 +16,8 @@ AlignedBytes aligned_bytes(std::size_t size) {
   if (rounded < size) throw std::bad_alloc();
   AlignedBytes bytes(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
   if (!bytes) throw std::bad_alloc();
-  if (alignment == kHugePage) madvise(bytes.get(), rounded, MADV_HUGEPAGE);  // a wish
+  // only advice to the system
+  if (alignment == kHugePage) madvise(bytes.get(), rounded, MADV_HUGEPAGE);
   std::memset(bytes.get(), 0, rounded);
   return bytes;
 }

@@ -4,23 +4,24 @@
 #include <cstdlib>
 #include <memory>
 
-/// Memory of this backend, owned.
+/// Memory of this backend, with one owner.
 namespace hios::cpu {
 
 struct FreeBytes {
   void operator()(std::byte* p) const { std::free(p); }
 };
-/// Memory that begins on a cache line, owned.
+/// Memory that begins on a cache line.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
-/// Zeroed, so that its pages are touched here and not in a run. Large blocks ask for huge pages:
-/// weights are read once in an inference, and their page walks would show. Throws std::bad_alloc.
+/// Allocates zeroed memory, so that its pages are touched here and not in a run. Large blocks ask
+/// for huge pages: an inference reads all weights once, and their page walks would show. Throws
+/// std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
-/// Working memory of one stream. Its operators run one after the other, so they share one block, as
-/// large as the neediest wants, which stays in cache between them. Operators say at bind what they
-/// need and ask where it lies when they run, for a later bind may move it. Nothing in it survives
-/// an operator.
+/// Working memory of one stream. Its operators run one after another, so they share one block of
+/// the largest size needed, which stays in cache between them. Operators reserve their size at bind
+/// and ask for the address when they run, since a later bind may move the block. An operator's data
+/// do not survive it.
 class Scratch {
  public:
   void reserve(std::size_t size_bytes) {

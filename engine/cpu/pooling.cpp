@@ -1,6 +1,6 @@
-// Part of engine/cpu/operators.h: pools over windows and over whole images, by our own kernels,
-// which clip each window to the image and so take any padding, ceil or not. An average that counts
-// its padding is theirs, corrected at the border. Windows with gaps have a plain loop.
+// Pools over windows and over whole images (PoolForm, GlobalAverageForm), by our own kernels, which
+// clip each window to the image and so support any padding and rounding. An average that counts its
+// padding is their result, corrected at the border. Dilated windows have a plain loop.
 #include <limits>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace hios::cpu {
 namespace {
 
-/// How many taps of a window that begins at `first` lie within [low, high).
+/// Returns the number of taps of a window beginning at `first` that lie within [low, high).
 std::int64_t taps_within(std::int64_t first, std::int64_t kernel, std::int64_t low,
                          std::int64_t high) {
   return std::max<std::int64_t>(0, std::min(first + kernel, high) - std::max(first, low));
@@ -51,7 +51,8 @@ class PoolOperator final : public BoundOperator {
   }
 
  private:
-  /// Averages over the taps inside the image become averages over those inside the padded image.
+  /// Turns averages over the taps inside the image into averages over those inside the padded
+  /// image.
   void spread_over_padding(const WindowTask& task) const {
     const std::int64_t top = task.row * window_.stride_height - window_.pad_height;
     const auto of_kernel = [](std::int64_t first, std::int64_t kernel, std::int64_t extent,
@@ -77,7 +78,7 @@ class PoolOperator final : public BoundOperator {
 
   int threads_;
   const float* input_;
-  Shape shape_;  // of the output
+  Shape shape_;  // the output's
   bool count_padding_ = false;
   Extent padding_end_;
   RowWindow window_;
@@ -85,7 +86,7 @@ class PoolOperator final : public BoundOperator {
   float* output_;
 };
 
-/// A pool whose taps are not neighbours.
+/// A pool with dilation.
 class DilatedPoolOperator final : public BoundOperator {
  public:
   DilatedPoolOperator(const Binding& binding, const PoolForm& form)

@@ -11,25 +11,25 @@
 
 namespace hios::cpu {
 
-/// A oneDNN primitive between tensors that stay where they are, but for those in scratch. Made
-/// under, and run with, the threads of its core share (see ConvolutionPrimitive).
+/// A oneDNN primitive between tensors at fixed addresses, or in scratch. It is made under, and run
+/// with, the number of threads of its core share (see ConvolutionPrimitive).
 class FixedPrimitive {
  public:
   static constexpr std::size_t kMostArguments = 5;
   struct Argument {
     int role;  ///< DNNL_ARG_…
     dnnl::memory memory;
-    std::optional<std::size_t> in_scratch = {};  ///< where it begins there, in bytes
+    std::optional<std::size_t> in_scratch = {};  ///< its offset there, in bytes
   };
 
-  /// Reserves what its arguments take of the scratch.
+  /// Reserves the scratch that its arguments use.
   FixedPrimitive(const Binding& binding, dnnl::primitive primitive,
                  std::vector<Argument> arguments);
-  /// The same, with the scratchpad that its description asks for, at the scratch's begin.
+  /// The same, with the scratchpad that its description needs at the start of the scratch.
   FixedPrimitive(const Binding& binding, dnnl::primitive primitive,
                  const dnnl::memory::desc& scratchpad, std::vector<Argument> arguments);
 
-  /// Allocates nothing of ours.
+  /// Runs the primitive. Allocates nothing itself.
   void run();
 
  private:
@@ -43,13 +43,13 @@ class FixedPrimitive {
   Scratch& scratch_;
 };
 
-/// In the stream's scratch, from `begin` on, which is a multiple of 64.
+/// Makes an argument in the stream's scratch, at offset `begin`. REQUIRES: a multiple of 64.
 inline FixedPrimitive::Argument in_scratch(int role, const dnnl::memory::desc& layout,
                                            const dnnl::engine& engine, std::size_t begin) {
   return {role, dnnl::memory(layout, engine, DNNL_MEMORY_NONE), begin};
 }
 
-/// At `data`, which oneDNN wants as what it could write to.
+/// Wraps memory at `data`. oneDNN wants a pointer through which it could write.
 inline dnnl::memory memory_at(const dnnl::memory::desc& layout, const dnnl::engine& engine,
                               const void* data) {
   return {layout, engine, const_cast<void*>(data)};

@@ -1,21 +1,21 @@
-// How the groups of a stage meet the cores.
+// The groups of a stage on the cores of a rank.
 //
-// One thread more than cores is enough to lose what streams gain: a thread of an idle OpenMP team
-// spins for work on the core that another stream's thread needs. So there is one team of as many
-// threads as cores wherever that can be: a stage of one group runs its operators on the whole team,
-// and a stage of k groups of one core each is one parallel region, in which member j runs group j
-// (then j + T, where there are more groups than cores: queueing beats sharing a core in slices).
+// One thread more than cores is enough to lose the gain of streams: a thread of an idle OpenMP team
+// spins for work on the core that another stream's thread needs. So wherever possible there is one
+// team with as many threads as cores. A stage of one group runs its operators on the whole team. A
+// stage of k groups of one core each is one parallel region, in which member j runs group j. If
+// there are more groups than cores, it then runs group j + T: queueing is better than time slices.
 // Inside the region oneDNN and our kernels see core shares of one thread and open no team.
 //
 // Groups of several cores each need teams of their own sizes. libgomp keeps one pool of threads for
-// each thread that opens teams, and ends those that a smaller team leaves over; so each such core
+// each thread that opens teams, and ends those that a smaller team leaves over. So each such core
 // share has a crew: a thread of its own, which sleeps between stages and whose teams always have
 // one size. The main thread waits and polls meanwhile.
 //
-// Fork and join of a region: about 2 µs while the members spin (GOMP_SPINCOUNT), a wake-up by futex
-// of some 10 to 50 µs after that. A crew is told by an atomic counter: a short bounded spin, then
-// std::atomic::wait. Nothing is allocated, and nothing locked, in run(). Tests:
-// cpu_streams_test.cpp.
+// Fork and join of a region take about 2 µs while the members spin (GOMP_SPINCOUNT), and after that
+// a futex wake-up of some 10 to 50 µs. A crew is started through an atomic counter: it spins
+// shortly, then waits by std::atomic::wait. run() allocates and locks nothing. Tests:
+// streams_test.cpp.
 #include "engine/cpu/streams.h"
 
 #include <pthread.h>
@@ -35,11 +35,11 @@ void pin_this_thread(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
-  // A core that was taken away in the meantime leaves the thread where it is: slower, not wrong.
+  // If a core was taken away in the meantime, the thread stays where it is: slower, not wrong.
   pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-/// The members of this thread's team of `threads` to cores first, first + 1, … of `cores`.
+/// Pins the members of this thread's team of `threads` to cores first, first + 1, … of `cores`.
 void pin_members(const std::vector<int>& cores, int first, int threads) {
   if (cores.empty()) return;
   parallel(threads, [&](int worker, int) {
@@ -53,7 +53,7 @@ inline void pause_briefly() {
 #endif
 }
 
-/// Returns when `counter` is no longer `seen`.
+/// Returns when `counter` differs from `seen`.
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen) {
   constexpr int kSpins = 2000;  // about 20 µs
   for (int i = 0; i < kSpins; ++i) {
@@ -68,7 +68,7 @@ void announce(std::atomic<std::uint32_t>& counter) {
   counter.notify_one();
 }
 
-/// `between` is called between two operators.
+/// Runs a group; calls `between` between two operators.
 template <class Between>
 void run_group(const BoundGroup& group, Between&& between) {
   bool first = true;
@@ -92,7 +92,7 @@ struct Streams::Affinity {
   cpu_set_t set;
 };
 
-/// A core share's own thread, with a team of the core share's size.
+/// The thread of a core share, with a team of the core share's size.
 class Streams::Crew {
  public:
   Crew(const CoreShare& share, const std::vector<int>& cores)
@@ -151,10 +151,10 @@ class Streams::Crew {
 
   int first_core_, threads_;
   std::atomic<std::uint32_t> orders_ = 0, progress_ = 0;
-  const BoundGroup* group_ = nullptr;  // null: end
+  const BoundGroup* group_ = nullptr;  // null: the thread ends
   std::exception_ptr error_;
   std::atomic<bool> finished_ = true;
-  std::thread thread_;  // last: it starts when all others are there
+  std::thread thread_;  // last member: it starts when all others exist
 };
 
 Streams::Streams(int threads, std::vector<int> cores)
@@ -177,8 +177,9 @@ void Streams::pin_team() { pin_members(cores_, 0, threads_); }
 void Streams::prepare(const CoreShare& share) {
   pin_team();
   if (share.threads == threads_) return;
-  // A core share of one core also stands beside wider ones, but only on three cores or more, and
-  // never on the first: core_shares() gives the first groups the remainder.
+  // A core share of one core can also be combined with wider ones, but only with three cores or
+  // more. It is never at the first core, since core_shares() gives the remainder to the first
+  // groups.
   if (share.threads == 1 && (threads_ < 3 || share.first_core == 0)) return;
   for (const auto& known : crews_) {
     if (known->serves(share)) return;

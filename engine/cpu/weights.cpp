@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
-/// In ONNX order.
+/// Returns the layer's weights in ONNX order.
 std::vector<float> drawn_weights(const Model& model, const Layer& layer, TensorSource& source) {
   const std::int64_t count = parameter_counts(layer.kind, layer.input_shapes).weights;
   std::vector<float> weights(static_cast<std::size_t>(count));
@@ -21,7 +21,7 @@ std::vector<float> drawn_weights(const Model& model, const Layer& layer, TensorS
   return weights;
 }
 
-/// Filled up with zeros to `padded` values, or to as many as there are.
+/// Returns the bias, padded with zeros to `padded` values if it has fewer.
 AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& source,
                         std::size_t padded) {
   const auto count =
@@ -33,7 +33,7 @@ AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& so
   return bytes;
 }
 
-/// How oneDNN sees weights as their source gives them.
+/// Returns the layout of weights as their source gives them.
 dnnl::memory::desc plain_layout(const Layer& layer) {
   using Tag = dnnl::memory::format_tag;
   const auto layout = [&](const auto& conv, Tag plain, Tag grouped) {
@@ -143,7 +143,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
     auto* const weights = reinterpret_cast<float*>(packed.weights.get());
     if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
       const auto taps = static_cast<std::size_t>(conv->kernel.h * conv->kernel.w);
-      const std::size_t pairs = plain.size() / taps;  // of an input and an output channel
+      const std::size_t pairs = plain.size() / taps;  // one for each input and output channel
       for (std::size_t pair = 0; pair < pairs; ++pair) {
         for (std::size_t tap = 0; tap < taps; ++tap) {
           weights[tap * pairs + pair] = plain[pair * taps + tap];

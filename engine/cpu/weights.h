@@ -13,36 +13,38 @@
 
 namespace hios::cpu {
 
-/// A layer's weights and bias in the layout of the code that reads them.
+/// A layer's weights and bias in the layout of the code that uses them.
 struct PackedWeights {
-  dnnl::memory::desc layout;  ///< of oneDNN; zero for our own kernels
+  dnnl::memory::desc layout;  ///< oneDNN's; zero for our own kernels
   AlignedBytes weights;
-  AlignedBytes bias;           ///< null where the layer has none and the reader needs none
-  std::size_t size_bytes = 0;  ///< of both, as they were asked for
+  AlignedBytes bias;           ///< null if the layer has none and its user needs none
+  std::size_t size_bytes = 0;  ///< requested bytes of weights and bias
 
   const float* weight_floats() const { return reinterpret_cast<const float*>(weights.get()); }
   const float* bias_floats() const { return reinterpret_cast<const float*>(bias.get()); }
 };
 
-/// Weights, drawn from their source once and shared by all who want them in the same layout: a
+/// Weights, drawn from their source once and shared by all operators that use the same layout: a
 /// profiler binds an operator again for every stage in which it measures it. They live as long as
-/// an operator that holds them. Main thread only.
+/// an operator holds them. Main thread only.
 class WeightsCache {
  public:
   explicit WeightsCache(dnnl::engine engine) : engine_(std::move(engine)) {}
 
-  /// In the layout that a oneDNN primitive has chosen. REQUIRES: Conv or ConvTranspose.
+  /// Returns weights in the layout that a oneDNN primitive has chosen. REQUIRES: Conv or
+  /// ConvTranspose.
   std::shared_ptr<const PackedWeights> for_primitive(const Model& model, const Layer& layer,
                                                      TensorSource& source,
                                                      const dnnl::memory::desc& layout);
-  /// As WindowTask describes; a bias of zeros where the layer has none. REQUIRES: depthwise.
+  /// Returns weights as WindowTask describes; a bias of zeros if the layer has none. REQUIRES:
+  /// depthwise.
   std::shared_ptr<const PackedWeights> for_window(const Model& model, const Layer& layer,
                                                   TensorSource& source);
-  /// As the source gives them; of a ConvTranspose (kernel h, kernel w, in, out/groups), so that the
-  /// innermost loop runs over neighbours. For layers that no primitive reads.
+  /// Returns weights in the source's order; those of a ConvTranspose as (kernel h, kernel w, in,
+  /// out/groups), so that the innermost loop runs over neighbours. For layers without a primitive.
   std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,
                                                      TensorSource& source);
-  /// Of all that still live.
+  /// Returns the bytes of all weights that are still in use.
   std::size_t size_bytes() const;
 
  private:
@@ -56,8 +58,8 @@ class WeightsCache {
   std::map<Key, std::vector<std::weak_ptr<const PackedWeights>>> known_;
 };
 
-/// The dimensions of a Conv's or ConvTranspose's weights as oneDNN counts them: five with groups,
-/// else four.
+/// Returns the dimensions of a Conv's or ConvTranspose's weights in oneDNN's order: five with
+/// groups, else four.
 dnnl::memory::dims weight_dims(const Conv& conv, std::int64_t in_channels);
 dnnl::memory::dims weight_dims(const ConvTranspose& conv, std::int64_t in_channels);
 

@@ -118,7 +118,7 @@ Json CudaBackend::describe() const {
   return description;
 }
 
-/// The dense convolutions of an operator, whatever form it has.
+/// Returns the dense convolutions of an operator of any form.
 std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLayers& op,
                                             Precision precision) {
   std::vector<ConvolutionProblem> problems;

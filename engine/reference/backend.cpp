@@ -41,33 +41,33 @@ class HostBuffer final : public Buffer {
   Bytes size_bytes_;
 };
 
-/// Where a tensor of an operator lies: a buffer that the caller owns, or the backend's scratch,
-/// which moves when a later bind needs more of it.
-struct InputPlace {
+/// An input of an operator: a buffer that the caller owns, or the backend's scratch, which moves
+/// when a later bind needs more of it.
+struct StepInput {
   const float* bound = nullptr;
-  std::size_t scratch_offset = 0;  ///< where `bound` is null, in floats
+  std::size_t scratch_offset = 0;  ///< in floats; used if `bound` is null
   Shape shape;
 };
 
-/// The weights and biases of other layers, as the source gives them.
+/// The weights and biases of layers without a packed form, as the source gives them.
 struct Parameters {
   std::vector<float> weights, bias;
 };
 using LayerWeights = std::variant<Parameters, PackedConv, PackedConvTranspose>;
 
-/// One layer with all that its kernel needs.
+/// One layer with everything that its kernel needs.
 struct Step {
   LayerKind kind;
-  std::shared_ptr<const LayerWeights> weights;  ///< null: it has none
-  std::vector<InputPlace> inputs;
-  float* bound_output = nullptr;  ///< null: the scratch
+  std::shared_ptr<const LayerWeights> weights;  ///< null: the layer has none
+  std::vector<StepInput> inputs;
+  float* bound_output = nullptr;  ///< null: in the scratch
   std::size_t scratch_offset = 0;
   Shape output_shape;
-  /// tf32, of what multiplies and adds: the scratch for each of its rounded inputs.
+  /// For products in tf32: the scratch of each of their rounded inputs.
   std::vector<std::size_t> rounded;
 };
 
-/// A tensor that lies outside as halves and in the scratch as fp32.
+/// A tensor that is halves outside the operator and fp32 in the scratch.
 template <class Pointer>
 struct Crossing {
   Pointer outside;
@@ -77,11 +77,11 @@ struct Crossing {
 using Widening = Crossing<const Half*>;
 using Narrowing = Crossing<Half*>;
 
-/// What an operator does, one after the other.
+/// The steps of an operator, in order.
 struct Steps {
-  std::vector<Widening> inputs;  ///< fp16 only
+  std::vector<Widening> inputs;  ///< for fp16 only
   std::vector<Step> layers;
-  std::optional<Narrowing> output;  ///< fp16 only
+  std::optional<Narrowing> output;  ///< for fp16 only
 };
 
 /// Calls the kernel of a layer's kind.
@@ -131,7 +131,7 @@ struct RunLayer {
   void operator()(const MatMul& kind) const { multiply(kind, in[0], in[1], out); }
 };
 
-/// What tensor cores compute, where there are any: in tf32 its inputs are rounded.
+/// Returns true for the layers that tensor cores compute; in tf32 their inputs are rounded.
 bool is_product(const LayerKind& kind) {
   return std::holds_alternative<Conv>(kind) || std::holds_alternative<ConvTranspose>(kind) ||
          std::holds_alternative<MatMul>(kind);
@@ -160,8 +160,8 @@ class ReferenceOperator final : public BoundOperator {
  private:
   void run_step(const Step& step) {
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-      const InputPlace& place = step.inputs[i];
-      inputs_[i] = {place.bound ? place.bound : &scratch_[place.scratch_offset], place.shape};
+      const StepInput& input = step.inputs[i];
+      inputs_[i] = {input.bound ? input.bound : &scratch_[input.scratch_offset], input.shape};
     }
     for (std::size_t i = 0; i < step.rounded.size(); ++i) {
       float* const rounded = &scratch_[step.rounded[i]];
@@ -176,11 +176,11 @@ class ReferenceOperator final : public BoundOperator {
   }
 
   Steps steps_;
-  std::vector<Input> inputs_;  // of the step that runs
+  std::vector<Input> inputs_;  // inputs of the running step
   std::vector<float>& scratch_;
 };
 
-/// Lays the layers of an operator out one by one, whatever its form.
+/// Turns an operator of any form into steps of one layer each.
 class StepBuilder {
  public:
   StepBuilder(const Operation& operation, const BoundInputs& inputs, std::byte* output,
@@ -191,7 +191,7 @@ class StepBuilder {
         bound_output_(output),
         precision_(precision) {}
 
-  /// REQUIRES: a part of one layer; the parts before have been added.
+  /// Adds a step. REQUIRES: a part of one layer; the earlier parts have been added.
   Step& add(const Part& part) {
     const Layer& layer = model_.layer(part.layers.layers.front());
     Step& step = steps_.layers.emplace_back();
@@ -201,7 +201,7 @@ class StepBuilder {
     }
     step.output_shape = model_.tensor(layer.output).shape;
     if (precision_ == Precision::kTf32 && is_product(layer.kind)) {
-      for (const InputPlace& in : step.inputs) step.rounded.push_back(take(in.shape));
+      for (const StepInput& in : step.inputs) step.rounded.push_back(take(in.shape));
     }
     if (layer.output == output_ && precision_ != Precision::kFp16) {
       step.bound_output = reinterpret_cast<float*>(bound_output_);
@@ -223,21 +223,21 @@ class StepBuilder {
     return std::exchange(scratch_size_, scratch_size_ + static_cast<std::size_t>(shape.elements()));
   }
 
-  /// An operand, read in this shape.
-  InputPlace input(const Operand& operand, const Shape& shape) {
+  /// Returns an operand, read in this shape.
+  StepInput input(const Operand& operand, const Shape& shape) {
     if (operand.made_inside) {
       return {.scratch_offset = steps_.layers[operand.index].scratch_offset, .shape = shape};
     }
     const Source source = bound_inputs_[InputIndex(operand.index)];
-    InputPlace place{.shape = shape};
+    StepInput result{.shape = shape};
     if (precision_ != Precision::kFp16) {
-      place.bound = source.floats();
-      return place;
+      result.bound = source.floats();
+      return result;
     }
-    place.scratch_offset = take(place.shape);
-    steps_.inputs.push_back({reinterpret_cast<const Half*>(source.data), place.scratch_offset,
-                             static_cast<std::size_t>(place.shape.elements())});
-    return place;
+    result.scratch_offset = take(result.shape);
+    steps_.inputs.push_back({reinterpret_cast<const Half*>(source.data), result.scratch_offset,
+                             static_cast<std::size_t>(result.shape.elements())});
+    return result;
   }
 
   const Model& model_;
@@ -249,7 +249,7 @@ class StepBuilder {
   std::size_t scratch_size_ = 0;
 };
 
-/// As a device would upload them.
+/// Rounds the weights as an upload to a device would.
 void round_weights(Precision precision, const LayerKind& kind, std::vector<float>& weights,
                    std::vector<float>& bias) {
   if (precision == Precision::kTf32 && is_product(kind)) {
@@ -287,7 +287,7 @@ class ReferenceBackend final : public Backend {
             {"math", to_string(precision_)}};
   }
 
-  /// The kinds of layers are a closed set, and there is a loop for each.
+  /// Returns nothing: the kinds of layers are a closed set, and each has a loop.
   std::optional<std::string> unsupported(const Operation&) const override { return {}; }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -309,7 +309,7 @@ class ReferenceBackend final : public Backend {
 
   int threads_;
   Precision precision_;
-  std::vector<float> scratch_;  // of the operator that runs; as large as the neediest
+  std::vector<float> scratch_;  // scratch of the running operator; as large as the largest needs
   std::map<WeightsKey, std::weak_ptr<const LayerWeights>> weights_;
 };
 
@@ -334,8 +334,8 @@ std::unique_ptr<BoundOperator> ReferenceBackend::bind(const Operation& operation
   }
 }
 
-/// Draws and packs a layer's weights, or finds them where another bound operator has them already:
-/// a profiler binds an operator once for each stage in which it measures it.
+/// Draws and packs a layer's weights, or finds those of another bound operator: a profiler binds an
+/// operator once for each stage in which it measures it.
 std::shared_ptr<const LayerWeights> ReferenceBackend::weights_of(const Model& model,
                                                                  const Layer& layer,
                                                                  TensorSource& source) {

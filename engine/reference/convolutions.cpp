@@ -1,13 +1,14 @@
-// Part of engine/reference/kernels.h: convolutions.
+// Convolutions.
 //
-// Every sum is a double, begun with the bias (or zero), extended in a fixed order (kernel row,
-// kernel column, input channel) and rounded to fp32 once. The product of two floats is exact in
-// double precision, so it makes no difference whether the compiler fuses it with the addition, and
-// vectors run across output channels, never along a sum: the result is the same on every machine.
+// Every sum is a double. It begins with the bias (or zero), is extended in a fixed order (kernel
+// row, kernel column, input channel) and rounded to fp32 once. The product of two floats is exact
+// in double precision, so it makes no difference whether the compiler fuses it with the addition.
+// Vectors run across output channels, never along a sum, so the result is the same on every
+// machine.
 //
-// Cost: a convolution works on tiles of a few pixels by a few output channels, so that a weight is
-// read and widened once for all pixels of the tile and the innermost loop is a vector operation.
-// Depthwise and transposed convolutions go pixel by pixel over all channels.
+// Cost: a convolution works on tiles of a few pixels by a few output channels. A weight is read and
+// widened once for all pixels of the tile, and the innermost loop is a vector operation. Depthwise
+// and transposed convolutions go pixel by pixel over all channels.
 //
 // Tests: tests/engine/reference/, by hand and against independent NCHW loops.
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr std::int64_t kTileChannels = 16;
 using Tile = double[kTilePixels][kTileChannels];
 using Pixels = std::array<const float*, kTilePixels>;
 
-/// tile[p][c] += Σ_i pixels[p][i] · weights[i][c]
+/// Adds products: tile[p][c] += Σ_i pixels[p][i] · weights[i][c].
 void add_products(Tile& tile, const Pixels& pixels, const float* weights, std::int64_t inputs) {
   Tile sums;
   std::copy_n(&tile[0][0], kTilePixels * kTileChannels, &sums[0][0]);
@@ -37,7 +38,7 @@ void add_products(Tile& tile, const Pixels& pixels, const float* weights, std::i
   std::copy_n(&sums[0][0], kTilePixels * kTileChannels, &tile[0][0]);
 }
 
-/// sums[c] += x[c] · weights[c]
+/// Adds products of channels: sums[c] += x[c] · weights[c].
 void add_channelwise(double* sums, const float* x, const float* weights, std::int64_t channels) {
   for (std::int64_t c = 0; c < channels; ++c) {
     sums[c] += static_cast<double>(x[c]) * static_cast<double>(weights[c]);
@@ -203,8 +204,8 @@ void PackedConvTranspose::run(const Input& in, const Output& out) const {
   });
 }
 
-/// Input pixel (ih, iw) reaches by its tap (kh, kw) the output pixel
-/// (ih · stride + kh · dilation − padding, …): solved for ih and iw.
+/// By tap (kh, kw), input pixel (ih, iw) contributes to output pixel (ih · stride + kh · dilation −
+/// padding, …). This solves the equation for ih and iw.
 template <class Visit>
 void PackedConvTranspose::for_each_source(const Shape& in, std::int64_t h, std::int64_t w,
                                           Visit visit) const {

@@ -1,6 +1,5 @@
-// Part of engine/reference/kernels.h: functions of one value, of two, and sums of many. Each value
-// is computed in double precision, in the form that neither overflows nor cancels, and rounded
-// once.
+// Functions of one value and of two, and sums of many. Each value is computed in double precision,
+// in the form that neither overflows nor cancels, and rounded once.
 #include <algorithm>
 #include <array>
 #include <cmath>

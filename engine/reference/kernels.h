@@ -8,8 +8,9 @@
 #include "hios/model/layer.h"
 #include "hios/model/tensor.h"
 
-/// The reference backend's arithmetic, a function a layer kind. Tensors are dense NHWC; shapes fit
-/// together as `infer_shape` says. No function allocates.
+/// The arithmetic of the reference backend: a function for each kind of layer, in convolutions.cpp,
+/// elementwise.cpp, moves.cpp, pools.cpp, reductions.cpp and resize.cpp. Tensors are dense NHWC;
+/// shapes match as `infer_shape` says. No function allocates.
 namespace hios::reference {
 
 struct Input {
@@ -25,8 +26,8 @@ struct Output {
 /// A Conv with its weights in the order in which the loops read them.
 class PackedConv {
  public:
-  /// `weights` in ONNX order (out, in/groups, kernel h, kernel w); `bias` is empty where the Conv
-  /// has none.
+  /// Takes `weights` in ONNX order (out, in/groups, kernel h, kernel w); `bias` is empty if the
+  /// Conv has none.
   PackedConv(const Conv& conv, std::int64_t in_channels, std::span<const float> weights,
              std::span<const float> bias);
 
@@ -43,7 +44,7 @@ class PackedConv {
 
   Conv conv_;
   std::int64_t group_inputs_, group_outputs_;  // channels of one group
-  std::int64_t tiles_ = 0;                     // of output channels, in one group
+  std::int64_t tiles_ = 0;                     // tiles of output channels, in one group
   // Depthwise: [kernel h][kernel w][channel]. Otherwise: [group][tile][kernel h][kernel w]
   // [input channel][output channel of the tile], the last tile filled up with zeros.
   std::vector<float> weights_;
@@ -51,7 +52,7 @@ class PackedConv {
   std::vector<float> padding_;  // one pixel of zeros
 };
 
-/// The same of a ConvTranspose, whose weights come as (in, out/groups, kernel h, kernel w).
+/// The same for a ConvTranspose, whose weights come as (in, out/groups, kernel h, kernel w).
 class PackedConvTranspose {
  public:
   PackedConvTranspose(const ConvTranspose& conv, std::int64_t in_channels,
@@ -60,7 +61,7 @@ class PackedConvTranspose {
   void run(const Input& in, const Output& out) const;
 
  private:
-  /// visit(tap, input h, input w) for each input pixel that an output pixel is made of.
+  /// Calls visit(tap, input h, input w) for each input pixel that contributes to an output pixel.
   template <class Visit>
   void for_each_source(const Shape& in, std::int64_t h, std::int64_t w, Visit visit) const;
 
@@ -70,18 +71,19 @@ class PackedConvTranspose {
   std::vector<float> bias_;     // [output channel]; zeros where there is none
 };
 
-/// Padding is never the maximum, and an average divides as hios/model/layer.h says.
+/// Computes a pool. Padding is never the maximum; hios/model/layer.h defines the divisor of an
+/// average.
 void pool(const Pool& pool, const Input& in, const Output& out);
 void global_average_pool(const Input& in, const Output& out);
 void relu(const Input& in, const Output& out);
 void sum(std::span<const Input> in, const Output& out);
 void unary(const Unary& unary, const Input& in, const Output& out);
-/// The operands in their order, a constant among them.
+/// Computes a function of two operands in their order; one may be a constant.
 void binary(const Binary& binary, const Input& left, const Input& right, const Output& out);
 
 void reduce(const Reduce& reduce, const Input& in, const Output& out);
 void softmax(const Softmax& softmax, const Input& in, const Output& out);
-/// A scale or bias that the layer does not have is not read.
+/// Normalises; does not read a scale or bias that the layer does not have.
 void normalize(const Normalization& layer, const Input& in, const Input& scale, const Input& bias,
                const Output& out);
 void normalize_response(const LocalResponseNormalization& layer, const Input& in,

@@ -5,10 +5,10 @@
 
 #include "engine/reference/kernels.h"
 
-/// How the kernels walk over tensors.
+/// Loops over the pixels, windows and values of tensors.
 namespace hios::reference {
 
-/// Channels or values for which sums are kept at once.
+/// Number of channels or values whose sums are kept at once.
 inline constexpr std::int64_t kBlock = 64;
 
 inline const float* pixel(const Input& in, std::int64_t n, std::int64_t h, std::int64_t w) {
@@ -21,7 +21,7 @@ inline float* pixel(const Output& out, std::int64_t n, std::int64_t h, std::int6
 
 inline bool inside(std::int64_t i, std::int64_t size) { return i >= 0 && i < size; }
 
-/// visit(n, h, w) for every output pixel.
+/// Calls visit(n, h, w) for every output pixel.
 template <class Visit>
 void for_each_pixel(const Shape& shape, Visit visit) {
   for (std::int64_t n = 0; n < shape.n; ++n) {
@@ -35,7 +35,7 @@ void for_each_pixel(const Shape& shape, Visit visit) {
 struct TapWindow {
   Extent kernel, stride, padding, dilation;
 
-  /// visit(kernel h, kernel w, input h, input w) for each tap that lies inside the image.
+  /// Calls visit(kernel h, kernel w, input h, input w) for each tap inside the image.
   template <class Visit>
   void for_each_tap(const Shape& in, std::int64_t h, std::int64_t w, Visit visit) const {
     for (std::int64_t kh = 0; kh < kernel.h; ++kh) {
@@ -49,7 +49,7 @@ struct TapWindow {
   }
 };
 
-/// A value of a tensor; the axes in the order in which they lie in memory.
+/// The position of a value in a tensor; axes in memory order.
 struct Index {
   std::int64_t n = 0, h = 0, w = 0, c = 0;
 };
@@ -58,7 +58,7 @@ inline std::int64_t offset(const Shape& shape, const Index& at) {
   return ((at.n * shape.h + at.h) * shape.w + at.w) * shape.c + at.c;
 }
 
-/// Of a tensor whose extents of 1 serve all.
+/// Returns a value of a tensor whose extents of 1 are broadcast.
 inline float broadcast_value(const Input& in, const Index& at) {
   const auto along = [](std::int64_t extent, std::int64_t i) { return extent == 1 ? 0 : i; };
   const Shape& shape = in.shape;
@@ -66,12 +66,12 @@ inline float broadcast_value(const Input& in, const Index& at) {
                                 along(shape.c, at.c)})];
 }
 
-/// A part of a tensor, from `begin` up to but not including `end` in each axis.
+/// A box of a tensor: from `begin` up to but not including `end` in each axis.
 struct Box {
   Index begin, end;
 };
 
-/// visit(index) for every value of a box, in memory order.
+/// Calls visit(index) for every value of a box, in memory order.
 template <class Visit>
 void for_each_index(const Box& box, Visit visit) {
   for (Index at = box.begin; at.n < box.end.n; ++at.n) {
@@ -89,7 +89,7 @@ void for_each_index(const Shape& shape, Visit visit) {
   for_each_index(Box{{}, {shape.n, shape.h, shape.w, shape.c}}, visit);
 }
 
-/// sums[i] += x[i]
+/// Adds values: sums[i] += x[i].
 inline void add_values(double* sums, const float* x, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) sums[i] += x[i];
 }

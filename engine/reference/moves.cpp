@@ -1,4 +1,4 @@
-// Part of engine/reference/kernels.h: what puts values elsewhere and computes nothing.
+// Layers that move values and compute nothing.
 #include <algorithm>
 
 #include "engine/reference/loops.h"
@@ -6,7 +6,7 @@
 namespace hios::reference {
 namespace {
 
-/// Where a padded axis takes value number `i` of its input from; −1: from the padding.
+/// Returns the input position for position `i` of a padded axis; −1: the padding's constant.
 std::int64_t source_of(Pad::Mode mode, std::int64_t i, std::int64_t extent) {
   if (inside(i, extent)) return i;
   switch (mode) {
@@ -22,7 +22,7 @@ std::int64_t source_of(Pad::Mode mode, std::int64_t i, std::int64_t extent) {
   return -1;  // no such mode
 }
 
-/// Writes what `dimensions` say of the input from `from` on; returns where the output goes on.
+/// Copies the values that `dimensions` select from `from` on; returns the end of the output.
 float* write_out(std::span<const Move::Dimension> dimensions, const float* from, float* to) {
   if (dimensions.empty()) {
     *to = *from;
@@ -37,7 +37,7 @@ float* write_out(std::span<const Move::Dimension> dimensions, const float* from,
 }  // namespace
 
 void concat(const Concat& concat, std::span<const Input> in, const Output& out) {
-  Index first;  // of the input at hand, in the output
+  Index first;  // position in the output of the current input's first value
   for (const Input& part : in) {
     const float* next = part.data;
     for_each_index(part.shape, [&](const Index& at) {

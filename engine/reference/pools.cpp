@@ -1,4 +1,3 @@
-// Part of engine/reference/kernels.h: pools.
 #include <algorithm>
 #include <limits>
 
@@ -32,7 +31,7 @@ void average_blocks(float* result, std::int64_t channels, std::int64_t divisor, 
   }
 }
 
-/// How many of a window's taps, the first of them at `first`, lie in [least, end).
+/// Returns the number of a window's taps, the first of them at `first`, within [least, end).
 std::int64_t taps_within(std::int64_t first, std::int64_t kernel, std::int64_t dilation,
                          std::int64_t least, std::int64_t end) {
   std::int64_t taps = 0;
@@ -43,7 +42,8 @@ std::int64_t taps_within(std::int64_t first, std::int64_t kernel, std::int64_t d
   return taps;
 }
 
-/// What the average at (h, w) is divided by: taps inside the image, or inside it and its padding.
+/// Returns the divisor of the average at (h, w): taps inside the image, or inside it and its
+/// padding.
 std::int64_t divisor(const Pool& pool, const Shape& in, std::int64_t h, std::int64_t w) {
   const Padding counted = pool.count_padding ? pool.padding : Padding{};
   const Extent first{h * pool.stride.h - pool.padding.begin.h,

@@ -1,5 +1,5 @@
-// Part of engine/reference/kernels.h: sums, maxima and products over some of the axes. All are
-// accumulated in double precision, in memory order.
+// Sums, maxima and products over some of the axes. All are accumulated in double precision, in
+// memory order.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,12 +10,12 @@
 namespace hios::reference {
 namespace {
 
-/// The extent of what is taken together: of the axes, all; of the others, one.
+/// Returns the extent of the values reduced together: all of a reduced axis, one of any other.
 Index extent_of(const Axes& axes, const Shape& shape) {
   return {axes.n ? shape.n : 1, axes.h ? shape.h : 1, axes.w ? shape.w : 1, axes.c ? shape.c : 1};
 }
 
-/// visit(box) for every box of this extent that the tensor is made of.
+/// Calls visit(box) for every box of this extent in the tensor.
 template <class Visit>
 void for_each_box(const Shape& shape, const Index& extent, Visit visit) {
   const Shape boxes{shape.n / extent.n, shape.c / extent.c, shape.h / extent.h, shape.w / extent.w};
@@ -26,7 +26,7 @@ void for_each_box(const Shape& shape, const Index& extent, Visit visit) {
   });
 }
 
-/// Σ term(x) over a box.
+/// Returns Σ term(x) over a box.
 template <class Term>
 double sum_over(const Box& box, const Input& in, Term term) {
   double sum = 0;
@@ -58,7 +58,7 @@ double product(const Box& box, const Input& in) {
   return result;
 }
 
-/// Σ exp(x − greatest): between 1 and the number of values.
+/// Returns Σ exp(x − maximum): between 1 and the number of values.
 double sum_of_exponentials(const Box& box, const Input& in, double greatest) {
   return sum_over(box, in, [&](double x) { return std::exp(x - greatest); });
 }
@@ -143,14 +143,14 @@ void normalize(const Normalization& layer, const Input& in, const Input& scale, 
 
 void normalize_response(const LocalResponseNormalization& layer, const Input& in,
                         const Output& out) {
-  const std::int64_t before = (layer.size - 1) / 2, behind = layer.size - 1 - before;
+  const std::int64_t before = (layer.size - 1) / 2, after = layer.size - 1 - before;
   const double alpha = layer.alpha, beta = layer.beta, bias = layer.bias;
   for_each_pixel(in.shape, [&](std::int64_t n, std::int64_t h, std::int64_t w) {
     const float* x = pixel(in, n, h, w);
     float* result = pixel(out, n, h, w);
     for (std::int64_t c = 0; c < in.shape.c; ++c) {
       double squares = 0;
-      const std::int64_t end = std::min(c + behind + 1, in.shape.c);
+      const std::int64_t end = std::min(c + after + 1, in.shape.c);
       for (std::int64_t i = std::max<std::int64_t>(c - before, 0); i < end; ++i) {
         squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
       }
@@ -162,7 +162,7 @@ void normalize_response(const LocalResponseNormalization& layer, const Input& in
 
 void multiply(const MatMul& matmul, const Input& left, const Input& right, const Output& out) {
   const std::int64_t inner = left.shape.c, columns = out.shape.c;
-  // From a value of the right matrix to the one below it, and to the one on its right.
+  // Strides of the right matrix from a value to the one below it, and to the one on its right.
   const std::int64_t down = matmul.transpose_right ? 1 : columns;
   const std::int64_t across = matmul.transpose_right ? inner : 1;
   const auto matrix = [](const Input& of, std::int64_t n, std::int64_t h) {

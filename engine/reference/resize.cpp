@@ -1,6 +1,5 @@
-// Part of engine/reference/kernels.h: Resize, as the ONNX operator documentation writes it: each
-// output pixel has a place in the input's coordinates, and takes from the pixels around it with
-// weights, rows and columns by themselves.
+// Resize, as the ONNX operator documentation defines it. Each output pixel has a position in the
+// input's coordinates and is a weighted sum of the pixels around it, rows and columns separately.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,23 +16,23 @@ struct Taps {
   int count = 0;
 };
 
-/// One axis that is resized.
+/// One resized axis.
 struct Resized {
   std::int64_t in = 1, out = 1;
   double scale = 1;
 };
 
-/// The output's length before it was cut to whole pixels: the corners that are aligned are those of
-/// what the scale asks for, as in ONNX's own test cases. (A scale that only rounding keeps from a
-/// whole number asks for that.)
-double length_asked(const Resized& axis) {
+/// Returns the output's length before it was cut to whole pixels: its corners are the aligned ones,
+/// as in ONNX's own test cases. (A scale that differs from a whole number only by rounding means
+/// that number.)
+double unrounded_length(const Resized& axis) {
   const auto out = static_cast<double>(axis.out);
   const double asked = axis.scale * static_cast<double>(axis.in);
   return std::abs(asked - out) < 1e-6 * out ? out : asked;
 }
 
-/// Where the output's pixel `x` lies in the input.
-double place(Resize::Coordinates coordinates, const Resized& axis, std::int64_t x) {
+/// Returns the input position of the output's pixel `x`.
+double input_position(Resize::Coordinates coordinates, const Resized& axis, std::int64_t x) {
   const auto at = static_cast<double>(x), in = static_cast<double>(axis.in),
              out = static_cast<double>(axis.out);
   const double half_pixel = (at + 0.5) / axis.scale - 0.5;
@@ -43,13 +42,13 @@ double place(Resize::Coordinates coordinates, const Resized& axis, std::int64_t 
     case Resize::Coordinates::kPytorchHalfPixel:
       return axis.out > 1 ? half_pixel : 0;
     case Resize::Coordinates::kAlignCorners:
-      return axis.out > 1 ? at * (in - 1) / (length_asked(axis) - 1) : 0;
+      return axis.out > 1 ? at * (in - 1) / (unrounded_length(axis) - 1) : 0;
     case Resize::Coordinates::kAsymmetric:
       return at / axis.scale;
     case Resize::Coordinates::kTfHalfPixel:
       return (at + 0.5) / axis.scale;
     case Resize::Coordinates::kHalfPixelSymmetric: {
-      // Where the output is not in · scale pixels wide, its middle still lies in the input's.
+      // If the output is not in · scale pixels wide, its centre still lies at the input's.
       const double adjustment = out / (axis.scale * in);
       return in / 2 * (1 - adjustment) + half_pixel;
     }
@@ -71,7 +70,7 @@ double rounded(Resize::Nearest nearest, double x) {
   return x;  // no such rounding
 }
 
-/// The cubic convolution kernel at distance `d` from a pixel.
+/// Returns the cubic convolution kernel at distance `d` from a pixel.
 double cubic(double a, double d) {
   d = std::abs(d);
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -98,11 +97,11 @@ Taps cubic_taps(const Resize& resize, std::int64_t extent, double x) {
   return taps;
 }
 
-/// What the output's pixel `out` of an axis is made of.
+/// Returns the taps of the output's pixel `out` of an axis.
 Taps taps_of(const Resize& resize, const Resized& axis, std::int64_t out) {
   const auto last = static_cast<double>(axis.in - 1);
-  // Farther away all pixels are those of the border.
-  const double x = std::clamp(place(resize.coordinates, axis, out), -3.0, last + 3);
+  // Further outside, all pixels are those of the border.
+  const double x = std::clamp(input_position(resize.coordinates, axis, out), -3.0, last + 3);
   if (resize.mode == Resize::Mode::kCubic) return cubic_taps(resize, axis.in, x);
   if (resize.mode == Resize::Mode::kNearest) {
     const double nearest = std::clamp(rounded(resize.nearest, x), 0.0, last);

@@ -18,7 +18,7 @@ namespace hios::mpi {
 
 /// The sole owner of an MPI handle. `Traits` has Handle, null(), release(Handle) and kCollective. A
 /// handle whose release is collective is released by close() alone, because a destructor that runs
-/// after an error would wait for ranks that never come; such a handle then ends with the process.
+/// after an error would wait for ranks that never come. Such a handle then ends with the process.
 template <class Traits>
 class UniqueHandle {
  public:

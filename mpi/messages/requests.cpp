@@ -8,7 +8,7 @@
 #include "hios/base/error.h"
 
 // A plan's messages never change, so each has a persistent request that is made once and started in
-// every iteration: matching, datatype and peer are settled at open, and no call of the timed loop
+// every iteration. Matching, datatype and peer are settled at open, and no call of the timed loop
 // allocates. Receives come first in the arrays, so that one MPI_Startall posts them all. A message
 // whose receive is posted goes straight into its buffer, and no send waits for the receiver's
 // program order.

@@ -51,8 +51,8 @@ void agree_on_facts(Transport& transport,
 /// has B". Empty if all ranks have the same value.
 std::string groups_text(const std::vector<std::optional<std::string>>& by_rank);
 
-/// Combines the messages of all ranks (by rank; empty: none) to the message of the job: empty if no
-/// rank has one, the text alone if all have the same, else the first with its rank.
+/// Combines the messages of all ranks (by rank; empty: none) to the message of the job. It is empty
+/// if no rank has one, the text alone if all have the same, else the first with its rank.
 std::string joint_message(const std::vector<std::string>& messages);
 
 }  // namespace hios::mpi

@@ -1,5 +1,5 @@
-// fp16 and tf32 through plan, executor and verification, by the reference backend: what is rounded,
-// what half the bytes mean, and that N ranks give the bits of one.
+// fp16 and tf32 through plan, executor and verification, on the reference backend: the roundings,
+// the halved number of bytes, and N ranks with the bits of one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -144,7 +144,7 @@ TEST(Fp16, RoundsInputsWeightsAndTheResultOnce) {
 }
 
 TEST(Fp16, LayersInsideAnOperatorAreNotRounded) {
-  // 2048 + 1 is no half, and neither is half of it; their difference from 2048 would be lost.
+  // 2048 + 1 is not a half, and neither is half of it; their difference from 2048 would be lost.
   const auto two = test::make_operation("two", {1, 1, 1, 1}, {1, 1, 1},
                                         [](ModelBuilder& b, std::span<const TensorId> x) {
                                           b.sum("second", {b.sum("first", {x[0], x[1]}), x[2]});

@@ -31,7 +31,8 @@ TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
       continue;
     }
     EXPECT_EQ(&find_backend(entry.name), &entry);
-    // tests/engine/cuda makes the device's, and tests/cli the capped, a process each.
+    // tests/engine/cuda makes the device's backend, and tests/cli the capped ones, in a process
+    // each.
     if (entry.kind != "cpu") continue;
     const auto backend = entry.make({.threads = 1, .cores = {}});
     EXPECT_EQ(backend->name(), entry.name);

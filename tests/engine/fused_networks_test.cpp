@@ -1,6 +1,6 @@
-// Operators as rules of fusion make them, which no backend knows by heart: each network, small, on
-// every backend of this build that runs here. Every tensor between operators is that of the
-// reference backend with one layer an operator.
+// Operators of fusion rules that no backend has a special form for: each network, small, on every
+// backend of this build that runs here. Every tensor between operators equals that of the reference
+// backend with one layer for each operator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class FusedNetworks : public testing::TestWithParam<SmallNetwork> {
  protected:
   using Values = std::map<TensorId, std::vector<float>>;
 
-  /// What each operator makes, by tensor.
+  /// Returns the output of each operator, by tensor.
   Values values(const FusionRules& fusion, std::string_view backend_name) const {
     const CoarseGraph coarse = coarsen(model, 4, fusion);
     const auto backend = find_backend(backend_name).make({1, {}});
@@ -38,7 +38,7 @@ class FusedNetworks : public testing::TestWithParam<SmallNetwork> {
     return made;
   }
 
-  /// Rules that follow ways through the network, so that they hold somewhere.
+  /// Returns rules that follow paths through the network, so that they match somewhere.
   FusionRules rules_along_ways(Random& random) const {
     FusionRules fusion{FusionRules::Kind::kListed};
     for (int i = 0; i < 6; ++i) {
@@ -59,7 +59,7 @@ class FusedNetworks : public testing::TestWithParam<SmallNetwork> {
 TEST_P(FusedNetworks, MakeTheSameTensors) {
   const Values expected = values({FusionRules::Kind::kNone}, "reference");
   std::vector<FusionRules> fusions = {{FusionRules::Kind::kNone}};
-  Random random(5, GetParam().name);  // the seed of all of it
+  Random random(5, GetParam().name);  // the seed of everything random
   for (int i = 0; i < 3; ++i) fusions.push_back(rules_along_ways(random));
   for (const char* backend : {"reference", "cpu"}) {
     const auto entry = std::ranges::find(backends(), backend, &BackendEntry::name);

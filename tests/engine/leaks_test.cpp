@@ -1,6 +1,6 @@
 // The address sanitizer looks for leaks at the end of every test program whose ranks are threads.
-// That it can is not certain: containers may forbid what it does. So here is one for it to find.
-// Compiled for that sanitizer only.
+// Containers may forbid the system call for that, so this test gives it a leak to find. Compiled
+// for that sanitizer only.
 
 #include <gtest/gtest.h>
 #include <sanitizer/lsan_interface.h>

@@ -1,5 +1,5 @@
-// Networks whose sibling convolutions are merged: weights are those of the members, and what is
-// made under the same name are the same values as without, bit for bit on the reference backend.
+// Networks whose sibling convolutions are merged: weights are those of the members, and tensors of
+// the same name have the same values as without merging, bit for bit on the reference backend.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Parameters {
   }
 };
 
-/// Those of the members, one behind the other.
+/// Expects the weights of the members, one after another.
 void expect_weights_of_members(const Model& model, const Model& merged) {
   for (const Layer& wide : merged.layers()) {
     if (wide.merged.empty()) continue;
@@ -48,7 +48,7 @@ void expect_weights_of_members(const Model& model, const Model& merged) {
   }
 }
 
-/// Two sets whose weights the model brings along, and a third operator that reads both.
+/// Two sets of siblings whose weights come with the model, and a third operator that reads both.
 Model with_own_weights() {
   ModelBuilder net("net", {2, 6, 5, 4});
   ModelWeights values;
@@ -91,7 +91,7 @@ void expect_same_values(const Model& model) {
     SCOPED_TRACE(entry.name);
     for (const auto& [name, mine] : values_of(merged, entry.name)) {
       const auto theirs = expected.find(name);
-      if (theirs == expected.end()) continue;  // a wide tensor, or a slice that nobody copies
+      if (theirs == expected.end()) continue;  // a wide tensor, or a slice that is not copied
       const bool exact = entry.name == "reference";
       const auto comparison =
           job::compare(mine, theirs->second, exact ? job::Tolerance{0, 0} : job::Tolerance{});

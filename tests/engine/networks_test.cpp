@@ -1,5 +1,5 @@
-// Each network, small, on one to four ranks (threads of this process): every operator of every
-// schedule gives, bit for bit, what it gives when operators run one after the other on one rank.
+// Each network, small, on one to four ranks (threads of this process). Every operator of every
+// schedule gives, bit for bit, its result when operators run one after another on one rank.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -58,7 +58,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
     });
   }
 
-  // Everything that is still there at the end, after each of two iterations.
+  // Compares every tensor that remains at the end, after each of two iterations.
   void run_rank(const Schedule& schedule, int threads, mpi::Transport& transport,
                 const job::OneRankRun& expected, const PlanOptions& options) {
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), options);

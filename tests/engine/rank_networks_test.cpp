@@ -1,5 +1,5 @@
 // The bodies of the GPU's tests with ranks (tests/engine/cuda/rank_networks_test.cpp) on fake
-// devices and threads: so they are known to run, and to find what they are there to find.
+// devices and threads: they run without a GPU, and find the faults that they look for.
 #include "support/networks/rank_networks.h"
 
 #include <gtest/gtest-spi.h>
@@ -20,14 +20,14 @@ namespace {
 
 using mpi::Route;
 
-/// Keeps no book of what ran: that would grow.
+/// Makes a backend that keeps no list of the operators that ran: that list would grow.
 std::unique_ptr<Backend> make_fake(FakeAccelerator& device, bool records) {
   auto backend = std::make_unique<FakeAsyncBackend>(device, records);
   backend->on_run = [book = &backend->ran](const std::string&) { book->clear(); };
   return backend;
 }
 
-/// The routes for devices, each by itself.
+/// Returns the routes for devices, each alone.
 std::vector<const Route*> device_routes() {
   std::vector<const Route*> found;
   for (const Route& route : mpi::routes()) {
@@ -36,7 +36,7 @@ std::vector<const Route*> device_routes() {
   return found;
 }
 
-/// The body on two ranks that share a machine of fake devices, by one route.
+/// Runs the body on two ranks that share a machine of fake devices, by one route.
 void on_fake_devices(const Route* route, const std::function<void(const RankJob&)>& body,
                      const std::function<void(FakeOptions&)>& with = {}) {
   const auto machine = make_fake_machine();
@@ -99,7 +99,7 @@ TEST(RankNetworksBody, ThrowsWhereTheRouteIsNotToBeHad) {
   }
 }
 
-/// What the memory check says where each operator does something to its backend.
+/// Returns the messages of the memory check if each operator does something to its backend.
 std::set<std::string> messages_about_growth(
     const std::function<void(FakeAsyncBackend&)>& on_operator) {
   testing::TestPartResultArray results;

@@ -44,7 +44,7 @@ struct Outer {
   }
 };
 
-/// One that brings its own conversion.
+/// A type with its own conversion.
 struct Temperature {
   double kelvin = 0;
 };
@@ -67,7 +67,7 @@ Outer outer_of(std::size_t rank) {
   outer.nested = {{}, {{"a", {}}, {"", {1e300, 5e-324}}}};
   outer.by_key[{rank, "key"}] = {"value", {double(rank)}};
   outer.by_key[{rank + 1, ""}] = {};
-  // Such pairs would make an object of a braced list of Json.
+  // Such pairs would turn a braced list of Json into an object.
   outer.pairs = {{"x", 1}, {"y", 2}};
   outer.bits = {true, false, true};
   if (rank > 0) outer.one_of = Inner{"one", {2.5}};

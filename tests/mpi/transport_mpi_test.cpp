@@ -18,8 +18,8 @@ INSTANTIATE_TEST_SUITE_P(Transport, OnMpi,
                                            transport_contract().end()),
                          [](const auto& c) { return std::string(c.param.name); });
 
-/// A fake device's memory is the process's, so that any MPI takes it. Sharing it needs processes
-/// that share a machine: only threads do.
+/// A fake device's memory is the process's, so any MPI accepts it. Sharing it would need processes
+/// that share a fake machine: only threads do.
 class OnMpiBetweenDevices : public testing::TestWithParam<std::tuple<ContractCase, RouteCase>> {};
 
 TEST_P(OnMpiBetweenDevices, KeepsTheContract) {

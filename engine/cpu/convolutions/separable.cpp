@@ -1,33 +1,5 @@
-// Part of engine/cpu/operators.h.
-// Sum, relu and depthwise convolution in front of a pointwise convolution, and an addend behind it,
-// without a pass over memory for each: NASNet and RandWire consist of little else, and separate
-// passes cost a fifth of their time.
-//
-// The output is made in blocks of rows. For each block a team fills `middle`, the block's input to
-// the pointwise convolution, which is small enough to stay in the second-level cache; then oneDNN's
-// 1×1 convolution, with bias and trailing relu as post-operations, reads it from there and writes
-// the output. What fills the middle:
-//  - depthwise: our window kernel (kernels_body.h), which applies the relu to what it loads; a sum
-//    in front is first made for the input rows that the block needs, in scratch as well;
-//  - no depthwise: the sum and relu of those input pixels that the stride keeps;
-//  - nothing in front: nothing, the convolution reads the input.
-// An addend is copied into the block of the output, where the convolution, which reads and writes
-// it, finds it in cache. (oneDNN 2.6 takes an addend of its own, but then by a slower kernel: 1.4
-// times the time on 56×56, 64 to 256 channels.)
-//
-// Measured on NASNet's and RandWire's 18 largest operators, one core with AVX-512, sources not in
-// cache, against the best of oneDNN's own three primitives (eltwise, brdgmm_dw, brgconv_1x1):
-// 12.8 against 14.6 ms in sum; 168 channels 42×42 5×5: 0.71 against 0.85 ms; 42 channels 83×83 7×7:
-// 0.47 against 0.67 ms; never slower. Whole networks by CPU time of one core: NASNet 337 against
-// 409 ms, RandWire 134 against 163 ms (bench/raw_onednn). Two variants lost: padding and relu into
-// a channel-blocked scratch before the depthwise kernel (gained half as much), and the kernel chunk
-// by chunk over a block's whole plane instead of row by row (13.5 to 13.8). A pointwise kernel of
-// our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half. Blocks of
-// 256 KiB and 1 MiB made no difference.
-//
-// Rows and chunks are divided evenly among the team; each value is computed by one thread in an
-// order that does not depend on the division. Tests: cpu_operators_test.cpp,
-// and cpu_backend_test.cpp for the seams between blocks.
+#include "engine/cpu/convolutions/separable.h"
+
 #include <limits>
 #include <optional>
 #include <utility>
@@ -37,11 +9,42 @@
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/row_chunks.h"
 
+// Sum, relu and depthwise convolution before a pointwise convolution, and an addend after it,
+// without a pass over memory for each. NASNet and RandWire consist mostly of these, and separate
+// passes cost a fifth of their time.
+//
+// The output is made in blocks of rows. For each block a team fills `middle`, the block's input to
+// the pointwise convolution, which is small enough to stay in the second-level cache. Then oneDNN's
+// 1×1 convolution, with bias and trailing relu as post-operations, reads it from there and writes
+// the output. The middle is filled as follows:
+//  - with a depthwise convolution: our window kernel (kernels_body.h), which applies the relu to
+//    its inputs as it loads them; a sum before it is first made in scratch, for the input rows that
+//    the block needs;
+//  - without: the sum and relu of those input pixels that the stride keeps;
+//  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
+//
+// An addend is copied into the block of the output, where the convolution, which reads and writes
+// it, finds it in cache. (oneDNN 2.6 accepts an addend, but then uses a slower kernel: 1.4 times
+// the time on 56×56, 64 to 256 channels.)
+//
+// Measured on NASNet's and RandWire's 18 largest operators, one core with AVX-512, sources not in
+// cache, against the best of oneDNN's own three primitives (eltwise, brdgmm_dw, brgconv_1x1): 12.8
+// against 14.6 ms in sum; 168 channels 42×42 5×5: 0.71 against 0.85 ms; 42 channels 83×83 7×7: 0.47
+// against 0.67 ms; never slower. Whole networks by CPU time of one core: NASNet 337 against 409 ms,
+// RandWire 134 against 163 ms (bench/raw_onednn). Two variants were slower: padding and relu into a
+// channel-blocked scratch before the depthwise kernel (gained half as much), and the kernel chunk
+// by chunk over a block's whole plane instead of row by row (13.5 to 13.8 ms). A pointwise kernel
+// of our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half. Blocks
+// of 256 KiB and 1 MiB made no difference.
+//
+// Rows and chunks are divided evenly among the team; each value is computed by one thread in an
+// order that does not depend on the division. Tests: operators_test.cpp, and backend_test.cpp for
+// the borders between blocks.
 namespace hios::cpu {
 namespace {
 
-/// What `middle` may take per thread: half of a small second-level cache, so that weights and the
-/// rows being read find room beside it.
+/// The size of `middle` for each thread: half of a small second-level cache, so that weights and
+/// input rows also fit into it.
 constexpr std::int64_t kMiddleBytes = 512 * 1024;
 
 constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
@@ -72,8 +75,8 @@ class SeparableOperator final : public BoundOperator {
   Shape input_, middle_, output_shape_;  // whole tensors
   float* output_;
   float floor_;
-  Extent stride_;                    // of what fills the middle
-  bool as_it_is_ = false;            // the middle is the input
+  Extent stride_;                    // from input pixels to those of the middle
+  bool reads_input_ = false;         // the middle is the input
   std::optional<RowWindow> window_;  // no depthwise: empty
   WindowRow depthwise_row_ = nullptr;
   std::shared_ptr<const PackedWeights> depthwise_weights_;
@@ -95,8 +98,8 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
   const Conv& front =
       std::get<Conv>(binding.layer(chain.depthwise.value_or(chain.convolution)).kind);
   stride_ = front.stride;
-  as_it_is_ = !chain.has_front() && stride_ == Extent{1, 1};
-  if (as_it_is_) {
+  reads_input_ = !chain.has_front() && stride_ == Extent{1, 1};
+  if (reads_input_) {
     input_ = as_one_image(input_);
     output_shape_ = as_one_image(output_shape_);
   }
@@ -125,12 +128,12 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
 
 void SeparableOperator::plan_blocks() {
   const std::int64_t rows = middle_.h;
-  // Every block reads all weights: where they are many, fewer blocks beat a middle in cache.
-  // (11×11, 3360 to 672 channels, 9 MB of weights: 4 blocks took 1.25 times as long as one.)
+  // Every block reads all weights; if they are many, fewer blocks are better than a middle in
+  // cache. (11×11, 3360 to 672 channels, 9 MB of weights: 4 blocks took 1.25 times as long as one.)
   const auto weights_bytes = static_cast<std::int64_t>(sizeof(float)) * middle_.c * output_shape_.c;
   const std::int64_t limit = std::max(kMiddleBytes * threads_, weights_bytes);
   const std::int64_t channels =
-      as_it_is_ ? output_shape_.c : middle_.c;  // of what shall stay in cache
+      reads_input_ ? output_shape_.c : middle_.c;  // the channels that shall stay in cache
   const auto row_bytes = static_cast<std::int64_t>(sizeof(float)) * middle_.w * channels;
   const std::int64_t wanted = std::min(rows, (rows * row_bytes + limit - 1) / limit);
   block_rows_ = (rows + wanted - 1) / wanted;
@@ -140,7 +143,7 @@ void SeparableOperator::plan_blocks() {
 
 void SeparableOperator::reserve_scratch() {
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  if (!as_it_is_) {
+  if (!reads_input_) {
     sums_offset_ =
         aligned(block_shape(middle_.c, block_rows_).size_bytes(element_bytes(Precision::kFp32)));
   }
@@ -173,7 +176,7 @@ void SeparableOperator::run() {
 }
 
 const float* SeparableOperator::middle_of(const BlockOfRows& block, std::byte* scratch) {
-  if (as_it_is_) {
+  if (reads_input_) {
     return terms_.front() + (block.image * middle_.h + block.first) * middle_.w * middle_.c;
   }
   auto* const middle = reinterpret_cast<float*>(scratch);
@@ -200,22 +203,22 @@ void SeparableOperator::fill_by_depthwise(const BlockOfRows& block, float* middl
   }
   parallel_row_chunks(threads_, static_cast<std::size_t>(block.count), chunks_of(middle_.c),
                       [&](std::size_t row, std::size_t first_chunk, std::size_t last_chunk) {
-                        WindowTask piece = task;
-                        piece.row = block.first + static_cast<std::int64_t>(row);
-                        piece.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
-                        piece.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
-                        piece.output =
+                        WindowTask part = task;
+                        part.row = block.first + static_cast<std::int64_t>(row);
+                        part.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
+                        part.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
+                        part.output =
                             middle + static_cast<std::int64_t>(row) * middle_.w * middle_.c;
-                        depthwise_row_(*window_, piece);
+                        depthwise_row_(*window_, part);
                       });
 }
 
-/// Input rows [first, last) of the sum of the terms, in `sums`.
+/// Computes input rows [first, last) of the sum of the terms, in `sums`.
 const float* SeparableOperator::sum_rows(std::int64_t image, std::int64_t first, std::int64_t last,
                                          float* sums) {
   const auto row_values = static_cast<std::size_t>(input_.w * input_.c);
   const auto offset = static_cast<std::size_t>(image * input_.h + first) * row_values;
-  // A row at a time, so that the first term's row is not out of cache before the last one comes.
+  // One row at a time, so that the first term's row is still in cache when the last term is added.
   parallel_shares(threads_, static_cast<std::size_t>(last - first),
                   [&](std::size_t begin, std::size_t end) {
                     for (std::size_t row = begin; row < end; ++row) {

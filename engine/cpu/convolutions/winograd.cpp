@@ -1,15 +1,5 @@
-// Part of engine/cpu/operators.h: convolution by Winograd's method (Lavin and Gray, "Fast
-// Algorithms for Convolutional Neural Networks", section 4), which oneDNN 2 has for AVX-512. It
-// wants channels in blocks of 16, so both tensors are reordered, in scratch: the whole image, or
-// some rows of it after the other, whose reordered input and output then stay in cache. Two
-// neighbouring blocks read the same two rows; what lies around the image are rows of zeros in the
-// reordered input.
-//
-// One core with AVX-512, reorders included, against the direct kernel, which reaches the core's
-// peak. Whole: 0.66 to 0.73 of its time on images of 27 to 56 pixels with 32 to 128 channels, 0.85
-// on 14×14, 1.0 to 1.2 on 8×8 and 7×7, but 1.5 to 1.8 on 147×147 and 256×256. In rows: 0.67 on
-// 73×73 with 80 to 192 channels (whole: 1.2 to 1.8), 0.80 on 147×147 with 32 to 64, 0.70 on 64×64
-// with 128, 0.93 on 256×256 with 32. So it is timed (engine/cpu/choices.h).
+#include "engine/cpu/convolutions/winograd.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -17,79 +7,90 @@
 #include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/primitive.h"
 
+// Convolution by Winograd's method (Lavin and Gray, "Fast Algorithms for Convolutional Neural
+// Networks", section 4), which oneDNN 2 has for AVX-512. It wants channels in blocks of 16, so both
+// tensors are reordered in scratch. That is the whole image at once, or a block of rows after
+// another, whose reordered input and output stay in cache. Two neighbouring blocks read the same
+// two rows; around the image the reordered input has rows of zeros.
+//
+// One core with AVX-512, reorders included, against the direct kernel, which reaches the core's
+// peak. Whole images: 0.66 to 0.73 of its time on images of 27 to 56 pixels with 32 to 128
+// channels, 0.85 on 14×14, 1.0 to 1.2 on 8×8 and 7×7, but 1.5 to 1.8 on 147×147 and 256×256. In
+// rows: 0.67 on 73×73 with 80 to 192 channels (whole: 1.2 to 1.8), 0.80 on 147×147 with 32 to 64,
+// 0.70 on 64×64 with 128, 0.93 on 256×256 with 32. So it is timed (engine/cpu/choices.h).
 namespace hios::cpu {
 namespace {
 
 using Description = dnnl::convolution_forward::primitive_desc;
 using Argument = FixedPrimitive::Argument;
 
-constexpr std::int64_t kLanes = 16;  ///< channels side by side in the layout of the blocks
+constexpr std::int64_t kLanes = 16;  ///< channels next to each other in the layout of the blocks
 
 dnnl::memory::desc laid_out(const Shape& shape, dnnl::memory::format_tag layout) {
   return {{shape.n, shape.c, shape.h, shape.w}, dnnl::memory::data_type::f32, layout};
 }
 
-/// What one call of the primitive computes: all of both tensors, with the layer's own padding; or
-/// `output.h` rows of one image from the rows that they read, those above and below it included.
-struct Piece {
+/// The tensors of one call of the primitive: both whole tensors, with the layer's own padding; or
+/// `output.h` rows of one image and the input rows for them, those above and below included.
+struct Tile {
   Shape input, output;
   bool whole;
 };
 
-/// Evenly divided, in pairs of rows (the method makes two at a time); nothing where blocks are not
-/// for this convolution.
-std::optional<Piece> piece_of(const Binding& binding, const ConvolutionChain& chain,
-                              std::int64_t rows) {
+/// Divides the image evenly, in pairs of rows (the method makes two at a time); nothing if the
+/// convolution cannot run in blocks.
+std::optional<Tile> tile_of(const Binding& binding, const ConvolutionChain& chain,
+                            std::int64_t rows) {
   const ConvolutionShape shape = shape_of(binding, chain);
-  if (rows == 0) return Piece{shape.input, shape.output, true};
+  if (rows == 0) return Tile{shape.input, shape.output, true};
   const std::int64_t wanted = rows * binding.share.threads;
   const std::int64_t blocks = (shape.output.h + wanted - 1) / wanted;
   const std::int64_t even = ((shape.output.h + blocks - 1) / blocks + 1) / 2 * 2;
   if (blocks < 2 || even >= shape.output.h) return {};
   if (shape.input.c % kLanes != 0 || shape.output.c % kLanes != 0) return {};
-  return Piece{{1, shape.input.c, even + 2, shape.input.w},
-               {1, shape.output.c, even, shape.output.w},
-               false};
+  return Tile{{1, shape.input.c, even + 2, shape.input.w},
+              {1, shape.output.c, even, shape.output.w},
+              false};
 }
 
-/// Throws dnnl::error where there is none.
-Description describe(const Binding& binding, const ConvolutionChain& chain, const Piece& piece) {
+/// Describes the primitive. Throws dnnl::error if there is none.
+Description describe(const Binding& binding, const ConvolutionChain& chain, const Tile& tile) {
   Layer layer = binding.layer(chain.convolution);
   ConvolutionShape shape = shape_of(binding, chain);
-  shape.input = piece.input;
-  shape.output = piece.output;
-  if (!piece.whole) {
+  shape.input = tile.input;
+  shape.output = tile.output;
+  if (!tile.whole) {
     Padding& padding = std::get<Conv>(layer.kind).padding;
     padding.begin.h = padding.end.h = 0;
   }
   const auto layout =
-      piece.whole ? dnnl::memory::format_tag::any : dnnl::memory::format_tag::nChw16c;
+      tile.whole ? dnnl::memory::format_tag::any : dnnl::memory::format_tag::nChw16c;
   return describe_convolution(binding, layer, shape, dnnl::algorithm::convolution_winograd,
-                              laid_out(piece.input, layout), laid_out(piece.output, layout));
+                              laid_out(tile.input, layout), laid_out(tile.output, layout));
 }
 
 class WinogradOperator final : public BoundOperator {
  public:
-  WinogradOperator(const Binding& binding, const ConvolutionChain& chain, const Piece& piece,
+  WinogradOperator(const Binding& binding, const ConvolutionChain& chain, const Tile& tile,
                    const Description& description)
       : scratch_(binding.scratch),
         weights_(binding.weights.for_primitive(*binding.operation.model,
                                                binding.layer(chain.convolution), binding.source,
                                                description.weights_desc())),
-        piece_(piece) {
+        tile_(tile) {
     const ConvolutionShape shape = shape_of(binding, chain);
-    const Parts parts(binding, description, *weights_);
+    const Shared shared(binding, description, *weights_);
     const float* const input = binding.inputs[chain.terms.front()].floats();
-    if (piece.whole) {
-      add(binding, parts, nhwc(shape.input), input, description.src_desc(), nhwc(shape.output),
+    if (tile.whole) {
+      add(binding, shared, nhwc(shape.input), input, description.src_desc(), nhwc(shape.output),
           binding.output);
       return;
     }
     const std::int64_t pad = std::get<Conv>(binding.layer(chain.convolution).kind).padding.begin.h;
     for (std::int64_t image = 0; image < shape.output.n; ++image) {
-      for (std::int64_t begin = 0; begin < shape.output.h; begin += piece.output.h) {
-        const std::int64_t first = std::min(begin, shape.output.h - piece.output.h);
-        add_rows(binding, parts, shape, image, first, first - pad, input);
+      for (std::int64_t begin = 0; begin < shape.output.h; begin += tile.output.h) {
+        const std::int64_t first = std::min(begin, shape.output.h - tile.output.h);
+        add_rows(binding, shared, shape, image, first, first - pad, input);
       }
     }
   }
@@ -97,7 +98,7 @@ class WinogradOperator final : public BoundOperator {
   void run() override {
     for (Block& block : blocks_) {
       clear(0, block.above);
-      clear(piece_.input.h - block.below, block.below);
+      clear(tile_.input.h - block.below, block.below);
       for (FixedPrimitive& step : block.steps) step.run();
     }
   }
@@ -108,22 +109,22 @@ class WinogradOperator final : public BoundOperator {
     std::vector<FixedPrimitive> steps = {};
   };
 
-  /// What all blocks share: the primitive, its arguments and where they lie in scratch.
-  struct Parts {
-    Parts(const Binding& binding, const Description& description, const PackedWeights& weights)
+  /// Data that all blocks share: the primitive, its arguments and their offsets in scratch.
+  struct Shared {
+    Shared(const Binding& binding, const Description& description, const PackedWeights& weights)
         : primitive(description) {
       const dnnl::engine& engine = binding.engine;
-      const auto behind = [](std::size_t begin, const dnnl::memory::desc& layout) {
+      const auto end_of = [](std::size_t begin, const dnnl::memory::desc& layout) {
         return begin + (layout.get_size() + 63) / 64 * 64;
       };
-      to_at = behind(0, description.src_desc());
+      to_at = end_of(0, description.src_desc());
       to = description.dst_desc();
       arguments = {
           in_scratch(DNNL_ARG_SRC, description.src_desc(), engine, 0),
           {DNNL_ARG_WEIGHTS, memory_at(description.weights_desc(), engine, weights.weights.get())},
           in_scratch(DNNL_ARG_DST, to, engine, to_at),
           in_scratch(DNNL_ARG_SCRATCHPAD, description.scratchpad_desc(), engine,
-                     behind(to_at, to))};
+                     end_of(to_at, to))};
       if (weights.bias) {
         arguments.push_back(
             {DNNL_ARG_BIAS, memory_at(description.bias_desc(), engine, weights.bias.get())});
@@ -135,8 +136,8 @@ class WinogradOperator final : public BoundOperator {
     std::size_t to_at = 0;
   };
 
-  /// `from`: the part of the reordered input that `input` fills.
-  Block& add(const Binding& binding, const Parts& parts, const dnnl::memory::desc& input_layout,
+  /// Adds a block. `from`: the region of the reordered input that `input` fills.
+  Block& add(const Binding& binding, const Shared& shared, const dnnl::memory::desc& input_layout,
              const float* input, const dnnl::memory::desc& from,
              const dnnl::memory::desc& output_layout, float* output) {
     const dnnl::engine& engine = binding.engine;
@@ -147,44 +148,45 @@ class WinogradOperator final : public BoundOperator {
     };
     reorder({DNNL_ARG_FROM, memory_at(input_layout, engine, input)},
             in_scratch(DNNL_ARG_TO, from, engine, 0));
-    block.steps.emplace_back(binding, parts.primitive, parts.arguments);
-    reorder(in_scratch(DNNL_ARG_FROM, parts.to, engine, parts.to_at),
+    block.steps.emplace_back(binding, shared.primitive, shared.arguments);
+    reorder(in_scratch(DNNL_ARG_FROM, shared.to, engine, shared.to_at),
             {DNNL_ARG_TO, memory_at(output_layout, engine, output)});
     return block;
   }
 
-  /// Output rows from `first` on; its input begins at row `top` of the image, or above it.
-  void add_rows(const Binding& binding, const Parts& parts, const ConvolutionShape& shape,
+  /// Adds the block of output rows from `first` on; its input begins at row `top` of the image,
+  /// which may be above it.
+  void add_rows(const Binding& binding, const Shared& shared, const ConvolutionShape& shape,
                 std::int64_t image, std::int64_t first, std::int64_t top, const float* input) {
-    const std::int64_t above = std::clamp<std::int64_t>(-top, 0, piece_.input.h);
+    const std::int64_t above = std::clamp<std::int64_t>(-top, 0, tile_.input.h);
     const std::int64_t below =
-        std::clamp<std::int64_t>(top + piece_.input.h - shape.input.h, 0, piece_.input.h - above);
-    const std::int64_t rows = piece_.input.h - above - below;
+        std::clamp<std::int64_t>(top + tile_.input.h - shape.input.h, 0, tile_.input.h - above);
+    const std::int64_t rows = tile_.input.h - above - below;
     const Shape inside{1, shape.input.c, rows, shape.input.w};
     const std::int64_t row = image * shape.input.h + top + above;
     const dnnl::memory::desc from =
-        laid_out(piece_.input, dnnl::memory::format_tag::nChw16c)
+        laid_out(tile_.input, dnnl::memory::format_tag::nChw16c)
             .submemory_desc({1, inside.c, rows, inside.w}, {0, 0, above, 0});
     Block& block = add(
-        binding, parts, nhwc(inside), input + row * inside.w * inside.c, from, nhwc(piece_.output),
+        binding, shared, nhwc(inside), input + row * inside.w * inside.c, from, nhwc(tile_.output),
         binding.output + (image * shape.output.h + first) * shape.output.w * shape.output.c);
     block.above = above;
     block.below = below;
   }
 
-  /// Makes rows of the reordered input zero: there is nothing around the image.
+  /// Clears rows of the reordered input outside the image.
   void clear(std::int64_t first, std::int64_t rows) {
     if (rows == 0) return;
-    const std::int64_t row_values = piece_.input.w * kLanes;
+    const std::int64_t row_values = tile_.input.w * kLanes;
     auto* const input = reinterpret_cast<float*>(scratch_.data());
-    for (std::int64_t lanes = 0; lanes < piece_.input.c / kLanes; ++lanes) {
-      std::fill_n(input + (lanes * piece_.input.h + first) * row_values, rows * row_values, 0.0f);
+    for (std::int64_t lanes = 0; lanes < tile_.input.c / kLanes; ++lanes) {
+      std::fill_n(input + (lanes * tile_.input.h + first) * row_values, rows * row_values, 0.0f);
     }
   }
 
   Scratch& scratch_;
   std::shared_ptr<const PackedWeights> weights_;
-  Piece piece_;
+  Tile tile_;
   std::vector<Block> blocks_;
 };
 
@@ -198,12 +200,12 @@ std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const Convo
       conv.dilation != Extent{1, 1} || conv.groups != 1) {
     return nullptr;
   }
-  const std::optional<Piece> piece = piece_of(binding, chain, rows);
-  if (!piece) return nullptr;
+  const std::optional<Tile> tile = tile_of(binding, chain, rows);
+  if (!tile) return nullptr;
   const ThreadCount as_run(binding.share.threads);
   try {
-    const Description description = describe(binding, chain, *piece);
-    return std::make_unique<WinogradOperator>(binding, chain, *piece, description);
+    const Description description = describe(binding, chain, *tile);
+    return std::make_unique<WinogradOperator>(binding, chain, *tile, description);
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
       return nullptr;

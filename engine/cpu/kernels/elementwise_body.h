@@ -1,18 +1,17 @@
-// Part of kernels_body.h: functions of one and of two values, and weighted sums of rows, over the
-// vector type that the including file has defined. What holds there holds here: everything in an
-// unnamed namespace, nothing of the standard library.
+// Functions of one and of two values, and weighted sums of rows, over the vector type that the
+// including file has defined. kernels_body.h includes this, and its rules hold here: everything is
+// in an unnamed namespace, and nothing of the standard library is used.
 //
-// Exponential functions. exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2, exp(r) by its Taylor series to
-// r^7 (the rest is below 6e-9). exp(x) − 1 is put together without the cancellation, and tanh, elu
-// and their like are made of it, so that they are right to a few units in the last place near zero
-// too. Logarithms come from the series of the inverse hyperbolic tangent. The complementary error
+// Exponential functions. exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2, and exp(r) by its Taylor series
+// to r^7 (the remainder is below 6e-9). exp(x) − 1 is composed without the cancellation. tanh, elu
+// and similar functions use it, so near zero, too, they are correct to a few units in the last
+// place. Logarithms use the series of the inverse hyperbolic tangent. The complementary error
 // function is t·exp(p(t) − z²), t = 1/(1 + z/2), with p interpolated at the ten Chebyshev nodes of
-// t for 0 ≤ z ≤ 9.3 (1.1e-7 relative); near zero, erf is its Taylor series. Results below 1e-37
-// may be zero. What is not a number stays so: every choice keeps the value where a comparison with
-// it fails.
+// t for 0 ≤ z ≤ 9.3 (1.1e-7 relative); near zero, erf is its Taylor series. Results below 1e-37 may
+// be zero. NaN stays NaN: every selection keeps the value if a comparison with it fails.
 //
-// A run ends in a vector with a mask that goes through the same operations: where a run is cut
-// changes no bit.
+// A run ends in a vector with a mask that goes through the same operations, so the division into
+// runs changes no bit.
 #pragma once
 
 #include "engine/cpu/kernels/kernels.h"
@@ -24,7 +23,7 @@ using IntVec = int __attribute__((vector_size(sizeof(Vec))));
 
 inline Vec bits_as_floats(IntVec v) { return reinterpret_cast<Vec>(v); }
 inline IntVec floats_as_bits(Vec v) { return reinterpret_cast<IntVec>(v); }
-/// Wraps: the bits of negative numbers leave the range.
+/// Subtracts with wrap-around: the bits of negative numbers leave the range.
 inline IntVec minus_wrapping(IntVec a, IntVec b) {
   using UnsignedVec = unsigned __attribute__((vector_size(sizeof(Vec))));
   return reinterpret_cast<IntVec>(reinterpret_cast<UnsignedVec>(a) -
@@ -35,7 +34,7 @@ inline IntVec broadcast_bits(int value) { return IntVec{} + value; }
 inline Vec absolute(Vec x) {
   return bits_as_floats(floats_as_bits(x) & broadcast_bits(0x7fffffff));
 }
-/// The magnitude of `x` (≥ 0) with the sign of `sign`.
+/// Returns the magnitude of `x` (≥ 0) with the sign of `sign`.
 inline Vec with_sign(Vec x, Vec sign) {
   return bits_as_floats(floats_as_bits(x) |
                         (floats_as_bits(sign) & broadcast_bits(static_cast<int>(0x80000000u))));
@@ -50,7 +49,7 @@ inline Vec not_above(Vec x, float most) {
   return select_less(bound, x, bound, x);
 }
 
-/// c[0] + c[1]·x + …
+/// Returns c[0] + c[1]·x + ….
 template <int N>
 inline Vec polynomial(Vec x, const float (&c)[N]) {
   Vec result = broadcast(c[N - 1]);
@@ -58,14 +57,14 @@ inline Vec polynomial(Vec x, const float (&c)[N]) {
   return result;
 }
 
-/// exp(x) = power + power·tail, where power is 2^n and tail is exp(r) − 1. REQUIRES: |x| < 90.
+/// exp(x) as power + power·tail, where power is 2^n and tail is exp(r) − 1. REQUIRES: |x| < 90.
 struct Exponential {
-  Vec half_power;  // 2^(n−1): n = 128 has no power of its own
+  Vec half_power;  // 2^(n−1): 2^128 is no float
   Vec tail;
 };
 
 inline Exponential exponential(Vec x) {
-  constexpr float kLog2E = 1.44269504f, kRound = 12582912.0f;  // 1.5 · 2^23: rounds what is added
+  constexpr float kLog2E = 1.44269504f, kRound = 12582912.0f;  // 1.5 · 2^23: adding it rounds
   constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   static constexpr float kSeries[] = {1.0f,       1.0f / 2,   1.0f / 6,   1.0f / 24,
                                       1.0f / 120, 1.0f / 720, 1.0f / 5040};
@@ -88,7 +87,7 @@ inline Vec exp_of(Vec x) {
   return select_less(x, broadcast(kExpLeast), broadcast(0.0f), finite);
 }
 
-/// exp(x) − 1.
+/// Returns exp(x) − 1.
 inline Vec expm1_of(Vec x) {
   const Exponential e = exponential(not_above(not_below(x, kExpLeast), kExpMost));
   const Vec half = fma(e.half_power, e.tail, e.half_power - broadcast(0.5f));
@@ -96,14 +95,14 @@ inline Vec expm1_of(Vec x) {
   return select_less(broadcast(kExpMost), x, broadcast(__builtin_inff()), result);
 }
 
-/// 2·artanh(s) for |s| ≤ 1/3: log((1+s)/(1−s)).
+/// Returns 2·artanh(s) for |s| ≤ 1/3: log((1+s)/(1−s)).
 inline Vec log_ratio(Vec s) {
   static constexpr float kSeries[] = {2.0f,     2.0f / 3,  2.0f / 5,  2.0f / 7,
                                       2.0f / 9, 2.0f / 11, 2.0f / 13, 2.0f / 15};
   return mul(s, polynomial(mul(s, s), kSeries));
 }
 
-/// log(1 + u) for 0 ≤ u ≤ 1.
+/// Returns log(1 + u) for 0 ≤ u ≤ 1.
 inline Vec log1p_of(Vec u) { return log_ratio(u / (broadcast(2.0f) + u)); }
 
 inline Vec log_of(Vec x) {
@@ -112,7 +111,7 @@ inline Vec log_of(Vec x) {
   const Vec zero = broadcast(0.0f), infinity = broadcast(__builtin_inff());
   const Vec tiny = select_less(x, broadcast(kLeastNormal), broadcast(1.0f), zero);
   const Vec scaled = fma(mul(x, tiny), broadcast(8388608.0f - 1.0f), x);  // · 2^23 where denormal
-  // The exponent such that the rest is within √½ … √2: 0x3f3504f3 is √½.
+  // The exponent such that the mantissa is within √½ … √2: 0x3f3504f3 is √½.
   const IntVec bits = minus_wrapping(floats_as_bits(scaled), broadcast_bits(0x3f3504f3));
   const IntVec exponent = bits >> 23;
   const Vec m = bits_as_floats((bits & broadcast_bits(0x7fffff)) + broadcast_bits(0x3f3504f3));
@@ -120,11 +119,11 @@ inline Vec log_of(Vec x) {
   const Vec ratio = log_ratio((m - broadcast(1.0f)) / (m + broadcast(1.0f)));
   const Vec value = fma(n, broadcast(kLn2High), fma(n, broadcast(kLn2Low), ratio));
   const Vec below = x == zero ? -infinity : (x < zero ? broadcast(__builtin_nanf("")) : value);
-  return x < infinity ? below : x;  // infinite, or not a number
+  return x < infinity ? below : x;  // infinity or NaN
 }
 
 inline Vec sigmoid_of(Vec x) {
-  // By the side on which nothing overflows, or what is small would lose its digits.
+  // Uses the side on which nothing overflows; the other would lose the digits of small values.
   const Vec e = exp_of(-absolute(x));
   const Vec d = broadcast(1.0f) + e;
   return select_less(x, broadcast(0.0f), e / d, broadcast(1.0f) / d);
@@ -135,7 +134,7 @@ inline Vec tanh_of(Vec x) {
   return with_sign(absolute(e / (e + broadcast(2.0f))), x);
 }
 
-/// erfc(z) for z ≥ 0.
+/// Returns erfc(z) for z ≥ 0.
 inline Vec erfc_of(Vec z) {
   static constexpr float kFit[] = {-1.26543349f,  0.998348712f,  0.388999301f,  0.0236664892f,
                                    0.0325688759f, -0.137827444f, -0.628076109f, 1.10639915f,
@@ -156,7 +155,7 @@ inline Vec erf_of(Vec x) {
   return select_less(broadcast(1.0f), absolute(x), far, near);
 }
 
-// Of one value. P: alpha and beta, in every lane.
+// Functions of one value. P: alpha and beta, in every lane.
 struct P {
   Vec alpha, beta;
 };
@@ -269,7 +268,7 @@ void unary_run(const UnaryTask& task) {
   store(task.output + whole, Function::of(load(task.input + whole, mask), p), mask);
 }
 
-// Of two values.
+// Functions of two values.
 struct AddOf {
   static Vec of(Vec a, Vec b) { return add(a, b); }
 };
@@ -292,7 +291,8 @@ struct PReluOf {
   static Vec of(Vec a, Vec b) { return select_less(a, broadcast(0.0f), mul(a, b), a); }
 };
 
-/// `Left`, `Right`: the operand moves on with the output; else its one value serves all.
+/// Runs over two operands. `Left`, `Right`: the operand advances with the output; else its one
+/// value serves all.
 template <class Function, bool Left, bool Right>
 inline void binary_operands(const BinaryTask& task) {
   const Vec left = broadcast(task.left[0]), right = broadcast(task.right[0]);
@@ -317,7 +317,7 @@ void binary_run(const BinaryTask& task) {
   binary_operands<Function, false, false>(task);
 }
 
-/// Of the rows' values from `first` on, `mask` of them.
+/// Returns the weighted sum of the rows' values from `first` on, `mask` of them.
 inline Vec weighted_values(const WeightedSumTask& task, std::size_t first, Mask mask) {
   Vec sum = mul(broadcast(task.weights[0]), load(task.rows[0] + first, mask));
   for (std::size_t row = 1; row < task.row_count; ++row) {

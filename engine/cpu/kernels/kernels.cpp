@@ -15,7 +15,7 @@ const Kernels* const kAllKernels[] = {
 
 namespace {
 
-/// The first that runs here, from `most` on.
+/// Returns the first set from `most` on that this processor runs.
 const Kernels* best_from(const Kernels* most) {
   const Kernels* const* candidate = kAllKernels;
   while (*candidate != most) ++candidate;

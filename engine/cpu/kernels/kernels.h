@@ -2,15 +2,16 @@
 
 #include <cstddef>
 
-/// Loops of our own over NHWC fp32 data, for what oneDNN does in more passes over memory than
-/// needed. Each exists once as text (kernels_body.h) and three times as code: for AVX-512, for AVX2
-/// with FMA, and for any processor. kernels() is the best that this processor runs.
+/// Our own loops over NHWC fp32 data, where oneDNN needs more passes over memory than necessary.
+/// Each exists once as text (kernels_body.h, elementwise_body.h) and three times as code: for
+/// AVX-512 (kernels_avx512.cpp), for AVX2 with FMA (kernels_avx2.cpp), and for any processor
+/// (kernels_baseline.cpp). kernels() is the best set that this processor runs.
 ///
 /// This header is compiled with the instruction sets of those three, so it must hold no inline
-/// function that another file might end up calling.
+/// function that another file might call.
 namespace hios::cpu {
 
-/// The geometry of a window that slides over each channel by itself: depthwise convolution, pool.
+/// The geometry of a window that slides over each channel separately: depthwise convolution, pool.
 struct RowWindow {
   std::ptrdiff_t channels;
   std::ptrdiff_t in_height, in_width;
@@ -22,16 +23,17 @@ struct RowWindow {
 
 /// One output row of a window, for some of its channels.
 struct WindowTask {
-  const float* rows;         ///< input rows `first_row` and following, as far as the row needs them
-  std::ptrdiff_t first_row;  ///< of the image; rows outside the image are padding
-  std::ptrdiff_t row;        ///< of the output
+  const float* rows;         ///< input rows from `first_row` on, as many as the row needs
+  std::ptrdiff_t first_row;  ///< in the image; rows outside the image are padding
+  std::ptrdiff_t row;        ///< in the output
   std::ptrdiff_t first_chunk, last_chunk;  ///< [first, last) in chunks of `lanes` channels
   float* output;                           ///< pixel 0 of this output row, channel 0
-  /// Depthwise: per chunk kernel_height × kernel_width × lanes weights, and lanes biases; both are
-  /// padded to whole chunks and 64-byte aligned.
+  /// For depthwise convolutions: per chunk kernel_height × kernel_width × lanes weights, and lanes
+  /// biases. Both are padded to whole chunks and 64-byte aligned.
   const float* weights;
   const float* bias;
-  /// Depthwise: inputs below it count as it: 0 is a relu in front, −infinity is none.
+  /// For depthwise convolutions: inputs are clamped from below to it; 0 is a relu before the layer,
+  /// −infinity is none.
   float floor;
 };
 
@@ -58,7 +60,8 @@ struct MeanTask {
   float* output;
 };
 
-/// output[i] = f(input[i]), i < count; `alpha` and `beta` as of Unary. In place, if one likes.
+/// output[i] = f(input[i]), i < count; for `alpha` and `beta` see Unary. Output and input may be
+/// the same.
 struct UnaryTask {
   const float* input;
   float* output;
@@ -67,15 +70,15 @@ struct UnaryTask {
 };
 using UnaryRun = void (*)(const UnaryTask&);
 
-/// The functions of one value for which there is a loop; see Unary for what they compute.
+/// The functions of one value that have a loop; see Unary for their formulas.
 struct UnaryRuns {
   UnaryRun abs, celu, clip, elu, erf, exp, gelu, gelu_tanh, hard_sigmoid, hard_swish, leaky_relu,
       log, mish, neg, reciprocal, selu, sigmoid, silu, softplus, softsign, sqrt, tanh,
       thresholded_relu;
 };
 
-/// output[i] = f(left[i], right[i]), i < count; an operand that does not move is left[0], right[0]
-/// for all of them.
+/// output[i] = f(left[i], right[i]), i < count; an operand that does not advance is left[0] or
+/// right[0] for all of them.
 struct BinaryTask {
   const float* left;
   const float* right;
@@ -97,8 +100,8 @@ struct WeightedSumTask {
   std::size_t count;
 };
 
-/// Functions allocate nothing, keep no state, and give every output the same value however the
-/// rows, chunks, pixels and channels are divided among calls.
+/// A set of kernels. Functions allocate nothing, keep no state, and give every output the same
+/// value however the rows, chunks, pixels and channels are divided among calls.
 struct Kernels {
   const char* name;      ///< "avx512", "avx2", "baseline"
   std::ptrdiff_t lanes;  ///< channels in a chunk
@@ -115,13 +118,13 @@ struct Kernels {
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;
 
-/// Those that this build has, the best first; a null pointer ends them. The last runs anywhere.
+/// The sets of this build, the best first, ended by a null pointer. The last one runs anywhere.
 extern const Kernels* const kAllKernels[];
 
-/// The best that this processor runs, and the cap allows.
+/// Returns the best set that this processor runs and the cap allows.
 const Kernels& kernels();
-/// From now on none before `most` in kAllKernels. What was laid out by others stays laid out by
-/// them: to be called before the first kernels(). Any thread.
+/// Excludes all sets before `most` in kAllKernels from now on. Data laid out by another set keep
+/// that layout, so call this before the first kernels(). Any thread.
 void cap_kernels(const Kernels& most);
 
 }  // namespace hios::cpu

@@ -1,5 +1,5 @@
-// Part of engine/cpu/kernels/kernels.h.
-// Compiled with AVX2 and FMA (see CMakeLists.txt); entered only where runs_here().
+// The kernels (kernels.h) for AVX2 and FMA, compiled with these (see CMakeLists.txt); entered only
+// if runs_here().
 #include <immintrin.h>
 
 #define HIOS_KERNELS kAvx2Kernels
@@ -11,7 +11,7 @@ namespace {
 using Vec = __m256;
 using Mask = __m256i;
 constexpr std::ptrdiff_t kLanes = 8;
-/// Pixels that a block of outputs may have: accumulators fit 16 registers.
+/// Block sizes in output pixels: the accumulators fit 16 registers.
 constexpr int kBlockSizes[] = {8, 7, 4, 1};
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
@@ -26,7 +26,7 @@ inline Vec broadcast(float value) { return _mm256_set1_ps(value); }
 inline Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
 inline Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
-/// `value` where either is not a number.
+/// Returns `value` if either is NaN.
 inline Vec at_least(Vec floor, Vec value) { return _mm256_max_ps(floor, value); }
 inline Vec square_root(Vec v) { return _mm256_sqrt_ps(v); }
 

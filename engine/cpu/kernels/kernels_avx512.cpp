@@ -1,5 +1,5 @@
-// Part of engine/cpu/kernels/kernels.h.
-// Compiled with AVX-512 F, BW, DQ and VL (see CMakeLists.txt); entered only where runs_here().
+// The kernels (kernels.h) for AVX-512 F, BW, DQ and VL, compiled with these (see CMakeLists.txt);
+// entered only if runs_here().
 #include <immintrin.h>
 
 #define HIOS_KERNELS kAvx512Kernels
@@ -11,7 +11,7 @@ namespace {
 using Vec = __m512;
 using Mask = __mmask16;
 constexpr std::ptrdiff_t kLanes = 16;
-/// Pixels that a block of outputs may have: accumulators, with a row of weights, fit 32 registers.
+/// Block sizes in output pixels: the accumulators, with a row of weights, fit 32 registers.
 constexpr int kBlockSizes[] = {14, 11, 8, 7, 4, 1};
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
@@ -25,8 +25,8 @@ inline Vec broadcast(float value) { return _mm512_set1_ps(value); }
 inline Vec add(Vec a, Vec b) { return _mm512_add_ps(a, b); }
 inline Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
-/// `value` where either is not a number. (The form with a mask, which the compiler drops, because
-/// GCC 12 warns of its own _mm512_max_ps.)
+/// Returns `value` if either is NaN. (The form with a mask, which the compiler removes, because GCC
+/// 12 warns of its own _mm512_max_ps.)
 inline Vec at_least(Vec floor, Vec value) { return _mm512_maskz_max_ps(0xffff, floor, value); }
 inline Vec square_root(Vec v) { return _mm512_maskz_sqrt_ps(0xffff, v); }
 

@@ -1,5 +1,4 @@
-// Part of engine/cpu/kernels/kernels.h.
-// For any processor: vectors of four in the compiler's own terms.
+// The kernels (kernels.h) for any processor: vectors of four by the compiler's extension.
 #include <cstddef>
 
 #define HIOS_KERNELS kBaselineKernels
@@ -9,9 +8,9 @@ namespace hios::cpu {
 namespace {
 
 using Vec = float __attribute__((vector_size(16)));
-using Mask = std::ptrdiff_t;  // how many lanes count
+using Mask = std::ptrdiff_t;  // the number of lanes in use
 constexpr std::ptrdiff_t kLanes = 4;
-/// Pixels that a block of outputs may have: accumulators fit 16 registers.
+/// Block sizes in output pixels: the accumulators fit 16 registers.
 constexpr int kBlockSizes[] = {8, 7, 4, 1};
 
 inline Mask mask_of(std::ptrdiff_t lanes) { return lanes < kLanes ? lanes : kLanes; }
@@ -35,7 +34,7 @@ inline Vec broadcast(float value) { return Vec{value, value, value, value}; }
 inline Vec add(Vec a, Vec b) { return a + b; }
 inline Vec mul(Vec a, Vec b) { return a * b; }
 inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
-/// `value` where either is not a number.
+/// Returns `value` if either is NaN.
 inline Vec at_least(Vec floor, Vec value) { return floor > value ? floor : value; }
 inline Vec square_root(Vec v) {
   for (std::ptrdiff_t i = 0; i < kLanes; ++i) v[i] = __builtin_sqrtf(v[i]);

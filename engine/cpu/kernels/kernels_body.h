@@ -1,20 +1,20 @@
 // The loops of kernels.h over a vector type that the including file has defined: Vec, Mask, kLanes,
-// kBlockSizes and the handful of operations on them. Everything here is in an unnamed namespace, so
-// that code for one instruction set can never be linked into another's place; for the same reason
-// nothing of the standard library is used.
+// kBlockSizes and the few operations on them. Everything here is in an unnamed namespace, so that
+// the linker can never use code for one instruction set in the stead of another's. For the same
+// reason nothing of the standard library is used.
 //
 // Windows. A block is P neighbouring output pixels of one chunk of channels, its accumulators in
 // registers. For each kernel row its K weights are loaded once, then each of the (P−1)·S+K input
 // columns once, and that column feeds all outputs it belongs to: K·P multiply-adds for about P+2K
-// loads. A relu in front is a maximum with each column as it is loaded, which costs less than a
-// pass that writes and reads the tensor again. Columns and rows outside the image are skipped,
-// which is zero padding (and, in pools, no padding at all). A width that P does not divide ends in
-// a block that overlaps the one before and writes the same values again.
+// loads. A relu before the layer is a maximum with each column as it is loaded, which costs less
+// than another pass over the tensor. Columns and rows outside the image are skipped, which is zero
+// padding (and, in pools, no padding at all). If P does not divide a width, the last block overlaps
+// the one before and writes the same values again.
 //
-// Rows go from top to bottom, chunks within a row, so the source is read in the order in which it
-// lies; while the last kernel row is still at work, the rows that come next are prefetched, for the
-// hardware does not follow a stride of a whole pixel. (Chunk by chunk over a whole plane, the order
-// that keeps one chunk in the first-level cache, took 1.1 to 2 times as long.)
+// Rows go from top to bottom, chunks within a row, so the source is read in memory order. While the
+// last kernel row is computed, the next rows are prefetched, since the hardware does not follow a
+// stride of a whole pixel. (Chunk by chunk over a whole plane, which keeps one chunk in the
+// first-level cache, took 1.1 to 2 times as long.)
 #pragma once
 
 #include "engine/cpu/kernels/elementwise_body.h"
@@ -26,8 +26,8 @@ namespace {
 constexpr std::ptrdiff_t smaller(std::ptrdiff_t a, std::ptrdiff_t b) { return a < b ? a : b; }
 constexpr std::ptrdiff_t larger(std::ptrdiff_t a, std::ptrdiff_t b) { return a > b ? a : b; }
 
-/// What a window does with its inputs. An accumulator begins as start(), takes in inputs by step()
-/// and leaves by finish().
+/// The operation of a window on its inputs. An accumulator begins as start(), takes inputs by
+/// step() and gives its result by finish().
 struct Depthwise {
   static constexpr bool kWeighted = true;
   static Vec start(const Vec& bias) { return bias; }
@@ -51,7 +51,7 @@ struct Average {
   static Vec finish(const Vec& acc, float inputs) { return mul(acc, broadcast(1.0f / inputs)); }
 };
 
-/// The chunk that a block works on, and where its rows are.
+/// The chunk of a block, and the addresses of its rows.
 struct Chunk {
   const float* top;           // channel 0 of the chunk, column 0, input row of kernel row `begin`
   std::ptrdiff_t begin, end;  // kernel rows inside the image
@@ -73,7 +73,7 @@ inline void finish_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t 
   }
 }
 
-/// P outputs of a K × K window with stride S.
+/// Computes P outputs of a K × K window with stride S.
 template <class Op, int K, int S, int P>
 inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const Chunk& chunk,
                                                        std::ptrdiff_t first_column, float* output) {
@@ -110,7 +110,7 @@ inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const
   finish_block<Op>(w, chunk, first_column, acc, P, output);
 }
 
-/// P outputs of any window.
+/// Computes P outputs of any window.
 template <class Op, int P>
 inline void any_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t first_column,
                       float* output) {
@@ -133,7 +133,7 @@ inline void any_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t fir
   finish_block<Op>(w, chunk, first_column, acc, P, output);
 }
 
-/// A row of outputs, chunk by chunk, in blocks of P. K = 0: any window.
+/// Computes a row of outputs, chunk by chunk, in blocks of P. K = 0: any window.
 template <class Op, int K, int S, int P>
 void window_row(const RowWindow& w, const WindowTask& task) {
   const std::ptrdiff_t top = task.row * w.stride_height - w.pad_height;
@@ -162,8 +162,8 @@ void window_row(const RowWindow& w, const WindowTask& task) {
   }
 }
 
-/// The row function with the block size that wastes least: a block costs its pixels and about one
-/// and a half more, and the last may overlap.
+/// Returns the row function with the block size that wastes least: a block costs its pixels and
+/// about one and a half more, and the last may overlap.
 template <class Op, int K, int S, int Index = 0>
 WindowRow with_block_size(std::ptrdiff_t out_width, int best, double best_cost) {
   constexpr int kCount = sizeof(kBlockSizes) / sizeof(kBlockSizes[0]);
@@ -213,7 +213,7 @@ WindowRow pool(const RowWindow& w) {
   return any<Op>(w);
 }
 
-/// One run of `count` neighbouring values. Terms = 0: task.term_count of them.
+/// Computes one run of `count` neighbouring values. Terms = 0: task.term_count of them.
 template <int Terms>
 inline void combine_run(const CombineTask& task, std::size_t offset, float* output,
                         std::size_t count) {
@@ -252,7 +252,7 @@ void combine(const CombineTask& task) {
   combine_terms<0>(task);
 }
 
-/// V chunks of channels at a time, over all pixels.
+/// Averages V chunks of channels at a time, over all pixels.
 template <int V>
 inline void mean_of_chunks(const MeanTask& task, std::size_t channel, Mask last) {
   Vec sum[V];

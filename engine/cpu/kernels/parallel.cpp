@@ -9,8 +9,8 @@
 namespace hios::cpu {
 namespace {
 
-// libgomp's fork and join are invisible to the thread sanitizer, which would call every hand-over
-// to a team a race. So the two are announced to it here, in a function that it does not look into.
+// libgomp's fork and join are invisible to the thread sanitizer, which would report a race at every
+// fork and join. So both are announced to it here, in a function that it does not instrument.
 inline void announce_release([[maybe_unused]] void* token) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_release(token);

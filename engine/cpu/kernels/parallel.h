@@ -5,7 +5,8 @@
 
 namespace hios::cpu {
 
-/// While it lives, OpenMP (and so oneDNN) on this thread takes teams of `threads`.
+/// Sets the size of OpenMP's (and so oneDNN's) teams on this thread to `threads` during its
+/// lifetime.
 class ThreadCount {
  public:
   explicit ThreadCount(int threads);
@@ -27,8 +28,8 @@ inline Share share_of(std::size_t items, int worker, int workers) {
   return {items * w / n, items * (w + 1) / n};
 }
 
-/// Calls function(context, worker, workers) on a team of `threads` OpenMP threads, the calling one
-/// among them as worker 0. Allocates nothing once the team exists. REQUIRES: the function does not
+/// Calls function(context, worker, workers) on a team of `threads` OpenMP threads, of which the
+/// calling one is worker 0. Allocates nothing once the team exists. REQUIRES: the function does not
 /// throw.
 void run_team(int threads, void (*function)(void* context, int worker, int workers), void* context);
 
@@ -47,7 +48,7 @@ void parallel(int threads, Body&& body) {
       &body);
 }
 
-/// body(begin, end) on each worker's even share of `items`.
+/// Calls body(begin, end) on each worker's even share of `items`.
 template <class Body>
 void parallel_shares(int threads, std::size_t items, Body&& body) {
   parallel(threads, [&](int worker, int workers) {

@@ -10,8 +10,8 @@
 namespace hios::cpu {
 
 /// Divides `rows` × `chunks` evenly among the team, row by row, and calls body(row, first chunk,
-/// last chunk) for each piece of a row: work is even to one chunk of one row, however few rows
-/// there are.
+/// last chunk) for each row range. Shares differ by at most one chunk of one row, even if rows are
+/// few.
 template <class Body>
 void parallel_row_chunks(int threads, std::size_t rows, std::size_t chunks, Body&& body) {
   parallel_shares(threads, rows * chunks, [&](std::size_t begin, std::size_t end) {
@@ -29,7 +29,7 @@ inline std::size_t chunks_of(std::int64_t channels) {
   return (static_cast<std::size_t>(channels) + lanes - 1) / lanes;
 }
 
-/// The geometry of a window between two shapes.
+/// Returns the geometry of a window between two shapes.
 inline RowWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
                            const Extent& stride, const Extent& padding) {
   return {input.c,  input.h,   input.w,   kernel.h, kernel.w, stride.h,

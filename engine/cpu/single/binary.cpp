@@ -1,9 +1,8 @@
-// Part of engine/cpu/single/single.h: functions of two values with broadcast.
-//
-// The axes are merged as far as both operands move through them alike. What is left inside is a
-// run in which each operand moves by one value or stands still: all of the tensor where shapes are
-// equal or one operand is a single value, the channels of a pixel where a scale is a channel's, and
-// so on. So one loop over runs serves every broadcast, at the speed of its longest run.
+// Functions of two values with broadcast. The axes are merged as far as both operands advance
+// through them alike. The innermost loop is then a run in which each operand advances by one value
+// or keeps its value. That run is the whole tensor if shapes are equal or one operand is a single
+// value, the channels of a pixel if a scale is per channel, and so on. So one loop over runs serves
+// every broadcast, at the speed of its longest run.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -18,7 +17,7 @@ struct BroadcastAxis {
   std::int64_t size, left, right;  ///< strides, 0 where the operand is broadcast
 };
 
-/// The axes of the output that have more than one value, outermost first, merged.
+/// Returns the axes of the output that have more than one value, outermost first, merged.
 std::vector<BroadcastAxis> broadcast_axes(const Shape& left, const Shape& right,
                                           const Shape& output) {
   const auto strides = [](const Shape& s) {
@@ -107,7 +106,8 @@ class BinaryOperator final : public BoundOperator {
   }
 
  private:
-  /// x² is x·x to the last bit, and that is how norms are written out in files.
+  /// Replaces powers by cheaper functions. x² is x·x to the last bit, and norms in files are
+  /// written with it.
   void use_cheaper_power(std::int64_t exponents) {
     if (exponents != 1 || *right_ != 2.0f) return;
     run_ = kernels().binary.mul;
@@ -116,7 +116,7 @@ class BinaryOperator final : public BoundOperator {
     for (BroadcastAxis& axis : axes_) axis.right = axis.left;
   }
 
-  /// Output values [begin, end).
+  /// Computes output values [begin, end).
   void run_values(std::int64_t begin, std::int64_t end) const {
     while (begin < end) {
       std::int64_t outer = begin / inner_.size;

@@ -1,6 +1,6 @@
-// Part of engine/cpu/single/single.h: ConvTranspose, by oneDNN's deconvolution; where that refuses
-// or has only its slow reference loops (this happens with groups, dilation and padding of the
-// output), by a loop of our own: each output pixel gathers the input pixels that reach it.
+// ConvTranspose, by oneDNN's deconvolution. If oneDNN refuses or has only its slow reference loops
+// (with groups, dilation and padding of the output), a loop of our own runs: each output pixel
+// gathers its input pixels.
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 
 using Deconvolution = dnnl::deconvolution_forward;
 
-/// Nothing where oneDNN has no fast way.
+/// Describes the primitive; nothing if oneDNN has no fast one.
 std::optional<Deconvolution::primitive_desc> describe(const Binding& binding,
                                                       const ConvTranspose& conv,
                                                       const Shape& input) {
@@ -84,7 +84,7 @@ class GatheringDeconvolution final : public BoundOperator {
   }
 
  private:
-  /// The input's place that tap `k` brings to place `o` of the output; −1: none.
+  /// Returns the input position that tap `k` brings to output position `o`; −1: none.
   static std::int64_t source(std::int64_t o, std::int64_t k, std::int64_t padding,
                              std::int64_t dilation, std::int64_t stride, std::int64_t extent) {
     const std::int64_t shifted = o + padding - k * dilation;

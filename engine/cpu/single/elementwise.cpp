@@ -1,6 +1,5 @@
-// Part of engine/cpu/single/single.h: functions of one value. Those that networks use everywhere
-// are vector loops (kernels/elementwise_body.h); the others are the standard library's, value by
-// value.
+// Functions of one value. The common ones are vector loops (kernels/elementwise_body.h); the others
+// call the standard library for each value.
 #include <cmath>
 
 #include "engine/cpu/kernels/kernels.h"

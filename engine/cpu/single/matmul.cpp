@@ -1,7 +1,6 @@
-// Part of engine/cpu/single/single.h: MatMul of two tensors, by oneDNN. Batches that both operands
-// have are one primitive with a batch; a right operand without batches makes one matrix of all rows
-// of the left; where one operand is broadcast over some axis in any other way, a primitive runs for
-// each pair of matrices.
+// MatMul of two tensors, by oneDNN. Batches that both operands have are one primitive with a batch.
+// If the right operand has no batches, all rows of the left one are a single matrix. If one operand
+// is broadcast over some axis in any other way, a primitive runs for each pair of matrices.
 #include <utility>
 #include <vector>
 
@@ -11,7 +10,7 @@
 namespace hios::cpu {
 namespace {
 
-/// (batch, rows, columns) with these strides between columns and between rows.
+/// Returns the layout (batch, rows, columns) of matrices with these extents.
 dnnl::memory::desc matrices(std::int64_t batch, std::int64_t rows, std::int64_t columns,
                             bool transposed = false) {
   using Dims = dnnl::memory::dims;

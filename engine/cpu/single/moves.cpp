@@ -1,10 +1,10 @@
-// Part of engine/cpu/single/single.h: values that are moved, not changed: Move and Concat of
-// images, rows or columns (of channels: combine.cpp).
+// Layers that move values without changing them: Move, and Concat of images, rows or columns (of
+// channels: combine.cpp).
 //
-// A Move's dimensions are merged where one continues the next. What is inside is then a run of
-// neighbours (a memcpy), one value repeated, or a stride. A stride means that another dimension's
-// values are neighbours, as in a transposed matrix: that dimension is taken in blocks of a cache
-// line, so that each line that is read is used as a whole before it is gone.
+// A Move's dimensions are merged if one continues the next. The innermost one is then a run of
+// neighbours (a memcpy), one repeated value, or a stride. With a stride, another dimension's values
+// are neighbours, as in a transposed matrix. That dimension is taken in blocks of a cache line, so
+// that each line is used as a whole while it is in cache.
 #include <cstring>
 #include <vector>
 
@@ -59,7 +59,7 @@ class MoveOperator final : public BoundOperator {
     const std::int64_t blocks = (block_.size + kBlock - 1) / kBlock;
     std::int64_t items = blocks;
     for (const MovedDimension& dimension : dimensions_) items *= dimension.size;
-    // One run is cut as well: a reshape is one copy of everything.
+    // A single run is divided as well: a reshape is one copy of everything.
     const std::int64_t cuts = items == 1 ? (inner_.size + kCut - 1) / kCut : 1;
     parallel_shares(threads_, static_cast<std::size_t>(items * cuts),
                     [&](std::size_t begin, std::size_t end) {
@@ -91,7 +91,7 @@ class MoveOperator final : public BoundOperator {
     move_run(from + first * inner_.from, inner_.from, to + first, count);
   }
 
-  /// `width` neighbours of the input at each step of the innermost dimension.
+  /// Copies `width` neighbours of the input at each step of the innermost dimension.
   void run_block(const float* from, float* to, std::int64_t width) const {
     for (std::int64_t first = 0; first < inner_.size; first += kBlock) {
       const std::int64_t count = std::min(kBlock, inner_.size - first);
@@ -105,10 +105,10 @@ class MoveOperator final : public BoundOperator {
   float* output_;
   int threads_;
   MovedDimension inner_{}, block_{1, 0, 0};
-  std::vector<MovedDimension> dimensions_;  // the others, innermost first
+  std::vector<MovedDimension> dimensions_;  // all but the innermost, innermost first
 };
 
-/// A run of each input after the other, again and again.
+/// Copies one run of each input in turn, repeatedly.
 class ConcatOperator final : public BoundOperator {
  public:
   ConcatOperator(const Binding& binding, const Layer& layer, const Concat& concat)
@@ -117,7 +117,7 @@ class ConcatOperator final : public BoundOperator {
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const Source source = binding.inputs[InputIndex(i)];
       const Shape& s = source.shape;
-      // Nothing between these axes and the end of memory order is cut.
+      // Axes inside the concatenated one are contiguous.
       const std::int64_t run = concat.axis == Axis::kN   ? s.elements()
                                : concat.axis == Axis::kH ? s.h * s.w * s.c
                                : concat.axis == Axis::kW ? s.w * s.c
@@ -137,7 +137,7 @@ class ConcatOperator final : public BoundOperator {
  private:
   struct Part {
     const float* data;
-    std::int64_t run, at;  ///< values of a row of the output, and where in it
+    std::int64_t run, at;  ///< values of a row of the output, and their offset in it
   };
 
   void copy_values(std::int64_t begin, std::int64_t end) const {

@@ -1,7 +1,7 @@
-// Part of engine/cpu/single/single.h: normalisation over any axes or groups of channels. Two passes
-// for the statistics, in double (the variance from distances, not from squares, which would
-// cancel), a third that writes, pixel by pixel. Groups are no axis: each channel is summed by
-// itself, and its group's total is then what each of its channels has.
+// Normalisation over any axes or groups of channels. Two passes compute the statistics, in double
+// (the variance from distances, not from squares, which would cancel); a third writes, pixel by
+// pixel. Groups are no axis: each channel is summed separately, and each channel of a group then
+// uses the group's total.
 #include <cmath>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace hios::cpu {
 namespace {
 
-/// Where a pixel's operand lies, by its image, row and column, and whether its channels differ.
+/// Strides of a pixel's operand by image, row and column, and whether its channels differ.
 struct PixelOperand {
   std::int64_t n = 0, h = 0, w = 0;
   bool channels = false;
@@ -25,7 +25,7 @@ PixelOperand pixel_operand(const Shape& shape) {
           shape.w > 1 ? shape.c : 0, shape.c > 1};
 }
 
-/// output = (input − mean) · rate · scale + bias over `count` channels.
+/// Computes output = (input − mean) · rate · scale + bias over `count` channels.
 template <bool Statistics, bool Scale, bool Bias>
 void normalize(const float* in, const float* mean, const float* rate, const float* scale,
                const float* bias, float* out, std::int64_t count) {
@@ -108,7 +108,7 @@ class NormalizationOperator final : public BoundOperator {
   }
 
  private:
-  /// results[item] = finish(total of the item's group, item).
+  /// Computes results[item] = finish(total of the item's group, item).
   template <class Op, class Finish>
   void add_up(const Op& op, const double* centers, double* partial, double* results,
               const Finish& finish) {
@@ -150,7 +150,7 @@ class NormalizationOperator final : public BoundOperator {
   Normalize normalize_ = nullptr;
 };
 
-/// Across channels; `size` of them are few, so each sum is made anew.
+/// Normalises across channels; `size` of them are few, so each sum is computed from scratch.
 void normalize_responses(const LocalResponseNormalization& layer, const float* in, float* out,
                          std::int64_t channels) {
   const std::int64_t before = (layer.size - 1) / 2, after = layer.size - 1 - before;
@@ -162,7 +162,7 @@ void normalize_responses(const LocalResponseNormalization& layer, const float* i
       sum += static_cast<double>(in[i]) * in[i];
     }
     const auto base = static_cast<float>(layer.bias + alpha * sum);
-    // The exponent of the papers, without the price of a power.
+    // The exponent of the papers, without the cost of a power.
     const float power = layer.beta == 0.75f ? std::sqrt(base) * std::sqrt(std::sqrt(base))
                                             : std::pow(base, layer.beta);
     out[c] = in[c] / power;

@@ -1,6 +1,6 @@
-// Part of engine/cpu/single/single.h: Pad. For each axis a table, made once, says which value of
-// the input stands at each place of the output; the input's own stretch of it is copied as a whole,
-// over columns and channels together where channels are not padded.
+// Pad. For each axis, a table made once gives the input position of each output position. The
+// input's own interval is copied as a whole, over columns and channels together if channels are not
+// padded.
 #include <cstring>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kOutside = -1;  ///< the padding's constant
 
-/// By place in the output.
+/// Returns the input position for each output position.
 std::vector<std::int64_t> padded_axis(Pad::Mode mode, std::int64_t extent, std::int64_t begin,
                                       std::int64_t end) {
   std::vector<std::int64_t> from;

@@ -5,10 +5,10 @@
 namespace hios::cpu {
 namespace {
 
-/// Blocks and parts together that keep a machine's cores busy.
-constexpr std::int64_t kEnoughPieces = 64;
-/// Values below which a part is not worth its place among the partial results.
-constexpr std::int64_t kLeastPart = 4096;
+/// Number of blocks and parts together that keeps a machine's cores busy.
+constexpr std::int64_t kEnoughParts = 64;
+/// Values below which a part costs more than it gains.
+constexpr std::int64_t kMinPartValues = 4096;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ ReductionSpace::ReductionSpace(const Shape& shape, const Axes& axes) {
   blocks_ = items_ / inner_items_ * inner_blocks;
   const std::int64_t block_values = reduced_ * std::min(inner_items_, kBlockItems);
   parts_ = std::clamp<std::int64_t>(
-      std::min({kEnoughPieces / blocks_, block_values / kLeastPart, reduced_}), 1, kEnoughPieces);
+      std::min({kEnoughParts / blocks_, block_values / kMinPartValues, reduced_}), 1, kEnoughParts);
 }
 
 ReductionSpace::Block ReductionSpace::block(std::int64_t index) const {

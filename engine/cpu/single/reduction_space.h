@@ -10,15 +10,15 @@
 
 /// Reductions over any axes of an NHWC tensor, for softmax, means and normalisations.
 ///
-/// The axes, merged where neighbours are both kept or both reduced, become two lists. What is kept
-/// is counted in items, in memory order. Where the innermost axis is kept (channels, mostly), so
-/// many items lie side by side that a block of them is reduced together, value by value; else an
-/// item is a block of its own, and its run of neighbours is summed in lanes. Where blocks are few
-/// and long, each is cut into parts, whose results are put together in order. Blocks, lanes and
-/// parts follow from the shape alone, so that the order of every sum does.
+/// The axes, merged if neighbours are both kept or both reduced, become two lists. Results are
+/// items, counted in memory order of the kept axes. If the innermost axis is kept (channels,
+/// mostly), many items are neighbours, and a block of them is reduced together, value by value.
+/// Else each item is a block, and its run of neighbours is summed in lanes. If blocks are few and
+/// long, each is cut into parts, whose results are combined in order. Blocks, lanes and parts
+/// follow from the shape alone, and so does the order of every sum.
 namespace hios::cpu {
 
-/// Items of a block at most, and lanes of one that stands alone.
+/// Largest number of items in a block, and of lanes for a block of one item.
 inline constexpr std::int64_t kBlockItems = 32;
 
 class ReductionSpace {
@@ -26,18 +26,19 @@ class ReductionSpace {
   ReductionSpace(const Shape& shape, const Axes& axes);
 
   std::int64_t items() const { return items_; }
-  std::int64_t reduced() const { return reduced_; }  ///< values of an item
+  std::int64_t reduced() const { return reduced_; }  ///< values reduced to one item
   std::int64_t blocks() const { return blocks_; }
   std::int64_t parts() const { return parts_; }
 
   struct Block {
     std::int64_t first_item, items;
-    std::int64_t offset;  ///< of the first item's first value
+    std::int64_t offset;  ///< the first item's first value
   };
   Block block(std::int64_t index) const;
 
-  /// visit(offset, count): values from `offset` on, run_stride() apart, until the reduced values
-  /// [begin, end) of an item have been seen. `offset` counts from the item's first value.
+  /// Calls visit(offset, count) for runs of values from `offset` on, run_stride() apart, until the
+  /// reduced values [begin, end) of an item have been visited. `offset` counts from the item's
+  /// first value.
   template <class Visit>
   void for_runs(std::int64_t begin, std::int64_t end, Visit&& visit) const {
     while (begin < end) {
@@ -54,7 +55,7 @@ class ReductionSpace {
     }
   }
   std::int64_t run_stride() const { return run_.stride; }
-  /// Of an item's reduced values, those of part `part`.
+  /// Returns the first of an item's reduced values that belongs to part `part`.
   std::int64_t part_begin(std::int64_t part) const { return reduced_ * part / parts_; }
 
  private:
@@ -63,14 +64,14 @@ class ReductionSpace {
   };
 
   std::vector<Dimension> outer_kept_, outer_reduced_;  // outermost first
-  Dimension run_{1, 1};                                // innermost of the reduced
-  std::int64_t inner_items_ = 1;                       // neighbours; 1: none are kept
+  Dimension run_{1, 1};                                // innermost reduced axis
+  std::int64_t inner_items_ = 1;                       // kept innermost axis; 1: none
   std::int64_t items_ = 1, reduced_ = 1, blocks_ = 1, parts_ = 1;
 };
 
-/// acc[j] = op.step(acc[j], value, centers[j]) for the values of part `part` of each item j of the
-/// block; they begin as op.start. `centers`: kBlockItems of them. Where the block is one item, its
-/// values go through kBlockItems sums in turn, joined by op.join.
+/// Computes acc[j] = op.step(acc[j], value, centers[j]) for the values of part `part` of each item
+/// j of the block; each begins as op.start. `centers`: kBlockItems of them. If the block is one
+/// item, its values go through kBlockItems sums in turn, joined by op.join.
 template <class Op>
 void reduce_part(const ReductionSpace& space, const float* input,
                  const ReductionSpace::Block& block, std::int64_t part, const Op& op,
@@ -119,13 +120,13 @@ struct AddSquares : AddUp {
     return acc + static_cast<double>(value) * value;
   }
 };
-/// Of the distances from the item's centre.
+/// Adds the squared distances from the item's centre.
 struct AddSquaredDistances : AddUp {
   static double step(double acc, float value, double center) {
     return acc + (value - center) * (value - center);
   }
 };
-/// What is not a number stays so.
+/// The maximum; NaN stays NaN.
 struct Greatest {
   static constexpr double start = -std::numeric_limits<double>::infinity();
   static double step(double acc, float value, double) { return join(acc, value); }

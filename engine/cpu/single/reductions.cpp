@@ -1,4 +1,4 @@
-// Part of engine/cpu/single/single.h: Reduce, over any axes.
+// Reduce over any axes.
 #include "engine/cpu/single/reductions.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ struct AddMagnitudes : AddUp {
     return acc + std::abs(static_cast<double>(value));
   }
 };
-/// Of the distances from the item's greatest value, so that none overflows.
+/// Adds the exponentials of distances from the item's maximum, so that none overflows.
 struct AddExponentials : AddUp {
   static double step(double acc, float value, double center) {
     return acc + std::exp(value - center);
@@ -89,7 +89,7 @@ class ReduceOperator final : public BoundOperator {
 
   void log_sum_exp() {
     reduce_items(space_, threads_, input_, Greatest(), nullptr, partial(), greatest(),
-                 // Of nothing but −∞, the distances would be no numbers.
+                 // If all values are −∞, the distances would be NaN.
                  [](double most, std::int64_t) { return std::isinf(most) ? 0.0 : most; });
     reduce(
         AddExponentials(), [](double sum) { return std::log(sum); }, greatest());

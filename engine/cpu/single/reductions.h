@@ -7,13 +7,13 @@
 
 namespace hios::cpu {
 
-/// Doubles that reduce_items wants for its partial results.
+/// Returns the number of doubles that reduce_items needs for its partial results.
 inline std::int64_t partial_results(const ReductionSpace& space) {
   return space.parts() > 1 ? space.parts() * space.items() : 0;
 }
 
-/// results[item] = finish(op over the item's values, item), on a team. `centers` by item; null:
-/// zeros. `partial`: partial_results(space) doubles.
+/// Computes results[item] = finish(op over the item's values, item), on a team. `centers` by item;
+/// null: zeros. `partial`: partial_results(space) doubles.
 template <class Op, class Finish>
 void reduce_items(const ReductionSpace& space, int threads, const float* input, const Op& op,
                   const double* centers, double* partial, double* results, Finish&& finish) {

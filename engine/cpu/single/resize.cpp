@@ -1,9 +1,9 @@
-// Part of engine/cpu/single/single.h: Resize of height and width. Which input rows an output row is
-// made of, and with which weights, is settled once, and the same for columns; what runs is a copy
-// of a pixel (nearest) or a weighted sum of 4 or 16 pixels, over channels.
+// Resize of height and width. The input rows of each output row and their weights are computed
+// once, and so are the columns. A run then copies a pixel (nearest) or makes a weighted sum of 4 or
+// 16 pixels, over channels.
 //
-// Coordinates are those of ONNX's operator description, in double: a place half-way between two
-// pixels shall be found to be half-way.
+// Coordinates are those of ONNX's operator description, in double: a position half-way between two
+// pixels must be recognised as half-way.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -15,9 +15,9 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kMostTaps = 4;  ///< of an axis: a cubic's
+constexpr std::int64_t kMostTaps = 4;  ///< taps of cubic on an axis
 
-/// What the output's places on one axis are made of: `count` taps each.
+/// Taps of the output positions on one axis: `count` each.
 struct ResizeTaps {
   std::int64_t count = 1;
   std::vector<std::int64_t> index;  ///< in the input
@@ -30,16 +30,16 @@ struct ResizedAxis {
   double scale;
 };
 
-/// The output's extent before it was cut to whole pixels: what ONNX aligns the corners of. (A scale
-/// that only its rounding keeps from a whole number means that number.)
-double extent_asked_for(const ResizedAxis& axis) {
+/// Returns the output's extent before it was cut to whole pixels, whose corners ONNX aligns. (A
+/// scale that differs from a whole number only by rounding means that number.)
+double unrounded_extent(const ResizedAxis& axis) {
   const auto out = static_cast<double>(axis.out);
   const double asked = axis.scale * static_cast<double>(axis.in);
   return std::abs(asked - out) < 1e-6 * out ? out : asked;
 }
 
-/// Where place `i` of the output lies in the input.
-double place_in_input(Resize::Coordinates coordinates, const ResizedAxis& axis, std::int64_t i) {
+/// Returns the input position of output position `i`.
+double input_position(Resize::Coordinates coordinates, const ResizedAxis& axis, std::int64_t i) {
   using enum Resize::Coordinates;
   const auto x = static_cast<double>(i);
   const auto in = static_cast<double>(axis.in), out = static_cast<double>(axis.out);
@@ -49,7 +49,7 @@ double place_in_input(Resize::Coordinates coordinates, const ResizedAxis& axis, 
     case kPytorchHalfPixel:
       return axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0.0;
     case kAlignCorners:
-      return axis.out > 1 ? x * (in - 1) / (extent_asked_for(axis) - 1) : 0.0;
+      return axis.out > 1 ? x * (in - 1) / (unrounded_extent(axis) - 1) : 0.0;
     case kAsymmetric:
       return x / axis.scale;
     case kTfHalfPixel:
@@ -77,13 +77,13 @@ std::int64_t nearest(Resize::Nearest rounding, double x) {
   return 0;
 }
 
-/// Keys' kernel at distance `d` < 2.
+/// Returns Keys' kernel at distance `d` < 2.
 double cubic(double a, double d) {
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
   return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-/// Adds the taps of place `x`, those outside at the border.
+/// Adds the taps of position `x`, those outside at the border.
 void add_taps(const Resize& resize, std::int64_t extent, double x, ResizeTaps& taps) {
   const auto add = [&](std::int64_t index, double weight) {
     taps.index.push_back(std::clamp<std::int64_t>(index, 0, extent - 1));
@@ -113,7 +113,7 @@ void add_taps(const Resize& resize, std::int64_t extent, double x, ResizeTaps& t
 ResizeTaps taps_of(const Resize& resize, const ResizedAxis& axis) {
   ResizeTaps taps;
   for (std::int64_t i = 0; i < axis.out; ++i) {
-    add_taps(resize, axis.in, place_in_input(resize.coordinates, axis, i), taps);
+    add_taps(resize, axis.in, input_position(resize.coordinates, axis, i), taps);
   }
   taps.count = static_cast<std::int64_t>(taps.index.size()) / axis.out;
   return taps;

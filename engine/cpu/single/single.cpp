@@ -6,7 +6,7 @@ namespace hios::cpu {
 
 namespace {
 
-/// By kind of layer.
+/// Binds a layer by its kind.
 struct SingleBinder {
   const Binding& binding;
   const Layer& layer;
@@ -14,7 +14,7 @@ struct SingleBinder {
   std::unique_ptr<BoundOperator> operator()(const auto& kind) const {
     return bind_single(binding, layer, kind);
   }
-  // Kinds with a form of their own.
+  // Kinds that have a form of their own.
   std::unique_ptr<BoundOperator> operator()(const Conv&) const { return other_form(); }
   std::unique_ptr<BoundOperator> operator()(const Pool&) const { return other_form(); }
   std::unique_ptr<BoundOperator> operator()(const GlobalAveragePool&) const { return other_form(); }

@@ -8,13 +8,15 @@
 #include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/operators.h"
 
-/// Operators of one layer that no other form covers (SingleForm), a function a kind. Each reads the
-/// operation's inputs in order.
+/// Operators of one layer that no other form covers (SingleForm): a function for each kind, in
+/// binary.cpp, deconvolution.cpp, elementwise.cpp, matmul.cpp, moves.cpp, normalization.cpp,
+/// padding.cpp, reductions.cpp, resize.cpp and softmax.cpp. Each reads the operation's inputs in
+/// order.
 ///
-/// Floats in, floats out; sums and products over many values are kept in double. Each output value
-/// is computed by one thread in an order that only the shapes decide, so a result has the same bits
-/// on any number of threads; what oneDNN computes (ConvTranspose, MatMul) is under oneDNN's rule
-/// (engine/cpu/backend.h).
+/// Inputs and outputs are floats; sums and products over many values are kept in double. Each
+/// output value is computed by one thread in an order that only the shapes decide, so a result has
+/// the same bits on any number of threads. Layers that oneDNN computes (ConvTranspose, MatMul)
+/// follow oneDNN's rule (engine/cpu/backend.h).
 namespace hios::cpu {
 
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const ConvTranspose&);
@@ -31,7 +33,7 @@ std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const M
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Concat&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
 
-/// An operator whose run() is a call of `body`, which allocates nothing.
+/// Makes an operator whose run() calls `body`, which allocates nothing.
 template <class Body>
 std::unique_ptr<BoundOperator> make_operator(Body body) {
   class Operator final : public BoundOperator {
@@ -45,9 +47,9 @@ std::unique_ptr<BoundOperator> make_operator(Body body) {
   return std::make_unique<Operator>(std::move(body));
 }
 
-/// How many of the share's threads are worth starting for so many values.
+/// Returns the number of the share's threads that are worth starting for so many values.
 inline int team_for(const CoreShare& share, std::int64_t values) {
-  constexpr std::int64_t kValuesPerThread = 2048;  // about what a fork and join cost
+  constexpr std::int64_t kValuesPerThread = 2048;  // about the cost of a fork and join
   return static_cast<int>(
       std::clamp<std::int64_t>(values / kValuesPerThread, 1, std::max(1, share.threads)));
 }

@@ -1,6 +1,5 @@
-// Part of engine/cpu/single/single.h: Softmax and LogSoftmax over any axes, a block of items at a
-// time (reduction_space.h), from the greatest value to the sum to the quotients while it is in
-// cache.
+// Softmax and LogSoftmax over any axes, a block of items at a time (reduction_space.h), from the
+// maximum to the sum to the quotients while the block is in cache.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -65,8 +64,7 @@ class SoftmaxOperator final : public BoundOperator {
     }
   }
 
-  /// In floats, which is exact for a maximum. What is not a number may be passed over: it comes
-  /// back with the sum.
+  /// Returns the maximum, in floats, which is exact. It may miss NaN, which the sum then finds.
   float greatest_of_neighbours(const ReductionSpace::Block& block) const {
     std::array<float, kBlockItems> lanes;
     lanes.fill(-std::numeric_limits<float>::infinity());
@@ -83,10 +81,10 @@ class SoftmaxOperator final : public BoundOperator {
     return *std::ranges::max_element(lanes);
   }
 
-  /// visit(input, output, count) for pieces of the block's values: one of each of its items, or, of
-  /// a single item, neighbours.
+  /// Calls visit(input, output, count) for runs of the block's values: one of each of its items,
+  /// or, for a single item, neighbours.
   template <class Visit>
-  void for_pieces(const ReductionSpace::Block& block, Visit&& visit) const {
+  void for_runs(const ReductionSpace::Block& block, Visit&& visit) const {
     const bool single = block.items == 1 && space_.run_stride() == 1;
     space_.for_runs(0, space_.reduced(), [&](std::int64_t offset, std::int64_t count) {
       const std::int64_t at = block.offset + offset;
@@ -98,12 +96,12 @@ class SoftmaxOperator final : public BoundOperator {
     });
   }
 
-  /// exp(value − greatest).
+  /// Writes exp(value − maximum).
   void write_exponentials(const ReductionSpace::Block& block, const Values& most) const {
     std::array<float, kBlockItems> shift;
     for (std::int64_t j = 0; j < block.items; ++j) shift[j] = static_cast<float>(most[j]);
     const bool single = block.items == 1;
-    for_pieces(block, [&](const float* in, float* out, std::int64_t count) {
+    for_runs(block, [&](const float* in, float* out, std::int64_t count) {
       const auto values = static_cast<std::size_t>(count);
       kernels().binary.sub({in, shift.data(), true, !single, out, values});
       kernels().unary.exp({out, out, values, 0, 0});
@@ -114,20 +112,20 @@ class SoftmaxOperator final : public BoundOperator {
     std::array<float, kBlockItems> scale;
     for (std::int64_t j = 0; j < block.items; ++j) scale[j] = static_cast<float>(1 / sums[j]);
     const bool single = block.items == 1;
-    for_pieces(block, [&](const float*, float* out, std::int64_t count) {
+    for_runs(block, [&](const float*, float* out, std::int64_t count) {
       kernels().binary.mul(
           {out, scale.data(), true, !single, out, static_cast<std::size_t>(count)});
     });
   }
 
-  /// value − greatest − log(sum), from the input: the logarithm of what was written would have lost
-  /// the digits of small values.
+  /// Writes value − maximum − log(sum), from the input: the logarithm of a written quotient would
+  /// have lost the digits of small values.
   void write_logarithms(const ReductionSpace::Block& block, const Values& most,
                         const Values& sums) const {
     const bool single = block.items == 1;
     Values logarithms{};
     for (std::int64_t j = 0; j < block.items; ++j) logarithms[j] = std::log(sums[j]);
-    for_pieces(block, [&](const float* in, float* out, std::int64_t count) {
+    for_runs(block, [&](const float* in, float* out, std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t j = single ? 0 : i;
         out[i] = static_cast<float>(in[i] - most[j] - logarithms[j]);

@@ -12,7 +12,7 @@ class CudaEvent final : public mpi::DeviceEvent {
   bool done() override {
     const cudaError_t status = cudaEventQuery(event_.get());
     if (status == cudaErrorNotReady) {
-      (void)cudaGetLastError();  // it is no error, and must not be taken for a later call's
+      (void)cudaGetLastError();  // not an error, and must not be mistaken for a later call's
       return false;
     }
     check(status, "cudaEventQuery", "asking whether a transfer has ended");
@@ -26,7 +26,7 @@ class CudaEvent final : public mpi::DeviceEvent {
 
 cudaEvent_t handle_of(mpi::DeviceEvent& event) { return static_cast<CudaEvent&>(event).get(); }
 
-/// A stretch of a peer's block; keeps the whole of it mapped.
+/// Memory within a peer's block; keeps the whole block mapped.
 class MappedMemory final : public mpi::DeviceMemory {
  public:
   MappedMemory(std::shared_ptr<CudaDevice::Mapping> mapping, std::byte* data)
@@ -38,7 +38,7 @@ class MappedMemory final : public mpi::DeviceMemory {
   std::byte* data_;
 };
 
-/// "HANDLE+OFFSET".
+/// Parses "HANDLE+OFFSET".
 std::pair<std::string, Bytes> parse_exported(const std::string& exported) {
   const std::size_t plus = exported.find('+');
   Bytes offset = 0;
@@ -100,10 +100,10 @@ void CudaDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mp
 }
 
 std::string CudaDevice::export_memory(const std::byte* address) {
-  const SharedBlocks::InBlock place = shared_.find(address);
+  const SharedBlocks::InBlock in_block = shared_.find(address);
   cudaIpcMemHandle_t handle;
-  HIOS_CUDA(cudaIpcGetMemHandle(&handle, place.block), "sharing GPU memory with another rank");
-  return to_hex(&handle, sizeof(handle)) + "+" + std::to_string(place.offset);
+  HIOS_CUDA(cudaIpcGetMemHandle(&handle, in_block.block), "sharing GPU memory with another rank");
+  return to_hex(&handle, sizeof(handle)) + "+" + std::to_string(in_block.offset);
 }
 
 std::string CudaDevice::export_event(mpi::DeviceEvent& event) {

@@ -11,7 +11,7 @@
 
 namespace hios::cuda {
 
-/// The GPU as transports use it. All references outlive it and what it makes.
+/// The GPU as transports use it. All references outlive it and the objects that it makes.
 class CudaDevice final : public mpi::Accelerator {
  public:
   CudaDevice(const Gpu& gpu, Streams& streams, SharedBlocks& shared)
@@ -39,19 +39,19 @@ class CudaDevice final : public mpi::Accelerator {
   void write(std::byte* to, const std::byte* from_host, Bytes size_bytes) override;
   void read(std::byte* to_host, const std::byte* from, Bytes size_bytes) override;
 
-  /// A peer's block as it is mapped here; unmapped with its last user.
+  /// A peer's block, mapped here; unmapped with its last user.
   class Mapping;
 
  private:
   const Gpu& gpu_;
   Streams& streams_;
   SharedBlocks& shared_;
-  // By exported handle: CUDA maps a block once, and many buffers lie in it.
+  // by exported handle: CUDA maps a block once, and many buffers lie in it
   std::map<std::string, std::weak_ptr<Mapping>> mapped_;
 };
 
-/// Bytes as text without line breaks, and back. from_hex throws RunError where the text is none, or
-/// not of that many bytes.
+/// Writes bytes as text without line breaks, and reads them. from_hex throws RunError if the text
+/// is not such a text, or not of that many bytes.
 std::string to_hex(const void* bytes, std::size_t count);
 void from_hex(const std::string& text, void* bytes, std::size_t count);
 

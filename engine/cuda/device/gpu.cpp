@@ -21,12 +21,12 @@ std::string identity_of(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// 13000 → "13.0".
+/// Formats a version: 13000 → "13.0".
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// "CUDA 12": what a version's first digits say.
+/// Throws InputError if the major versions differ ("CUDA 12" is a major version).
 void require_major(const std::string& library, std::size_t found, std::size_t of_build) {
   if (found == of_build) return;
   throw InputError("backend cuda: the loader found " + library + " " + std::to_string(found) +
@@ -37,7 +37,7 @@ void require_major(const std::string& library, std::size_t found, std::size_t of
 }  // namespace
 
 void require_libraries(const LibraryVersions& found) {
-  // Before version 9 it counted thousands for the major one: 8907.
+  // Before version 9, cuDNN counted the major version in thousands: 8907.
   require_major("cuDNN", found.cudnn < 10000 ? found.cudnn / 1000 : found.cudnn / 10000,
                 CUDNN_MAJOR);
   require_major("a cuDNN for CUDA", found.cudnn_cuda / 1000, CUDART_VERSION / 1000);

@@ -9,40 +9,41 @@
 
 namespace hios::cuda {
 
-/// What this rank's GPU is.
+/// The GPU of this rank.
 struct Gpu {
   int index = 0;
   std::string name;      ///< "NVIDIA H200"
-  std::string identity;  ///< "GPU-3f…", unique and the same for all who share it
-  std::string bus_id;    ///< as NVML wants it
+  std::string identity;  ///< "GPU-3f…", unique, and the same for all ranks that share it
+  std::string bus_id;    ///< in NVML's notation
   int major = 0, minor = 0;
   int multiprocessors = 0;
   Bytes memory_bytes = 0;
-  Bytes cache_bytes = 0;  ///< of the second level, which all multiprocessors share
+  Bytes cache_bytes = 0;  ///< second-level cache, which all multiprocessors share
 };
 
-/// Makes the GPU the calling thread's, with a context. Throws InputError: libraries of another
-/// version than this build's (require_libraries), no driver, one too old for this build, no GPU, no
-/// GPU of that index, one that this build has no code for.
+/// Makes the GPU current for the calling thread, with a context. Throws InputError if a library has
+/// another version than this build's (require_libraries), or the driver is missing or too old. Also
+/// if there is no GPU, none of that index, or one for which this build has no code.
 Gpu open_gpu(int index);
 
-/// The libraries that the loader found, as they number themselves: cuDNN 90100, cuBLASLt 130000,
-/// and the CUDA that each was made for, 13000.
+/// The versions of the libraries that the loader found, in their own numbers: cuDNN 90100, cuBLASLt
+/// 130000, and the CUDA that each was made for, 13000.
 struct LibraryVersions {
   std::size_t cudnn = 0, cudnn_cuda = 0, cublaslt = 0, cublaslt_cuda = 0;
 };
-/// Throws InputError where one has another major version than the headers of this build, or was
+/// Throws InputError if a library has another major version than the headers of this build, or was
 /// made for another CUDA: cuDNN 9 has the same file name for CUDA 12 and 13.
 void require_libraries(const LibraryVersions& found);
 
-/// The same refusals, from what the driver said; for tests without a GPU.
+/// Returns the same refusals for a status of the driver; for tests without a GPU.
 InputError refusal_without_gpu(int status);
 InputError refusal_of_index(int index, int count);
 
-/// For provenance: name, driver, CUDA and cuDNN, clocks and why they are held back.
+/// Describes the GPU for provenance: name, driver, CUDA and cuDNN, clocks and why they are
+/// throttled.
 Json describe(const Gpu& gpu);
 
-/// "1.50 GiB": sizes in messages.
+/// Formats a size for messages: "1.50 GiB".
 std::string size_text(Bytes size_bytes);
 
 }  // namespace hios::cuda

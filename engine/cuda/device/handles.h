@@ -11,11 +11,11 @@
 
 #include "mpi/accelerator.h"
 
-/// Owners of what the CUDA libraries hand out, and the one way in which their errors become ours.
+/// Owners of the handles of the CUDA libraries, and the conversion of their errors to ours.
 namespace hios::cuda {
 
-/// A failure that has been told must not be taken for that of the launch that comes next: the
-/// runtime keeps it until it is asked, also what failed inside the libraries.
+/// Clears the last error. The runtime keeps an error until it is queried, also of calls inside the
+/// libraries; a reported one must not be mistaken for that of the next launch.
 inline void forget_last_error() noexcept { (void)cudaGetLastError(); }
 
 inline void check(cudaError_t status, std::string_view call, std::string_view doing) {
@@ -39,22 +39,22 @@ inline void check(cublasStatus_t status, std::string_view call, std::string_view
                          cublasLtGetStatusString(status) + " (of " + std::string(call) + ")");
 }
 
-/// HIOS_CUDA(cudaMalloc(…), "what we were doing"): any call of the three libraries; throws
-/// DeviceError with their own words. The name of the function, without its arguments, is part of
-/// the message.
+/// HIOS_CUDA(cudaMalloc(…), "what we were doing"): any call of the three libraries. Throws
+/// DeviceError with the library's message, which includes the name of the function without its
+/// arguments.
 #define HIOS_CUDA(call, doing) ::hios::cuda::check((call), ::hios::cuda::name_of_call(#call), doing)
 
 constexpr std::string_view name_of_call(std::string_view call) {
   return call.substr(0, call.find('('));
 }
 
-/// For destructors: a failure there has been reported by the call that caused it, or the process
-/// is at its end and the driver gone.
+/// Ignores an error, for destructors. The call that caused it has reported it, or the process is
+/// ending and the driver is gone.
 inline void swallow(cudaError_t) noexcept { forget_last_error(); }
 inline void swallow(cudnnStatus_t) noexcept { forget_last_error(); }
 inline void swallow(cublasStatus_t) noexcept { forget_last_error(); }
 
-/// Owns a handle that is a pointer; `destroy` takes it back.
+/// The owner of a handle that is a pointer; `destroy` releases it.
 template <class Handle, auto destroy>
 class Unique {
  public:
@@ -90,7 +90,7 @@ using LtMatmulDescriptor = Unique<cublasLtMatmulDesc_t, cublasLtMatmulDescDestro
 using LtLayout = Unique<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using LtPreference = Unique<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-/// Calls `create(&handle, arguments…)` and owns what it made.
+/// Calls `create(&handle, arguments…)` and owns the result.
 template <class Owner, class Create, class... Arguments>
 Owner make(std::string_view doing, Create create, Arguments... arguments) {
   decltype(std::declval<Owner>().get()) handle = nullptr;
@@ -98,7 +98,8 @@ Owner make(std::string_view doing, Create create, Arguments... arguments) {
   return Owner(handle);
 }
 
-/// A stream that waits for no other; an event without a clock, which costs less.
+/// Makes a stream that does not wait for the default stream; or an event without timing, which
+/// costs less.
 inline Stream make_stream() {
   return make<Stream>("making a stream", cudaStreamCreateWithFlags,
                       unsigned{cudaStreamNonBlocking});

@@ -9,8 +9,8 @@
 namespace hios::cuda {
 namespace {
 
-/// CUDA cuts small blocks out of larger ones of this size and shares only the latter: a block that
-/// others may see is a multiple of it, so that they see nothing else.
+/// CUDA cuts small blocks out of larger ones of this size and shares only the latter. A shared
+/// block is a multiple of it, so that other processes see nothing else.
 constexpr Bytes kSharedGrain = Bytes{2} << 20;
 
 Bytes rounded(Bytes size_bytes, Bytes grain) {
@@ -18,7 +18,7 @@ Bytes rounded(Bytes size_bytes, Bytes grain) {
 }
 
 [[noreturn]] void refuse(cudaError_t status, Bytes asked, std::string_view what) {
-  (void)cudaGetLastError();  // it is reported here; the context is as good as before
+  (void)cudaGetLastError();  // reported here; the context remains usable
   std::string text = "no GPU memory for " + std::string(what) + ": " + size_text(asked) + " asked";
   if (status == cudaErrorMemoryAllocation) {
     const Bytes left = free_memory();

@@ -8,11 +8,11 @@
 #include "engine/backend/backend.h"
 #include "mpi/accelerator.h"
 
-/// Memory of the GPU and what the GPU copies to and from, owned.
+/// Memory of the GPU, and host memory that it copies from and to, with their owners.
 namespace hios::cuda {
 
-/// The blocks of this process that other processes may be shown: CUDA shares whole blocks, so an
-/// address is told as a block and a distance into it. Outlives the blocks.
+/// The blocks of this process that other processes may map. CUDA shares whole blocks, so an address
+/// is exported as a block and an offset into it. Outlives the blocks.
 class SharedBlocks {
  public:
   struct InBlock {
@@ -21,18 +21,18 @@ class SharedBlocks {
   };
   void add(std::byte* block, Bytes size_bytes) { sizes_[block] = size_bytes; }
   void remove(std::byte* block) { sizes_.erase(block); }
-  /// Throws RunError: the address lies in none.
+  /// Returns the block of an address. Throws RunError if the address lies in none.
   InBlock find(const std::byte* address) const;
 
  private:
   std::map<std::byte*, Bytes> sizes_;
 };
 
-/// cudaMalloc. Used as a Buffer of the engine and as DeviceMemory of a transport alike.
+/// A block of cudaMalloc, both a Buffer of the engine and DeviceMemory of a transport.
 class DeviceBlock final : public Buffer, public mpi::DeviceMemory {
  public:
-  /// Known to `shared` while it lives, if given. Throws RunError that says how much was asked for
-  /// what, and how much there is.
+  /// Allocates; registers the block with `shared` during its lifetime, if given. Throws RunError
+  /// that names the size, the purpose `what` and the free memory.
   DeviceBlock(Bytes size_bytes, std::string_view what, SharedBlocks* shared = nullptr);
   ~DeviceBlock() override;
   DeviceBlock(const DeviceBlock&) = delete;
@@ -47,7 +47,7 @@ class DeviceBlock final : public Buffer, public mpi::DeviceMemory {
   SharedBlocks* shared_;
 };
 
-/// Host memory that the GPU copies from and to without a detour.
+/// Pinned host memory, which the GPU copies from and to directly.
 class PinnedBlock final : public mpi::DeviceMemory {
  public:
   PinnedBlock(Bytes size_bytes, std::string_view what);
@@ -61,7 +61,7 @@ class PinnedBlock final : public mpi::DeviceMemory {
   std::byte* data_ = nullptr;
 };
 
-/// What cudaMalloc could still give.
+/// Returns the bytes that cudaMalloc could still give.
 Bytes free_memory();
 
 }  // namespace hios::cuda

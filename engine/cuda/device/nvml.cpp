@@ -1,6 +1,6 @@
-// The toolkit need not carry nvml.h, and a machine without a driver has no libnvidia-ml: so the few
-// functions that are wanted are looked up by name, and declared here as NVML documents them. All
-// return 0 for success and take an opaque device.
+// The toolkit need not contain nvml.h, and a machine without a driver has no libnvidia-ml. So the
+// few functions used here are looked up by name, and declared as NVML documents them. All return 0
+// for success and take an opaque device.
 #include "engine/cuda/device/nvml.h"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ class Nvml {
   Function find(const char* name) const {
     return reinterpret_cast<Function>(dlsym(library_, name));
   }
-  /// Calls `name(arguments…, &value)`; nothing where the library lacks it or it fails.
+  /// Calls `name(arguments…, &value)`; returns nothing if the library lacks it or it fails.
   template <class Value, class... Arguments>
   std::optional<Value> ask(const char* name, Arguments... arguments) const {
     Value value{};

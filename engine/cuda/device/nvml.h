@@ -7,12 +7,12 @@
 
 namespace hios::cuda {
 
-/// What the driver's management library says of a GPU: driver, clocks in MHz now and at most,
-/// temperature, power, and why the clocks are held back ("power_cap", …; empty: nothing does). The
-/// library is opened here, when it is asked for, and need not exist: then {"unavailable": why}.
+/// Returns readings of the driver's management library: driver, current and maximum clocks in MHz,
+/// temperature, power, and the reasons for throttling ("power_cap", …; empty: none). The library is
+/// opened at the call and need not exist: then returns {"unavailable": reason}.
 Json nvml_readings(const std::string& bus_id);
 
-/// The words for NVML's bit set of clock event reasons.
+/// Returns the names of NVML's bit set of clock event reasons.
 std::vector<std::string> throttle_reasons(unsigned long long bits);
 
 }  // namespace hios::cuda

@@ -25,7 +25,8 @@ class EventMarks final : public ClockMarks {
     for (std::size_t i = 0; i < count; ++i) events_.push_back(make_timed_event());
   }
 
-  /// Inside a recording the reading must be a node of its own; otherwise it would only order.
+  /// Records a mark. Inside a recording it must be a node of its own; otherwise it would only
+  /// order.
   void mark(std::size_t index) override {
     constexpr const char* kDoing = "reading the GPU's clock";
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -8,14 +8,14 @@
 
 namespace hios::cuda {
 
-/// Captures what `queue` puts on `stream`, and on streams forked from it and joined to it, as a
-/// CUDA graph, ready to launch there.
+/// Captures the work that `queue` puts on `stream`, and on streams forked from it and joined to it,
+/// as a CUDA graph, ready to launch there.
 std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void()>& queue);
 
-/// As record(), the graph alone.
+/// The same, but returns the graph alone.
 GraphExec capture(cudaStream_t stream, const std::function<void()>& queue);
 
-/// Events with a clock on `stream`.
+/// Makes events with timing on `stream`.
 std::unique_ptr<ClockMarks> make_marks(cudaStream_t stream, std::size_t count);
 
 }  // namespace hios::cuda

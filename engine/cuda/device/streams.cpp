@@ -57,7 +57,7 @@ cudaStream_t Streams::queue(mpi::Queue queue) const {
 
 namespace {
 
-/// An operator's errors name it; this adds the stream.
+/// Runs an operator; adds the stream to its errors, which already name the operator.
 void run_on(BoundOperator& op, const CoreShare& share) {
   try {
     op.run();
@@ -82,7 +82,7 @@ void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare>
     HIOS_CUDA(cudaStreamWaitEvent(group(shares[i].stream).stream(), forked_.get(), 0),
               "starting a stage");
   }
-  // In turns, so that every stream has work early: a group may be many operators long.
+  // In turns, so that every stream gets work early: a group may be many operators long.
   std::size_t longest = 0;
   for (const BoundGroup& group : groups) longest = std::max(longest, group.size());
   for (std::size_t place = 0; place < longest; ++place) {

@@ -1,4 +1,4 @@
-// Part of engine/cuda/kernels/kernels.h.
+// Reads through memory (kernels.h), to displace everything else from the cache.
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kThreads) read_kernel(const float4* data, std:
     sum.z += value.z;
     sum.w += value.w;
   }
-  // Never true, which the compiler cannot know: else it would drop the loads.
+  // Never true, which the compiler cannot know: otherwise it would remove the loads.
   if (sum.x == 1.0e30f && sum.y == -1.0e30f && sum.z == 2.0e30f && sum.w == -2.0e30f) __trap();
 }
 

@@ -1,7 +1,6 @@
-// Part of engine/cuda/kernels/kernels.h.
-// Sums, relus, slices and concats of these in one pass: each term is read once, and each range
-// written where it belongs in the output. A thread has one pixel's channel, or four; a row of
-// blocks has a range.
+// Sums, relus, slices and concats of these (kernels.h) in one pass: each term is read once, and
+// each range is written at its position in the output. A thread has one channel of a pixel, or
+// four; each row of blocks has one range.
 #include <cstdint>
 
 #include "engine/cuda/kernels/common.cuh"
@@ -30,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask tas
         sum);
 }
 
-// What partials are of, and what the bias and the output are of.
+// From: the type of partials; T: the type of the bias and the output.
 template <class From, class T, int vector>
 __global__ void __launch_bounds__(kThreads, kLeastBlocks) finish_kernel(const FinishTask task) {
   const int columns = task.channels / vector;
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks) finish_kernel(const Fi
   if (index >= values) return;
   const long long step = static_cast<long long>(task.pixels) * task.channels;
   const auto* partials = static_cast<const From*>(task.partials) + index * vector;
-  // Not through the read-only path: the output may be what is read.
+  // Not through the read-only path: the output may also be the input.
   Values<vector> sum;
 #pragma unroll
   for (int i = 0; i < vector; ++i) sum.v[i] = static_cast<float>(partials[i]);
@@ -77,7 +76,7 @@ cudaError_t combine(const CombineTask& task, cudaStream_t stream) {
     vectors = vectors && fours(task.channels[range]) && fours(task.first_channel[range]) &&
               fours(task.term_channels[range]);
     for (int term = task.first_term[range]; term < task.first_term[range + 1]; ++term) {
-      // A slice may begin between fours.
+      // A slice may begin at a channel that is no multiple of four.
       vectors = vectors && fours_begin(task.terms[term], task.element);
     }
     widest = task.channels[range] > widest ? task.channels[range] : widest;

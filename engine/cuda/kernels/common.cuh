@@ -6,7 +6,7 @@
 
 #include "engine/cuda/kernels/kernels.h"
 
-/// What the kernels share: one value or four at a time, floats or halves, by the same code.
+/// Code shared by the kernels: one value or four at a time, floats or halves, by the same code.
 namespace hios::cuda {
 
 template <int count>
@@ -14,7 +14,7 @@ struct Values {
   float v[count];
 };
 
-/// One value or four as they lie in memory: what a load brings, before it is widened.
+/// One value or four in their memory format: the result of a load, before it is widened.
 template <class T, int count>
 struct PackOf {
   static_assert(count == 1);
@@ -105,22 +105,23 @@ __device__ __forceinline__ void relu(Values<count>& values) {
 }
 
 constexpr int kThreads = 128;
-/// So many blocks of kThreads are to share a multiprocessor at least. Said where the compiler would
-/// rather spill than let fewer in.
+/// Minimum number of blocks of kThreads that share a multiprocessor. It is stated where the
+/// compiler would otherwise use more registers and let fewer in.
 constexpr int kLeastBlocks = 12;
 
 inline unsigned blocks_for(long long threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
-/// Calls `launch` with a value of the element's type, whose type is what matters.
+/// Calls `launch` with a value of the element's type; only the type matters.
 template <class Launch>
 cudaError_t with_element(Element element, Launch launch) {
   return element == Element::kHalf ? launch(__half{}) : launch(float{});
 }
 
-/// Every launch goes through here: the one line that only a CUDA compiler reads, in whose place the
-/// tests run a kernel's threads on the host (tests/support/emulated_cuda).
+/// Queues a kernel. Every launch goes through here: this is the only line that needs a CUDA
+/// compiler, and tests replace it to run a kernel's threads on the host
+/// (tests/support/emulated_cuda).
 template <class... Parameters, class... Arguments>
 cudaError_t queue_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
                          const Arguments&... arguments) {
@@ -137,7 +138,7 @@ cudaError_t load_kernel(Kernel kernel) {
   cudaFuncAttributes attributes;
   return cudaFuncGetAttributes(&attributes, kernel);
 }
-/// The first error of several.
+/// Returns the first error of several.
 inline cudaError_t first_error(std::initializer_list<cudaError_t> errors) {
   for (const cudaError_t error : errors) {
     if (error != cudaSuccess) return error;
@@ -145,7 +146,7 @@ inline cudaError_t first_error(std::initializer_list<cudaError_t> errors) {
   return cudaSuccess;
 }
 
-// One a file, for load_kernels().
+// One for each file, for load_kernels().
 cudaError_t load_combine();
 cudaError_t load_pooling();
 cudaError_t load_depthwise();

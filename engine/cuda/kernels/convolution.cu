@@ -1,23 +1,23 @@
-// Part of engine/cuda/kernels/kernels.h.
-// A convolution as the product of a matrix of windows (a row an output pixel, a column a tap and
-// input channel) with the weights; the windows are read where they lie, no matrix is written. A
-// thread block makes a tile of output pixels x output channels, depth step after depth step, from
-// two buffers in shared memory: while one is multiplied, the next step's operands are on their way
+// A convolution (kernels.h) as the product of a matrix of windows (a row for each output pixel, a
+// column for each tap and input channel) with the weights. The windows are read directly from the
+// input; no matrix is written. A thread block computes a tile of output pixels x output channels,
+// depth step after depth step, from two buffers in shared memory. While one is multiplied, the next
+// step's operands travel through registers into the other. A thread computes a few rows and columns
+// of the tile.
 // through registers into the other. A thread makes a few rows and columns of the tile.
+// One inference has few pixels, so tiles alone often leave most of the GPU idle. Then each sum is
+// cut into `split` parts, computed by blocks of their own and written separately, and a second
+// kernel (finish) adds them in order. Nothing is added atomically: the bits are the same each time.
 //
-// One inference has few pixels, so tiles alone often leave most of the GPU idle: then each sum is
-// cut into `split` parts, made by blocks of their own and written side by side, and a second kernel
-// (finish) adds them up in order. Nothing is added atomically: the bits are the same each time.
+// There are no divisions between two steps: the position of a depth in the window is carried along.
+// A multiprocessor shall have room for 512 threads, two blocks of the largest tile: while the
+// threads of one wait at a barrier, the other multiplies. That gives a thread 128 registers, and
+// none may be spilled (tests/engine/cuda/kernels/registers.py checks).
 //
-// Nothing is divided between two steps: where a depth lies in the window is carried along. A
-// multiprocessor is to have room for 512 threads, two blocks of the largest tile: while the threads
-// of one wait at a barrier, the other multiplies. That gives a thread 128 registers, and none may
-// move to memory and back (tests/engine/cuda/kernels/registers.py looks).
-//
-// Which tile and split is best for a shape is measured, not guessed (operators/autotune.cpp). What
-// cuDNN and cuBLASLt lack here: the relu in front costs no pass, bias and relu behind neither, any
-// group count, and channels that fill no vector. tests/engine/cuda/kernels/convolution_test.cpp
-// compares the bits with plain loops.
+// The best tile and split for a shape is measured, not guessed (operators/autotune.cpp). Compared
+// with cuDNN and cuBLASLt, the relu before it and bias and relu after it cost no pass, and any
+// group count and any number of channels are possible.
+// tests/engine/cuda/kernels/convolution_test.cpp compares the bits with plain loops.
 #include <limits>
 
 #include "engine/cuda/kernels/common.cuh"
@@ -27,10 +27,10 @@ namespace {
 
 constexpr int kNowhere = std::numeric_limits<int>::min();
 
-/// What a thread needs of one output pixel to read its window: where the first tap lies, which may
-/// be outside the image; no such pixel: y is kNowhere, and any tap of it is outside.
+/// The first tap of an output pixel's window, which may be outside the image. If there is no such
+/// pixel, y is kNowhere, and all its taps are outside.
 struct Corner {
-  unsigned base;  // of its first value; below zero it wraps, and comes back where a tap is inside
+  unsigned base;  // its first value; it wraps below zero, and back where a tap is inside
   int y, x;
 };
 
@@ -46,17 +46,17 @@ __device__ __forceinline__ Corner corner_of(const TaskWindow& window, int pixel,
           y, x};
 }
 
-/// What is the same for all threads and takes divisions: made once, on the host.
+/// Numbers that are the same for all threads and need divisions: computed once, on the host.
 struct Counts {
   int pixels, group_channels, group_outputs;
-  int depth, part_depth;  // of a sum, and of one of its parts
+  int depth, part_depth;  // the depth of a sum, and of one of its parts
   // kTileDepth in rows of taps, taps and channels.
   int step_h, step_w, step_channel;
 };
 
-/// Where a depth lies: in which tap and channel. All loads of a thread are at one depth and go on
-/// by kTileDepth, which adds and carries; a tap is smaller than twice the window's, a channel
-/// smaller than twice the group's, so one carry each will do.
+/// The tap and channel of a depth. All loads of a thread are at one depth and advance by
+/// kTileDepth, by additions and carries. A tap is smaller than twice the window's, a channel
+/// smaller than twice the group's, so one carry each suffices.
 template <bool pointwise>
 struct Walk {
   int channel = 0, kh = 0, kw = 0;
@@ -94,29 +94,29 @@ __device__ __forceinline__ void read_four(const float* from, float* to) {
   to[3] = four.w;
 }
 
-/// A block of threads and its tile: each makes `rows` x `columns` of it.
+/// A block of threads and its tile: each thread computes `rows` x `columns` of it.
 template <int tile_m, int tile_n, int rows, int columns, int vector>
 struct Shape {
   static constexpr int kAcross = tile_n / columns;  // threads
   static constexpr int kBlock = tile_m / rows * kAcross;
-  static constexpr int kChunks = kTileDepth / vector;  // of a tile's line along the depth
+  static constexpr int kChunks = kTileDepth / vector;  // chunks of a tile's line along the depth
   static constexpr int kLoadsM = (tile_m * kChunks + kBlock - 1) / kBlock;
   static constexpr int kLoadsN = (tile_n * kChunks + kBlock - 1) / kBlock;
   static_assert(tile_m * kChunks % kBlock == 0 && tile_n * kChunks % kBlock == 0);
-  /// So many threads are to share a multiprocessor, whose 65,536 registers give each of them 128.
+  /// Blocks that share a multiprocessor, whose 65,536 registers give each thread 128.
   static constexpr int kBlocks = 512 / kBlock;
-  /// The largest share needs half of them for its sums: it keeps less else.
+  /// The largest share needs half of the registers for its sums and must keep less in the others.
   static constexpr bool kShort = rows * columns >= 64;
   static constexpr bool kCornersShared = kShort && vector == 1;
   static constexpr int kUnroll = kShort ? 2 : kTileDepth;
 };
 
-/// A thread's sums, or parts of them; fours of columns lie `apart`.
+/// Writes a thread's sums, or parts of them; fours of columns are `apart`.
 template <class T, int rows, int columns, int apart>
 __device__ __forceinline__ void write_sums(const ConvolutionTask& task, const Counts& counts,
                                            const float (&sums)[rows][columns], int group, int part,
                                            int first_pixel, int first_output) {
-  const bool last = task.split == 1;  // no one adds anything behind us
+  const bool last = task.split == 1;  // no second kernel adds bias or relu
   auto* const output = static_cast<T*>(task.output);
   const auto* const bias = static_cast<const T*>(task.bias);
   const int channels = task.window.out_channels;
@@ -157,14 +157,15 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, columns, vector>::
   const int begin = part * counts.part_depth;
   const int end = min(counts.depth, begin + counts.part_depth);
   const int first_pixel = static_cast<int>(blockIdx.x) * tile_m;
-  const int first_output = static_cast<int>(blockIdx.y) * tile_n;  // of the group
+  const int first_output = static_cast<int>(blockIdx.y) * tile_n;  // in the group
   const int thread = static_cast<int>(threadIdx.x);
   const int chunk = thread % Is::kChunks * vector;  // the same for all loads of a thread
-  const int line = thread / Is::kChunks;            // of the first; the others' lie kLines apart
+  const int line = thread / Is::kChunks;  // the first load's; the others' are kLines apart
   constexpr int kLines = Is::kBlock / Is::kChunks;
   static_assert(Is::kBlock % Is::kChunks == 0);
 
-  // Of the lines that a thread loads, in its registers; or, where these are short, of all lines.
+  // Corners of the lines that a thread loads, in its registers; if these are scarce, of all lines,
+  // shared.
   Corner corners[Is::kCornersShared ? 1 : Is::kLoadsM];
   __shared__ Corner shared_corners[Is::kCornersShared ? tile_m : 1];
   if constexpr (Is::kCornersShared) {
@@ -185,10 +186,10 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, columns, vector>::
           static_cast<unsigned>(counts.depth) +
       static_cast<unsigned>(chunk);
 
-  // As they lie in memory: widened and clipped when they are put, so that nothing waits for them
-  // before the step that they travel behind has been multiplied.
+  // In their memory format: they are widened and clipped when they are stored, so that nothing
+  // waits for them before the step during which they travel has been multiplied.
   Pack<T, vector> next_left[Is::kLoadsM], next_right[Is::kLoadsN];
-  const auto fetch = [&](int k) {  // begin first, and then on by kTileDepth
+  const auto fetch = [&](int k) {  // the begin first, then advancing by kTileDepth
     const bool within = k + chunk < end;
     const int down = pointwise ? 0 : walk.kh * window.dilation_h;
     const int across = pointwise ? 0 : walk.kw * window.dilation_w;
@@ -233,7 +234,8 @@ __global__ void __launch_bounds__(Shape<tile_m, tile_n, rows, columns, vector>::
     }
   };
 
-  // A thread's columns are fours that lie kAcross fours apart: neighbours read neighbouring fours.
+  // A thread's columns are fours that are kAcross fours apart: neighbouring threads read
+  // neighbouring fours.
   const int my_column = thread % Is::kAcross * 4;
   const int my_row = thread / Is::kAcross * rows;
   float sums[rows][columns] = {};
@@ -328,10 +330,10 @@ cudaError_t launch_tile(const ConvolutionTask& task, int tile, cudaStream_t stre
   }
 }
 
-/// Fours along the depth need input channels that come in fours, in each group.
+/// Returns true if input channels come in fours in each group, as fours along the depth need.
 bool in_fours(const ConvolutionTask& task) { return task.window.channels % (4 * task.groups) == 0; }
 
-/// One tap, and no pixel of the output reads outside the image.
+/// Returns true for one tap, if no pixel of the output reads outside the image.
 bool is_pointwise(const TaskWindow& window) {
   return window.kernel_h == 1 && window.kernel_w == 1 && window.pad_h == 0 && window.pad_w == 0 &&
          (window.out_height - 1) * window.stride_h < window.height &&

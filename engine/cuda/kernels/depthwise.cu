@@ -1,18 +1,17 @@
-// Part of engine/cuda/kernels/kernels.h.
-// Depthwise convolutions, with relu in front and behind. A thread has four channels (or one) of a
-// few neighbouring output pixels of a row: each input pixel that their windows share is loaded once
-// for all of them. With few pixels in all a thread has one, so that the GPU is filled; the order of
-// a sum (bias, then taps row by row) is the same either way, and so are its bits.
+// Depthwise convolutions (kernels.h), with relu before and after. A thread has four channels (or
+// one) of a few neighbouring output pixels of a row: each input pixel that their windows share is
+// loaded once for all of them. If pixels are few, a thread has one, so that the GPU is filled. The
+// order of a sum (bias, then taps row by row) is the same either way, and so are its bits.
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
 namespace {
 
-/// Below so many threads of several pixels, threads take one pixel each.
+/// Below so many threads of several pixels, each thread takes one pixel.
 constexpr long long kEnoughThreads = 132 * 512;
 
-// size, step: of the window, both ways, whose taps are neighbours; 0: as the task says, one pixel a
-// thread.
+// size, step: of the window, in both directions, if its taps are neighbours; 0: as in the task, one
+// pixel for each thread.
 template <class T, int vector, int size, int step, int pixels>
 __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
   static_assert(size != 0 || pixels == 1);

@@ -4,20 +4,19 @@
 
 #include <cuda_runtime_api.h>
 
-/// Our own kernels: what a launch takes, and the launches. Tensors are dense NHWC of less than 2^31
-/// values; all operands of a task are of its element, unless it says otherwise, and lie at
-/// multiples of four elements. Whatever the element, the arithmetic is fp32: halves are widened as
-/// they are read, and the result is rounded once, as it is written. Every sum is made in a fixed
-/// order, whatever the launch looks like, so the same operands give the same bits. A launch only
-/// queues; the error is the launch's own.
+/// Our own kernels: the parameters of the launches, and the launches. Tensors are dense NHWC of
+/// less than 2^31 values. All operands of a task have its element, unless stated otherwise, and are
+/// aligned to four elements. Whatever the element, the arithmetic is fp32: halves are widened as
+/// they are read, and the result is rounded once, as it is written. Every sum is computed in a
+/// fixed order, whatever the launch parameters, so the same operands give the same bits. A launch
+/// only queues; its error is that of the launch itself.
 namespace hios::cuda {
 
-/// What a value is in memory.
+/// The format of a value in memory.
 enum class Element { kFloat, kHalf };
 constexpr std::size_t size_of(Element element) { return element == Element::kHalf ? 2 : 4; }
 
-/// From a tensor of `height` x `width` x `channels` pixels to one of `out_height` x `out_width` by
-/// a window.
+/// A window from a tensor of `height` x `width` x `channels` to one of `out_height` x `out_width`.
 struct TaskWindow {
   int images = 0, height = 0, width = 0, channels = 0;
   int out_height = 0, out_width = 0, out_channels = 0;
@@ -25,16 +24,17 @@ struct TaskWindow {
   int dilation_h = 1, dilation_w = 1;  ///< between taps
 };
 
-/// Sums, relus, slices and concats: channel ranges of the output, each the sum of terms (one: a
+/// Sums, relus, slices and concats: channel ranges of the output, each a sum of terms (one: a
 /// copy).
 struct CombineTask {
   static constexpr int kMaxTerms = 96, kMaxRanges = 16;
   Element element = Element::kFloat;
-  const void* terms[kMaxTerms];    ///< of all ranges, one after the other
-  int first_term[kMaxRanges + 1];  ///< of a range; the last: how many there are
-  int channels[kMaxRanges];        ///< of a range
-  int term_channels[kMaxRanges];   ///< of the tensors that its terms lie in: more where it slices
-  int first_channel[kMaxRanges];   ///< of a range in the output
+  const void* terms[kMaxTerms];    ///< all ranges, one after another
+  int first_term[kMaxRanges + 1];  ///< by range; the last element: the number of terms
+  int channels[kMaxRanges];        ///< by range
+  /// by range: channels of the tensors that hold its terms, more than `channels` for a slice
+  int term_channels[kMaxRanges];
+  int first_channel[kMaxRanges];  ///< by range: its position in the output
   int ranges = 0;
   int pixels = 0, out_channels = 0;
   void* output = nullptr;
@@ -42,8 +42,8 @@ struct CombineTask {
 };
 cudaError_t combine(const CombineTask& task, cudaStream_t stream);
 
-/// y = relu(Σ_s partials[s] + bias), both optional; partials lie `pixels` x `channels` apart. In
-/// place where there is one and it is `output`. Several partials are fp32, whatever the element.
+/// y = relu(Σ_s partials[s] + bias), both optional; partials are `pixels` x `channels` apart. A
+/// single partial may be `output` itself. Several partials are fp32, whatever the element.
 struct FinishTask {
   Element element = Element::kFloat;
   const void* partials = nullptr;
@@ -60,7 +60,7 @@ struct PoolTask {
   TaskWindow window;
   const void* input = nullptr;
   void* output = nullptr;
-  bool max = false;  ///< else the average of the pixels inside the image
+  bool max = false;  ///< false: the average of the pixels inside the image
 };
 cudaError_t pool(const PoolTask& task, cudaStream_t stream);
 
@@ -72,7 +72,7 @@ struct MeanTask {
 };
 cudaError_t global_mean(const MeanTask& task, cudaStream_t stream);
 
-/// One filter a channel; relus before and behind it.
+/// One filter for each channel; relus before and after it.
 struct DepthwiseTask {
   Element element = Element::kFloat;
   TaskWindow window;
@@ -84,7 +84,7 @@ struct DepthwiseTask {
 };
 cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream);
 
-/// Any convolution, as a matrix product whose left side is read through the window.
+/// Any convolution, as a matrix product whose left operand is read through the window.
 struct ConvolutionTask {
   Element element = Element::kFloat;
   TaskWindow window;
@@ -94,23 +94,23 @@ struct ConvolutionTask {
   const void* bias = nullptr;     ///< null: none
   void* output = nullptr;
   bool relu_before = false, relu_after = false;
-  int split = 1;  ///< parts of each sum that are made side by side, and added at the end
-  float* partials = nullptr;  ///< split > 1: that many times the output, in fp32
+  int split = 1;  ///< parts of each sum that are computed in parallel, and added at the end
+  float* partials = nullptr;  ///< split > 1: `split` times the size of the output, in fp32
 };
-/// A block of the output that a thread block makes.
+/// The block of the output that a thread block computes.
 struct Tile {
   int pixels, channels;
 };
 inline constexpr Tile kTiles[] = {{128, 128}, {64, 64}, {64, 32}, {32, 64}, {32, 32}};
 inline constexpr int kTileCount = sizeof(kTiles) / sizeof(kTiles[0]);
-inline constexpr int kTileDepth = 16;  ///< of a sum, between two barriers
+inline constexpr int kTileDepth = 16;  ///< depth of a sum between two barriers
 cudaError_t convolution(const ConvolutionTask& task, int tile, cudaStream_t stream);
 
-/// Reads it all; what it finds there goes nowhere.
+/// Reads all of the memory and discards it.
 cudaError_t read_through(const std::byte* data, std::size_t size_bytes, cudaStream_t stream);
 
-/// Loads the code of all of these now: CUDA would do it at the first launch, which may fall into a
-/// recording.
+/// Loads the code of all these kernels now: CUDA would do it at the first launch, which may be
+/// inside a recording.
 cudaError_t load_kernels();
 
 }  // namespace hios::cuda

@@ -1,8 +1,7 @@
-// Part of engine/cuda/kernels/kernels.h.
-// Pools over windows and means over whole images. A pool's thread has one output pixel's channel,
-// or four, and walks the window's taps inside the image. A mean has too few outputs to fill the
-// GPU: a block takes 32 channels, its rows of threads share the pixels, and add up what they have
-// in the order of the rows.
+// Pools over windows and means over whole images (kernels.h). A pool's thread has one channel of an
+// output pixel, or four, and visits the window's taps inside the image. A mean has too few outputs
+// to fill the GPU: a block takes 32 channels, its rows of threads share the pixels, and their sums
+// are added in the order of the rows.
 #include "engine/cuda/kernels/common.cuh"
 
 namespace hios::cuda {
@@ -10,7 +9,7 @@ namespace {
 
 constexpr int kMeanChannels = 32, kMeanRows = 16;
 
-/// Of the taps at `at` and every `step` behind it, the first that is not outside in front.
+/// Returns the first tap, of those at `at` and every `step` after it, that is not before the image.
 __device__ __forceinline__ int first_inside(int at, int step) {
   return at >= 0 ? at : at + (step - 1 - at) / step * step;
 }

@@ -13,12 +13,13 @@ Algorithms::Algorithms(Json algorithms, bool deterministic) : deterministic_(det
 
 void Algorithms::adopt(const Json& algorithms) {
   if (!algorithms.is_object()) {
-    throw InputError("the algorithms of backend cuda are no object of texts; measure them again");
+    throw InputError(
+        "the algorithms of backend cuda are not an object of strings; measure them again");
   }
   for (const auto& [key, name] : algorithms.items()) {
     if (!name.is_string()) {
       throw InputError("the algorithm of backend cuda for " + quote(key) +
-                       " is no text; measure it again");
+                       " is not a string; measure it again");
     }
     known_[key] = {name.get<std::string>(), false};
   }
@@ -48,7 +49,7 @@ const std::string& Algorithms::of(const ConvolutionProblem& problem,
 std::string Algorithms::choose(const ConvolutionProblem& problem, const ConvolutionTools& tools) {
   AutotuneTimer timer(problem, tools);
   std::string best = choose_by(timer, problem, tools);
-  if (best.empty()) {  // as on a GPU that records nothing: then neither will runs
+  if (best.empty()) {  // on a GPU that records nothing, rows of runs will not be recorded either
     timer.record_nothing();
     best = choose_by(timer, problem, tools);
   }
@@ -58,7 +59,7 @@ std::string Algorithms::choose(const ConvolutionProblem& problem, const Convolut
   return best;
 }
 
-/// Empty where none can be timed.
+/// Returns the fastest candidate; empty if none can be timed.
 std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
                                   const ConvolutionTools& tools) {
   std::string best;
@@ -70,7 +71,7 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
       if (!warm_) timer.warm_up(*algorithm);
       warm_ = true;
     } catch (const RunError&) {
-      continue;  // a library may list what it then refuses
+      continue;  // a library may list an algorithm that it then refuses
     }
     const auto ms = timer.ms(*algorithm, best_ms);
     if (ms && *ms < best_ms) {

@@ -11,16 +11,16 @@ namespace hios::cuda {
 
 class AutotuneTimer;
 
-/// Which algorithm computes which problem. What was not given is chosen by trying all candidates
-/// once, so that equal problems are computed alike wherever they occur.
+/// The algorithm of each problem. An algorithm that was not adopted is chosen by trying all
+/// candidates once, so that equal problems are computed alike wherever they occur.
 class Algorithms {
  public:
   Algorithms(Json algorithms, bool deterministic);
 
-  /// The algorithm's name; tried once, so that its code is loaded. Throws RunError where none of
-  /// the candidates runs, or the given one does not.
+  /// Returns the algorithm's name, after running it once, so that its code is loaded. Throws
+  /// RunError if no candidate runs, or the adopted one does not.
   const std::string& of(const ConvolutionProblem& problem, const ConvolutionTools& tools);
-  /// Throws InputError where it is no object of texts.
+  /// Adopts algorithms. Throws InputError if they are not an object of strings.
   void adopt(const Json& algorithms);
 
  private:

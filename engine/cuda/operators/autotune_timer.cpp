@@ -9,13 +9,13 @@
 namespace hios::cuda {
 namespace {
 
-constexpr std::size_t kRunsInARow = 20;  // at least; all sets of operands have their turn
+constexpr std::size_t kRunsInARow = 20;  // at least; every set of operands is used
 constexpr int kRows = 4;                 // the first is not counted
 constexpr std::size_t kMostSets = 512;
 constexpr double kWarmUpMs = 500;
 constexpr double kHopeless = 3;  // times the best
-// What a run that the host queues may take besides: a library may describe operands first that it
-// has not seen before.
+// Additional time of a run that the host queues: a library may first describe operands that are new
+// to it.
 constexpr double kMsOfOneLaunch = 0.05;
 constexpr Bytes kAlignment = 256;
 
@@ -26,8 +26,8 @@ Bytes bytes_of(std::size_t values, const ConvolutionProblem& problem) {
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Small positive numbers, were all bytes this one: zeros would draw less power than what is to
-/// come, and halves must not add up to infinity.
+/// Returns a byte that fills operands with small positive numbers. Zeros would draw less power than
+/// real values, and the sums of halves must not reach infinity.
 int filling(const ConvolutionProblem& problem) {
   return problem.element() == Element::kHalf ? 0x24 : 0x3c;
 }
@@ -51,7 +51,7 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
       before_(make_timed_event()),
       after_(make_timed_event()) {}
 
-/// So many at least.
+/// Makes at least so many sets of operands.
 void AutotuneTimer::make_sets(std::size_t sets) {
   if (sets_ >= sets) return;
   const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
@@ -127,8 +127,8 @@ std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double 
     }
     return least / static_cast<double>(runs);
   } catch (const RunError&) {
-    // Not an error of the run: the libraries refuse by failing. One that broke the context fails
-    // every call after it too, and then no candidate is left, which is reported.
+    // This is no error of the run: the libraries refuse by failing. If one broke the context, every
+    // later call fails too; then no candidate is left, which is reported.
     (void)cudaGetLastError();
     return {};
   }

@@ -9,48 +9,48 @@
 
 namespace hios::cuda {
 
-/// Runs algorithms for one problem on operands of its own, and takes their time. The operands are
-/// there several times, together larger than the GPU's cache, and runs take them in turn: in a
-/// network, too, a convolution finds its weights in memory, where whole networks ran since.
+/// Runs algorithms for one problem on operands of its own, and times them. There are several sets
+/// of operands, together larger than the GPU's cache, and runs take them in turn. In a network,
+/// too, a convolution finds its weights in memory, since a whole network has run in between.
 class AutotuneTimer {
  public:
   AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools);
 
-  /// From now on rows are queued, not recorded: for a GPU that records nothing.
+  /// Queues rows of runs from now on, without recording: for a GPU that records nothing.
   void record_nothing() { records_ = false; }
-  /// Milliseconds on the GPU of one run in a row of runs, replayed as a graph so that the host's
-  /// queueing does not count; the least of a few rows. Nothing where the algorithm does not run,
-  /// cannot be recorded, or its first run takes more than three times `best_ms`.
+  /// Returns the GPU time of one run in ms, the minimum over a few rows of runs. A row is replayed
+  /// as a graph, so that the host's queueing does not count. Returns nothing if the algorithm does
+  /// not run, cannot be recorded, or takes more than three times `best_ms` in its first run.
   std::optional<double> ms(ConvolutionAlgorithm& algorithm, double best_ms);
-  /// Runs it once and waits: its code is then loaded. Throws RunError where it does not run, or one
-  /// set of operands finds no memory.
+  /// Runs the algorithm once and waits, which loads its code. Throws RunError if it does not run,
+  /// or memory is too small for one set of operands.
   void run_once(ConvolutionAlgorithm& algorithm);
-  /// Runs it until the GPU has been busy for half a second: clocks rise from idle for a while, and
-  /// would make whatever is tried first look slow. Throws RunError where it does not run.
+  /// Runs the algorithm until the GPU has been busy for half a second. Clocks rise from idle for a
+  /// while, and would make the first candidate look slow. Throws RunError if it does not run.
   void warm_up(ConvolutionAlgorithm& algorithm);
 
  private:
   void queue(ConvolutionAlgorithm& algorithm, std::size_t run);
-  /// Of what `work` queues, in ms.
+  /// Returns the GPU time of the work that `work` queues, in ms.
   template <class Work>
   double timed(Work&& work);
   void make_sets(std::size_t sets);
-  /// What it does from then on takes the time of so many runs, in ms.
+  /// Returns a function that runs so many runs and returns their time, in ms.
   std::function<double()> row_of(ConvolutionAlgorithm& algorithm, std::size_t runs);
 
   const ConvolutionProblem problem_;
   cudaStream_t stream_;
-  Bytes input_bytes_, weights_bytes_, bias_bytes_, output_bytes_;  // of a set, aligned
+  Bytes input_bytes_, weights_bytes_, bias_bytes_, output_bytes_;  // one set's, aligned
   Bytes cache_bytes_;
   bool records_ = true;
-  std::size_t sets_ = 0;                   // as far as they were wanted
-  std::unique_ptr<DeviceBlock> operands_;  // set after set
+  std::size_t sets_ = 0;                   // the largest number so far
+  std::unique_ptr<DeviceBlock> operands_;  // one set after another
   std::unique_ptr<DeviceBlock> workspace_;
   Event before_, after_;
 };
 
-/// How many sets of operands a trial takes in turn: so many that they do not fit the cache, where a
-/// quarter of the free memory is enough for them; at least one, and not more than a few hundred.
+/// Returns the number of operand sets that a trial takes in turn: enough to exceed the cache, if a
+/// quarter of the free memory holds them; at least one, and at most a few hundred.
 std::size_t trial_sets(Bytes set_bytes, Bytes cache_bytes, Bytes free_bytes);
 
 }  // namespace hios::cuda

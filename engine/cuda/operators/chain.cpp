@@ -1,13 +1,12 @@
-// Part of engine/cuda/operators/operators.h.
-// Sum, relu, depthwise convolution, convolution and relu as one operator of up to three steps, each
-// a kernel or two, through the stream's workspace:
-//  - a sum of several terms, with the relu behind it: one pass (its result is read by several taps,
-//    so summing on the fly would read each term several times);
-//  - a depthwise convolution, with the relu in front of it where there was no sum;
-//  - the convolution, with whatever relus are left and the bias: by the algorithm that was chosen.
+// Sum, relu, depthwise convolution, convolution and relu as one operator (ConvolutionChain) of up
+// to three steps, each one or two kernels, through the stream's workspace:
+//  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
+//    summing on the fly would read each term several times);
+//  - a depthwise convolution, with the relu before it if there was no sum;
+//  - the convolution, with the remaining relus and the bias, by the chosen algorithm.
 //
-// Pointwise convolutions go the same way as all others: cuBLASLt's matrix products are one more
-// family to try, which only they can use.
+// Pointwise convolutions take the same way as all others: cuBLASLt's matrix products are one more
+// family of candidates, which only they can use.
 #include <utility>
 
 #include "engine/cuda/device/handles.h"
@@ -20,7 +19,7 @@ constexpr Bytes kAlignment = 256;
 
 Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// A sum takes the relu behind it along.
+/// Returns true if there is a sum, which includes the relu after it.
 bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
 
 class ChainOperator final : public BoundOperator {
@@ -32,12 +31,12 @@ class ChainOperator final : public BoundOperator {
   void add_depthwise(const Binding& binding, const ConvolutionChain& chain, const Layer& layer,
                      const Shape& output, bool relu_after);
   void add_dense(const Binding& binding, const ConvolutionChain& chain);
-  /// Room in the workspace, behind what is taken.
+  /// Reserves bytes of the workspace, after those already reserved.
   Bytes take(Bytes size_bytes) { return std::exchange(taken_, taken_ + aligned(size_bytes)); }
 
   std::string doing_;
   StreamState& stream_;
-  const void* input_;  // null: the sums
+  const void* input_;  // null: the result of the sum
   void* output_;
   std::vector<CombineTask> combine_;
   bool has_depthwise_ = false, depthwise_is_last_ = false;
@@ -135,7 +134,7 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
-  problem.relu_after = chain.activation.has_value();  // refusal() lets no other activation pass
+  problem.relu_after = chain.activation.has_value();  // refusal() allows no other activation
   problem.precision = precision;
   return problem;
 }

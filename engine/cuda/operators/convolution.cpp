@@ -10,11 +10,11 @@
 namespace hios::cuda {
 namespace {
 
-/// The order is that of the trials.
+/// Families in the order of the trials.
 constexpr std::array kFamilies = {&kOwnConvolutions, &kCudnnConvolutions, &kLtConvolutions,
                                   &kGraphConvolutions};
 
-constexpr Bytes kAlignment = 256;  // of parts of a workspace
+constexpr Bytes kAlignment = 256;  // alignment of the sections of a workspace
 
 }  // namespace
 
@@ -26,9 +26,9 @@ bool ConvolutionProblem::pointwise() const {
 
 namespace {
 
-/// What must lie behind an extent, for `out` windows to fit.
-int padding_behind(int extent, int before, int kernel, int dilation, int stride, int out) {
-  const int end = (out - 1) * stride + (kernel - 1) * dilation + 1;  // of the last window
+/// Returns the padding after an extent that `out` windows need.
+int padding_after(int extent, int before, int kernel, int dilation, int stride, int out) {
+  const int end = (out - 1) * stride + (kernel - 1) * dilation + 1;  // end of the last window
   const int even = extent + 2 * before - (kernel - 1) * dilation - 1;
   if (even >= 0 && even / stride + 1 == out) return before;
   return std::max(end - extent - before, 0);
@@ -37,13 +37,13 @@ int padding_behind(int extent, int before, int kernel, int dilation, int stride,
 }  // namespace
 
 int ConvolutionProblem::end_pad_h() const {
-  return padding_behind(window.height, window.pad_h, window.kernel_h, window.dilation_h,
-                        window.stride_h, window.out_height);
+  return padding_after(window.height, window.pad_h, window.kernel_h, window.dilation_h,
+                       window.stride_h, window.out_height);
 }
 
 int ConvolutionProblem::end_pad_w() const {
-  return padding_behind(window.width, window.pad_w, window.kernel_w, window.dilation_w,
-                        window.stride_w, window.out_width);
+  return padding_after(window.width, window.pad_w, window.kernel_w, window.dilation_w,
+                       window.stride_w, window.out_width);
 }
 
 bool ConvolutionProblem::evenly_padded() const {

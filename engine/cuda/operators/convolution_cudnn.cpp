@@ -1,11 +1,11 @@
-// Part of engine/cuda/operators/convolution.h.
-// cuDNN's convolutions as a family of algorithms: "cudnn ALGORITHM MATH fused|plain".
+// The family kCudnnConvolutions (convolution.h): cuDNN's convolutions as "cudnn ALGORITHM MATH
+// fused|plain".
 //
-// By the older calls: for NHWC they name a handful of algorithms, say of each whether it is
-// deterministic and what workspace it wants, and compile nothing as they run. Bias and relu are
-// fused where cudnnConvolutionBiasActivationForward takes them, and otherwise cost one pass of
-// ours. They pad all sides alike. The newer calls, which do not, and which have engines that these
-// never name, are a family of their own (graph/convolution_graph.cpp).
+// It uses the legacy calls. For NHWC they name a handful of algorithms, state of each whether it is
+// deterministic and what workspace it needs, and compile nothing while they run. Bias and relu are
+// fused where cudnnConvolutionBiasActivationForward accepts them, and otherwise cost one pass of
+// ours. These calls pad all sides alike. The newer calls do not, and have engines that the legacy
+// calls never name; they are another family (graph/convolution_graph.cpp).
 #include <algorithm>
 #include <array>
 
@@ -15,7 +15,7 @@
 namespace hios::cuda {
 namespace {
 
-/// More than that would be a bad bargain for one operator.
+/// A larger workspace would be out of proportion for one operator.
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{512} << 20;
 
 constexpr int kMathCount = 4;  // cudnnMathType_t
@@ -45,11 +45,11 @@ class CudnnConvolution final : public ConvolutionAlgorithm {
   FilterDescriptor filter_;
   ConvolutionDescriptor convolution_;
   ActivationDescriptor activation_;
-  std::unique_ptr<DeviceBlock> no_bias_;  // zeros, where it is fused and the problem has none
+  std::unique_ptr<DeviceBlock> no_bias_;  // zeros, if it is fused and the problem has none
   std::size_t own_bytes_ = 0;
 };
 
-/// The descriptors of a problem, as all of cuDNN's calls want them.
+/// The descriptors of a problem, as all of cuDNN's calls need them.
 struct Descriptors {
   TensorDescriptor input, output, bias;
   FilterDescriptor filter;
@@ -157,15 +157,15 @@ void CudnnConvolution::queue_plain(const void* input, const ConvolutionOperands&
   queue_bias_and_relu(problem_, operands, stream_, doing);
 }
 
-/// What to ask cuDNN's heuristic with. In fp32 the default would let it round to TF32.
+/// Returns the math type for cuDNN's heuristic. In fp32 the default would let it round to TF32.
 cudnnMathType_t usual_math(Precision precision) {
   return precision == Precision::kFp32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
-/// The kinds of arithmetic in which an algorithm that cuDNN proposes is to be tried. In fp32 always
-/// without tensor cores, which the descriptor enforces, whatever the proposal says: an algorithm
-/// that is listed for tensor cores alone may do without. For halves it proposes tensor cores or
-/// not; the other is then worth a trial, too.
+/// Returns the math types in which to try an algorithm that cuDNN proposes. In fp32 always without
+/// tensor cores, which the descriptor enforces, whatever the proposal says: an algorithm that is
+/// listed for tensor cores alone may work without. For halves it proposes either with or without
+/// tensor cores; the other is worth a trial, too.
 std::vector<cudnnMathType_t> maths_to_try(Precision precision, cudnnMathType_t proposed) {
   switch (precision) {
     case Precision::kFp32:

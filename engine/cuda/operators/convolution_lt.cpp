@@ -1,9 +1,9 @@
-// Part of engine/cuda/operators/convolution.h.
-// Pointwise convolutions as matrix products by cuBLASLt, bias and relu in its epilogue:
-// "lt ALGORITHM", the library's own 64 bytes in hexadecimal.
+// The family kLtConvolutions (convolution.h): pointwise convolutions as matrix products by
+// cuBLASLt, bias and relu in its epilogue. Names are "lt ALGORITHM", the library's own 64 bytes in
+// hexadecimal.
 //
-// A 1x1 convolution of NHWC tensors is Y = X·Wᵀ, a row a pixel. cuBLASLt counts columns first, so
-// it is asked for Yᵀ = W·Xᵀ, which lies the same way.
+// A 1x1 convolution of NHWC tensors is Y = X·Wᵀ, with a row for each pixel. cuBLASLt is
+// column-major, so it computes Yᵀ = W·Xᵀ, which has the same layout.
 #include <array>
 #include <cstring>
 
@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kWantedCandidates = 8;
-/// What every tensor of ours is aligned to at least.
+/// The alignment of every tensor of ours, at least.
 constexpr std::uint32_t kAlignmentBytes = 16;
 constexpr const char* kDescribing = "describing a matrix product";
 
-/// The product's descriptors.
+/// The descriptors of a product.
 struct Product {
   LtMatmulDescriptor operation;
   LtLayout weights, input, output;
@@ -113,11 +113,11 @@ void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttri
             kDescribing);
 }
 
-/// Ways to add up split sums: side by side and then in order. Adding into the output in turns, the
-/// one that is left out, promises turns but not their order.
+/// Schemes that add split sums in order, after they were computed in parallel. The excluded scheme
+/// adds into the output in turns, without a promise about their order.
 constexpr std::uint32_t kOrderedReductions =
     CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
-/// Those that keep them in fp32: in fp16 the other two would round each part to a half.
+/// The scheme that keeps split sums in fp32: in fp16 the other two would round each part to a half.
 constexpr std::uint32_t kFp32Reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 
 std::vector<std::string> candidates(const ConvolutionProblem& problem,

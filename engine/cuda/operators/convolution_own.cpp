@@ -1,5 +1,5 @@
-// Part of engine/cuda/operators/convolution.h.
-// Our own kernel as a family of algorithms: "own TILE SPLIT" (kernels/convolution.cu).
+// The family kOwnConvolutions (convolution.h): our own kernel (kernels/convolution.cu) as "own TILE
+// SPLIT".
 #include <algorithm>
 
 #include "engine/cuda/device/handles.h"
@@ -56,7 +56,8 @@ class OwnConvolution final : public ConvolutionAlgorithm {
   Bytes workspace_bytes_ = 0;
 };
 
-/// Splits while the GPU has room for more blocks and a part has some depth.
+/// Returns the tiles and splits; more splits only while the GPU has room for more blocks and a part
+/// has some depth.
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool) {
   constexpr int kLeastSteps = 4;

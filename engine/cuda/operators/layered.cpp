@@ -1,5 +1,4 @@
-// Part of engine/cuda/operators/operators.h: operations that no other form covers, which run part
-// after part (engine/backend/layered.h).
+// Operations that no other form covers, as a sequence of layers (engine/backend/layered.h).
 #include "engine/backend/layered.h"
 #include "engine/cuda/operators/operators.h"
 
@@ -23,7 +22,7 @@ class PartsOnGpu final : public LayeredOperator {
   }
 
  private:
-  std::vector<std::unique_ptr<DeviceBlock>> buffers_;  // of what is made inside
+  std::vector<std::unique_ptr<DeviceBlock>> buffers_;  // intermediate results
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Pools, means, sums, slices and concats, and the door to all operators.
+// Binds all operators by their form; pools, means, sums, slices and concats.
 #include "engine/cuda/operators/operators.h"
 
 #include <limits>
@@ -10,7 +10,7 @@
 namespace hios::cuda {
 namespace {
 
-int to_int(std::int64_t value) { return static_cast<int>(value); }  // refusal() has looked
+int to_int(std::int64_t value) { return static_cast<int>(value); }  // refusal() has checked
 
 class PoolOperator final : public BoundOperator {
  public:
@@ -68,7 +68,7 @@ class CombineOperator final : public BoundOperator {
 
 bool fits(const Shape& shape) { return shape.elements() <= std::numeric_limits<int>::max(); }
 
-/// The most terms that one range of an operation's sums has.
+/// Returns the largest number of terms in a range of an operation's sums.
 std::size_t most_terms(const Operation& operation) {
   std::size_t most = 0;
   for (const LayerId id : operation.layers->layers) {
@@ -92,7 +92,7 @@ TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kern
 
 namespace {
 
-/// What this backend has nothing for, in words.
+/// Returns the reason why this backend cannot run the layer; empty: it can.
 std::optional<std::string> lacks(const Layer& layer) {
   if (const auto* pool = std::get_if<Pool>(&layer.kind)) {
     if (pool->kind == Pool::Kind::kMax || !pool->count_padding || pool->padding == Padding{})
@@ -178,10 +178,10 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAve
 }
 
 // A concat is not written in place by its producers. In NHWC its ranges of channels alternate pixel
-// by pixel, and operators and messages write dense tensors; the two agree where there is a single
-// pixel only, and none of the four networks has such a concat at its usual size. Besides, a concat
-// sums its terms in the same pass, and a term may have other readers or travel to another rank. The
-// price is one read and one write of the output.
+// by pixel, and operators and messages write dense tensors. The two agree only for a single pixel,
+// and none of the four networks has such a concat at its usual size. In addition, a concat sums its
+// terms in the same pass, and a term may have other consumers or travel to another rank. The cost
+// is one read and one write of the output.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleForm&) {
   throw std::logic_error("nothing runs " + binding.operation.name + ", which refusal() let pass");
 }

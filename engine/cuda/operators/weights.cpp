@@ -6,7 +6,7 @@
 namespace hios::cuda {
 namespace {
 
-/// From ONNX order (out, in of the group, kernel h, kernel w).
+/// Reorders weights from ONNX order (out, in of the group, kernel h, kernel w).
 std::vector<float> reordered(const std::vector<float>& onnx, std::size_t outputs,
                              std::size_t inputs, std::size_t taps, bool depthwise) {
   std::vector<float> result(onnx.size());

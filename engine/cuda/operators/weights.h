@@ -14,19 +14,18 @@
 
 namespace hios::cuda {
 
-/// A convolution's weights and bias on the GPU, in the element of its tensors. There is one layout
-/// for each kind, whatever computes with them: (out channel, kernel h, kernel w, in channel of the
-/// group), which cuDNN, cuBLASLt and our own kernel read alike; for a depthwise one (kernel h,
-/// kernel w, channel).
+/// A convolution's weights and bias on the GPU, in the element of its tensors. Each kind has one
+/// layout for all algorithms: (out channel, kernel h, kernel w, in channel of the group), which
+/// cuDNN, cuBLASLt and our own kernel all read; for a depthwise one (kernel h, kernel w, channel).
 struct UploadedWeights {
-  std::unique_ptr<DeviceBlock> weights, bias;  ///< no bias where the layer has none
+  std::unique_ptr<DeviceBlock> weights, bias;  ///< no bias if the layer has none
   const void* weight_values() const { return weights->data(); }
   const void* bias_values() const { return bias ? bias->data() : nullptr; }
 };
 
-/// Weights, drawn from their source and uploaded once, and shared by all who want them: a profiler
-/// binds an operator again for every stage in which it measures it. They live as long as an
-/// operator that holds them. Main thread only.
+/// Weights, drawn from their source, uploaded once and shared by all operators that use them: a
+/// profiler binds an operator again for every stage in which it measures it. They live as long as
+/// an operator holds them. Main thread only.
 class WeightsCache {
  public:
   WeightsCache(Streams& streams, Element element) : streams_(streams), element_(element) {}

@@ -1,4 +1,4 @@
-// The CPU backend as a whole: what does not show in one small operator alone.
+// The CPU backend as a whole: properties that no single small operator shows.
 #include "engine/cpu/backend.h"
 
 #include <dnnl_version.h>
@@ -29,8 +29,8 @@ Conv pointwise(std::int64_t channels, std::int64_t stride = 1) {
   return {channels, {1, 1}, {stride, stride}, {0, 0}, 1, true};
 }
 
-/// Operators whose middle exceeds one block, so that seams between blocks, the shorter last block
-/// and the rows that two blocks share are crossed.
+/// Operators whose middle exceeds one block, to cover borders between blocks, the shorter last
+/// block and the rows that two blocks share.
 std::vector<OperationCase> operators_of_many_blocks() {
   std::vector<OperationCase> cases;
   cases.push_back(make_operation("separable", {2, 40, 87, 83}, {}, [](ModelBuilder& b, Inputs x) {
@@ -65,7 +65,7 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
   }
 }
 
-/// One operator bound to buffers of its own.
+/// One operator with buffers of its own.
 struct Bound {
   Bound(Backend& backend, const OperationCase& c, const CoreShare& share, TensorSource& source)
       : elements(static_cast<std::size_t>(c.output_shape().elements())) {
@@ -109,7 +109,7 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndBesideOthers) {
     SeededSource source(kSeed);
     const std::vector<CoreShare> shares =
         hios::core_shares(static_cast<std::size_t>(groups), threads);
-    // Group g runs the operators g, g+1, … so each meets each at the same time and on each stream.
+    // Group g runs the operators g, g+1, …, so each runs next to each other one and on each stream.
     std::vector<std::unique_ptr<Bound>> bound;
     std::vector<BoundGroup> stage(shares.size());
     std::vector<const OperationCase*> of;
@@ -195,7 +195,7 @@ TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
 TEST(CpuBackend, SaysWhatItIs) {
   const auto backend = cpu_backend(2);
   const Json facts = backend->describe();
-  // The library that was loaded is the one whose headers were read.
+  // The loaded library is the one with the headers of this build.
   const std::string library = "oneDNN " + std::to_string(DNNL_VERSION_MAJOR) + "." +
                               std::to_string(DNNL_VERSION_MINOR) + ".";
   EXPECT_TRUE(facts.at("library").get<std::string>().starts_with(library)) << facts;

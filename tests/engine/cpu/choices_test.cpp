@@ -1,4 +1,4 @@
-// By which method the CPU backend computes a convolution, where it has two.
+// The method of a convolution on the CPU backend, if it has two.
 #include "engine/cpu/choices.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using test::OperationCase;
 using Inputs = std::span<const TensorId>;
 
 constexpr std::uint64_t kSeed = 13;
-constexpr const char* kSignature = "conv";  // as test cases have it: their name
+constexpr const char* kSignature = "conv";  // the case's name, as in other test cases
 
 std::unique_ptr<Backend> cpu_backend(int threads, const Json& algorithms = Json::object()) {
   return cpu::make_backend({.threads = threads, .cores = {}, .algorithms = algorithms});
@@ -35,7 +35,7 @@ OperationCase convolution(const Shape& input, const Conv& conv, bool relu = fals
 
 const Conv kThree{48, {3, 3}, {1, 1}, {1, 1}};
 
-/// oneDNN has Winograd's method for fp32 up to version 2, on AVX-512.
+/// Returns true if oneDNN has Winograd's method: for fp32, up to version 2, on AVX-512.
 bool has_winograd() {
   return dnnl::version()->major == 2 &&
          dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core &&
@@ -99,10 +99,11 @@ TEST(CpuChoices, WhatIsNoMethodIsRefused) {
         backend->adopt({{kSignature, 3}});
       },
       {"knows no algorithm 3"});
-  test::expect_error<InputError>([&] { backend->adopt(Json::array()); }, {"no object of texts"});
+  test::expect_error<InputError>([&] { backend->adopt(Json::array()); },
+                                 {"not an object of strings"});
 }
 
-// Where oneDNN has no such convolution, the direct one runs in its place and is right, too.
+// Without such a convolution in oneDNN, the direct one runs in its stead and is right, too.
 TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
   const Conv few{7, {3, 3}, {1, 1}, {1, 1}}, valid{64, {3, 3}, {1, 1}, {0, 0}},
       wide{40, {3, 3}, {1, 1}, {2, 2}, 1, false}, around{32, {3, 3}, {1, 1}, {2, 2}},

@@ -35,7 +35,7 @@ TEST(InstructionSet, OurKernelsSayWhatTheProcessorHas) {
   EXPECT_EQ(std::string(kernels().name) != "baseline", has_avx2);
 }
 
-/// What is settled for the whole process cannot be another for a rank that is a thread of it.
+/// A cap belongs to the whole process, so a rank that is a thread of it cannot have another.
 TEST(InstructionSet, AProcessHasOne) {
   const auto backend = make_backend({});
   EXPECT_EQ(backend->kind(), "cpu");
@@ -50,7 +50,7 @@ TEST(InstructionSet, AProcessHasOne) {
   EXPECT_EQ(make_backend({})->kind(), "cpu");
 }
 
-/// Kernels of every cap are in kernels_test.cpp; here, that a process of its own has them.
+/// kernels_test.cpp tests the kernels of every cap; this test, that a process of its own uses them.
 TEST(InstructionSetDeathTest, AProcessOfItsOwnKeepsToItsCap) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const InstructionCap* const best = best_instructions();

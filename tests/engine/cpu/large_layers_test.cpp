@@ -1,5 +1,5 @@
-// Layers of enough values to be divided among threads, whose reductions are long enough to be cut
-// into parts: right, and the same bits on any number of threads.
+// Layers with enough values for a division among threads, and with reductions long enough for a
+// division into parts: right, and the same bits on any number of threads.
 #include <gtest/gtest.h>
 
 #include "engine/cpu/backend.h"
@@ -75,7 +75,7 @@ std::vector<LargeLayer> large_layers() {
       {"transpose", {deep}, Move{{2, 899, 8, 12}, {{2, 96 * 899}, {96, 1}, {899, 96}}, 0}},
       {"reshape", {flat}, Move{{1, 70, 10, 100}, {{70000, 1}}, 0}},
       {"repeat", {{1, 1, 40, 40}}, Move{{1, 40, 40, 40}, {{1600, 1}, {40, 0}}, 0}},
-      // More output padding than a step: oneDNN refuses it.
+      // More output padding than a step, which oneDNN refuses.
       {"conv_transpose_by_our_loop",
        {deep},
        ConvTranspose{20, {3, 2}, {1, 2}, {2, 1}, {1, 2}, 4, true, {2, 3}}},

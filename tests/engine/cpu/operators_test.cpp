@@ -1,5 +1,5 @@
 // Every kind of operator on the CPU backend: right (against the reference backend), and the same
-// bits however it is run.
+// bits in every way to run it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::unique_ptr<Backend> cpu_backend(int threads) {
   return cpu::make_backend({.threads = threads, .cores = {}});
 }
 
-/// oneDNN may sum in another order on another number of threads.
+/// Returns true for layers of oneDNN, which may sum in another order on another number of threads.
 bool by_onednn(const LayerKind& kind) {
   return std::holds_alternative<Conv>(kind) || std::holds_alternative<ConvTranspose>(kind) ||
          std::holds_alternative<MatMul>(kind);
@@ -68,7 +68,7 @@ void expect_same_bits_on_any_threads(Operator op) {
   }
 }
 
-/// The cases whose names begin alike are one test: each would otherwise be a process of its own.
+/// The cases whose names begin alike are one test; each case alone would cost a process of its own.
 using Group = std::pair<std::string, std::vector<Operator>>;
 
 std::vector<Group> groups() {

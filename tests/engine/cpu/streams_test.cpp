@@ -1,5 +1,5 @@
-// Groups on core shares: everything runs once and in order, on the right cores, and an exception
-// comes out on the main thread.
+// Groups on core shares: everything runs once, in order and on the right cores, and an exception
+// arrives on the main thread.
 #include "engine/cpu/streams.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace hios::cpu {
 namespace {
 
-/// Calls a function.
+/// An operator that calls a function.
 class Task final : public BoundOperator {
  public:
   explicit Task(std::function<void()> body) : body_(std::move(body)) {}
@@ -134,8 +134,8 @@ TEST_P(CpuStreams, PollsOnTheMainThread) {
       },
       &polls);
   EXPECT_EQ(polls.elsewhere, 0);
-  // Crews may finish before the main thread looks at them; in the main thread's own group the
-  // number of gaps is known.
+  // Crews may finish before the main thread polls them; in the main thread's own group the number
+  // of polls is known.
   const bool crews = groups > 1 && stage.share(0).threads > 1;
   EXPECT_GE(polls.here, crews ? 0 : 2);
 }
@@ -154,7 +154,7 @@ TEST(CpuStreamsConcurrency, GroupsOfAStageRunAtTheSameTime) {
     SCOPED_TRACE(threads);
     Streams streams(threads, {});
     Stage stage(streams, 2, threads);
-    // Each group waits for the other: only together can they end.
+    // Each group waits for the other, so they only end if they run at the same time.
     std::atomic<bool> arrived[2] = {false, false};
     for (const std::size_t g : {0u, 1u}) {
       stage.add(g, [&, g] {
@@ -167,7 +167,7 @@ TEST(CpuStreamsConcurrency, GroupsOfAStageRunAtTheSameTime) {
   }
 }
 
-/// The one core that the calling thread may use; −1 if it may use several.
+/// Returns the one core that the calling thread may use; −1 if it may use several.
 int own_core() {
   cpu_set_t set;
   CPU_ZERO(&set);

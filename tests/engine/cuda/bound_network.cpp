@@ -8,7 +8,7 @@
 namespace hios::test {
 namespace {
 
-/// How many operators are on the longest path in front of each, by OpId.
+/// Returns the number of operators on the longest path before each operator, by OpId.
 std::vector<std::size_t> depths(const CoarseGraph& coarse) {
   std::vector<std::size_t> result(coarse.operators.size(), 0);
   for (const OpId op : coarse.graph.topological()) {

@@ -10,18 +10,18 @@
 namespace hios::test {
 
 /// A network bound to a backend without plan or executor: each operator has an output of its own,
-/// and operators that do not depend on each other run side by side on as many streams as are given.
+/// and independent operators run at the same time on the given number of streams.
 class BoundNetwork {
  public:
-  /// Records the whole where the backend records. All references outlive it.
+  /// Records the whole network if the backend records. All references outlive it.
   BoundNetwork(const CoarseGraph& coarse, const Model& model, Backend& backend,
                TensorSource& source, std::size_t streams);
-  /// One inference, waited for.
+  /// Runs one inference and waits for it.
   void run();
-  /// Many, one after the other, waited for at the end.
+  /// Runs many inferences one after another and waits at the end.
   void run(int times);
   std::vector<float> output(OpId op);
-  /// Of every operator, one after the other.
+  /// Returns the outputs of all operators, one after another.
   std::vector<float> outputs();
   bool recorded() const { return recording_ != nullptr; }
 

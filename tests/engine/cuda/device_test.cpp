@@ -1,4 +1,4 @@
-// The GPU as a transport uses it: copies, events, and what it refuses.
+// The GPU as a transport uses it: copies, events and refusals.
 #include <gtest/gtest.h>
 
 #include <numeric>

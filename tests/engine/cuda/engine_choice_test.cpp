@@ -1,4 +1,4 @@
-// How engines of cuDNN are named, and which arithmetic they may have.
+// Names of cuDNN's engines, and the arithmetic that they may have.
 #include "engine/cuda/operators/graph/engine_choice.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// Convolutions as cuDNN's graphs, up to the plan that would run: cuDNN makes it for a GPU that is
-// only described, so it needs none. What it computes, a GPU must show
-// (kernels/gpu_kernels_test.cpp).
+// Convolutions as cuDNN's graphs, up to the plan: cuDNN makes it for a GPU that is only described,
+// so none is needed. Results need a GPU (kernels/gpu_kernels_test.cpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ using cuda::graph::ExecutionPlan;
 using cuda::graph::OperationGraph;
 using cuda::graph::proposed_engines;
 
-/// An H200's, from NVIDIA's data sheets, in cuDNN's words.
+/// An H200 from NVIDIA's data sheets, in cuDNN's terms.
 constexpr std::string_view kH200 = R"({
   "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0,
   "multiProcessorCount": 132, "warpSize": 32, "maxGridSize": [2147483647, 65535, 65535],
@@ -66,7 +65,7 @@ TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
   spread.pad_h = spread.pad_w = 2;
   odd.channels = 3;
   const TaskWindow pointwise{2, 17, 17, 768, 17, 17, 192};
-  // No relu without a bias: only engines that a driver compiles have that.
+  // A relu without a bias: only engines compiled by a driver support that.
   for (const ConvolutionProblem& one :
        {problem(kPlain), problem(kPlain, 1, false, false), problem(kPlain, 1, true, false),
         problem(kPlain, 4), problem(strided), problem(behind), problem(spread), problem(odd),
@@ -77,13 +76,13 @@ TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
     EXPECT_FALSE(choices.empty());
     std::size_t made = 0;
     for (const EngineChoice& choice : choices) {
-      // By its name, as another rank would, for a graph of its own.
+      // By its name, as on another rank, for a graph of its own.
       const OperationGraph again = graph(one);
       try {
         const ExecutionPlan plan(again, choice_named(choice.name()), GetParam());
         EXPECT_GE(plan.workspace_bytes(), 0);
         ++made;
-      } catch (const RunError&) {  // proposed, and then refused: it would be passed over
+      } catch (const RunError&) {  // proposed, then refused: the choice would skip it
       }
     }
     EXPECT_GT(made, 0u);
@@ -105,7 +104,7 @@ TEST_P(Graphs, DescribeTheirOperandsBeforeTheyRun) {
   ASSERT_FALSE(choices.empty());
   ExecutionPlan plan(described, choices.front(), GetParam());
   std::byte memory[64];
-  // No GPU runs it: that, and nothing before it, is what fails.
+  // No GPU runs it, and only that step fails.
   test::expect_error<RunError>(
       [&] {
         plan.queue({memory, memory + 16, memory + 32, memory + 48}, nullptr, "a test");

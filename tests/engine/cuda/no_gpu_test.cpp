@@ -1,5 +1,5 @@
-// A machine without a GPU, or without the one that was asked for, gets one clear line and exit
-// status 2. On a machine that has one, the tests hide it.
+// A machine without a GPU, or without the requested one, gets one clear line and exit status 2. On
+// a machine that has one, the tests hide it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(WithoutAGpu, TheBackendRefusesInOneLine) {
-  // Whether there is no driver, no GPU, or fewer than that.
+  // There may be no driver, no GPU, or too few of them.
   BackendOptions options;
   options.device_index = 1000;
   test::expect_error([&] { cuda::make_backend(options); }, {"backend cuda: "});

@@ -1,5 +1,5 @@
 // Every kind of operator on the GPU: right (against the reference backend), the same bits again,
-// and every algorithm that may be chosen for a convolution, chosen once.
+// and every possible algorithm of a convolution, chosen once.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -18,10 +18,10 @@ constexpr std::uint64_t kSeed = 7;
 
 using Operator = const test::OperationCase*;
 
-/// What one operator may differ from the reference. fp32: the order of sums. tf32, against fp32:
-/// inputs and weights have 10 bits of mantissa, by rounding or by truncation. fp16, against fp16:
-/// the inputs are the same halves, but a kernel may round to halves inside an operator where the
-/// reference does at its end.
+/// Returns the tolerance of one operator against the reference. fp32: the order of sums. tf32,
+/// against fp32: inputs and weights have 10 bits of mantissa, by rounding or by truncation. fp16,
+/// against fp16: the inputs are the same halves, but a kernel may round to halves inside an
+/// operator, the reference only at its end.
 job::Tolerance tolerance(Precision precision) {
   return precision == Precision::kFp32 ? job::Tolerance{1e-4, 1e-4} : job::Tolerance{2e-2, 2e-2};
 }
@@ -70,8 +70,9 @@ std::vector<Operator> all_operators() {
   return result;
 }
 
-/// What imported networks bring and this backend takes: windows, dilated and padded more on one
-/// side, and tensors read in another shape. Without relus around them: the trials take their time.
+/// Returns operators of imported networks that this backend supports: windows, dilated and padded
+/// more on one side, and tensors read in another shape. No relus around them: the trials take their
+/// time.
 std::vector<Operator> imported_operators() {
   std::vector<Operator> result;
   for (const test::OperationCase& operation_case : test::layer_operation_cases()) {

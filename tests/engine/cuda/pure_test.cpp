@@ -1,4 +1,4 @@
-// What the CUDA backend decides before it calls CUDA.
+// Decisions of the CUDA backend before any call of CUDA.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(ConvolutionKey, NamesDistancesBetweenTapsWhereTheyAreNotNext) {
   EXPECT_EQ(problem(spread)->key(), "conv 1x9x7x8 -> 10x7x12 k3x3 s1x1 p2x0 g1 d2x1 fp32");
 }
 
-/// What the graph of a library is told to pad behind.
+/// The padding after the input, as given to a library's graph.
 TEST(EndPadding, IsThatInFrontWhereTheOutputFits) {
   const auto padded = [](const Shape& input, const Conv& conv) {
     return *problem(test::make_operation(
@@ -109,7 +109,7 @@ TEST(ConvolutionKey, ADepthwiseOneByItselfHasNone) {
   EXPECT_FALSE(problem(depthwise).has_value());
 }
 
-/// `ranges` sums of `terms` tensors of as many channels as their index says, plus one.
+/// Returns `ranges` sums of `terms` tensors, the channels of each being the range's index plus one.
 std::vector<std::vector<Source>> ranges_of(std::size_t ranges, std::size_t terms) {
   static const std::vector<std::byte> somewhere(1 << 10);
   std::vector<std::vector<Source>> result;
@@ -193,8 +193,12 @@ TEST(Refusal, KnowsWhatTheKernelsCannotCount) {
 }
 
 TEST(Algorithms, MustBeAnObjectOfTexts) {
-  test::expect_error([] { cuda::Algorithms(Json::array(), true); }, {"no object of texts"});
-  test::expect_error([] { cuda::Algorithms({{"conv 1", 3}}, true); }, {"\"conv 1\"", "no text"});
+  test::expect_error([] { cuda::Algorithms(Json::array(), true); }, {"not an object of strings"});
+  test::expect_error(
+      [] {
+        cuda::Algorithms({{"conv 1", 3}}, true);
+      },
+      {"\"conv 1\"", "not a string"});
 }
 
 TEST(AlgorithmNames, AreTakenApartOrRefused) {

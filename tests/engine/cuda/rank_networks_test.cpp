@@ -1,6 +1,6 @@
 // Ranks that share one GPU, under mpirun: every network through each route between them gives the
-// bits of one rank. The bodies are tests/support/networks/rank_networks.h, which run without a GPU
-// as well.
+// bits of one rank. The bodies are in tests/support/networks/rank_networks.h; they also run without
+// a GPU.
 #include <gtest/gtest.h>
 
 #include "engine/cuda/backend.h"
@@ -13,7 +13,7 @@ namespace {
 
 using mpi::Route;
 
-/// All ranks take the first GPU.
+/// All ranks use the first GPU.
 RankJob gpu_job(const Route* route) {
   return {.transport = job(),
           .make_backend =
@@ -27,8 +27,9 @@ RankJob gpu_job(const Route* route) {
           .route = route};
 }
 
-/// Skipped is not passed: a run in which all were ends with the status that CTest shows as skipped
-/// (support/programs/mpi_main.h). A route that the machine should have and has not is a failure.
+/// Skipped is not passed: if all tests of a run were skipped, it ends with the status that CTest
+/// shows as skipped (support/programs/mpi_main.h). A route that the machine should have and lacks
+/// is a failure.
 class GpuRanks : public testing::TestWithParam<const Route*> {
  protected:
   void SetUp() override {

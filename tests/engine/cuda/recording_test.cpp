@@ -9,8 +9,8 @@
 namespace hios {
 namespace {
 
-/// A sum of two tensors of ones, bound `times` times in a row, each to the output of the one
-/// before: powers of two.
+/// A sum of two tensors of ones, bound `times` times in a row, each to the output of the previous
+/// one: powers of two.
 class Doubling {
  public:
   Doubling(Backend& backend, std::size_t times, StreamIndex stream)
@@ -104,7 +104,7 @@ TEST(Stages, ForkTheirGroupsAndJoinThem) {
     second.start_with(2);
     third.start_with(3);
     recorded ? recording->replay() : queue();
-    backend->synchronize();  // waits for the work queue, which the groups have joined
+    backend->synchronize();  // waits for the work queue, which the groups join
     EXPECT_EQ(first.end(), first.all(4096));
     EXPECT_EQ(second.end(), second.all(8192));
     EXPECT_EQ(third.end(), third.all(24));

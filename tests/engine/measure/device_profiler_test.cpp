@@ -87,8 +87,8 @@ TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
   EXPECT_EQ(ms, std::vector<double>(stages.size(), 2));
   EXPECT_EQ(device.synchronizations() - before, 1u);
   EXPECT_EQ(backend.replays, stages.size());
-  ASSERT_FALSE(backend.chilled.empty());
-  for (const Bytes bytes : backend.chilled) EXPECT_LE(bytes, kCold);
+  ASSERT_FALSE(backend.flushed_bytes.empty());
+  for (const Bytes bytes : backend.flushed_bytes) EXPECT_LE(bytes, kCold);
 }
 
 TEST(TransferSizes, ArePowersOfTwoUpToTheLargest) {

@@ -10,12 +10,12 @@
 #include "engine/reference/backend.h"
 #include "support/layers/operations.h"
 
-/// Operations on the reference backend whose weights and results a test writes out by hand.
+/// Operations on the reference backend with weights and results written by hand in a test.
 namespace hios::test {
 
 using Floats = std::vector<float>;
 
-/// The weights and bias of a test's one layer, and how often they were asked for.
+/// The weights and bias of a test's only layer, and the number of requests for them.
 class FixedSource final : public TensorSource {
  public:
   FixedSource() = default;

@@ -1,4 +1,4 @@
-// The layer kinds of ONNX files by hand; numbers with many digits are those of the examples in the
+// The layer kinds of ONNX files by hand; numbers with many digits come from the examples in the
 // ONNX operator documentation.
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ void expect_near(const Floats& values, const Floats& expected) {
   }
 }
 
-/// first, first + 1, …
+/// Returns first, first + 1, ….
 Floats counted(std::size_t count, float first = 1) {
   Floats values(count);
   std::iota(values.begin(), values.end(), first);
@@ -73,7 +73,8 @@ TEST(LayerByHand, ConvTransposeStridesPaddingAndGroups) {
             (Floats{1.5f, 10.5f, 2.5f, 20.5f, 3.5f, 30.5f, 0.5f}));
   const ConvTranspose padded{1, {1, 2}, {1, 2}, {Extent{0, 2}, Extent{0, 1}}, {0, 0}, 1, false};
   EXPECT_EQ(run_layer({1, 1, 1, 3}, padded, {1, 2, 3}, {{1, 10}, {}}), (Floats{2, 20, 3}));
-  // Channels 0 and 1 make 0 and 1, channels 2 and 3 make 2 and 3; weights lie by input channel.
+  // Channels 0 and 1 give 0 and 1, channels 2 and 3 give 2 and 3; weights are ordered by input
+  // channel.
   const ConvTranspose grouped{4, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 2, false};
   EXPECT_EQ(run_layer({1, 4, 1, 1}, grouped, {1, 10, 100, 1000}, {{1, 2, 3, 4, 5, 6, 7, 8}, {}}),
             (Floats{31, 42, 7500, 8600}));
@@ -90,7 +91,7 @@ TEST(LayerByHand, PoolsWithCeilDilationAndCountedPadding) {
   Floats row = run_layer({1, 1, 5, 5}, padded, counted(25));
   row.resize(5);
   EXPECT_EQ(row, (Floats{2.52f, 3.6f, 4.8f, 4.08f, 3.24f}));
-  // The last window covers 4, a padded column and nothing beyond: two taps.
+  // The last window covers 4, a padded column and nothing further: two taps.
   const Pool beyond{Pool::Kind::kAverage, {1, 3}, {1, 2}, {0, 1}, {1, 1}, true, true};
   EXPECT_EQ(run_layer({1, 1, 1, 4}, beyond, {1, 2, 3, 4}), (Floats{1, 3, 2}));
 }
@@ -162,7 +163,7 @@ TEST(LayerByHand, Normalizations) {
   const Normalization instance{{.h = true, .w = true}, 0, 0, per_channel, per_channel};
   EXPECT_EQ(run_layer({1, 2, 1, 2}, instance, {1, 10, 3, 30}, {{2, 3}, {0.5f, 1}}),
             (Floats{-1.5f, -2, 2.5f, 4}));
-  // The window of two is the value's own channel and the one behind it.
+  // The window of two is the value's own channel and the next one.
   const LocalResponseNormalization response{2, 2, 1, 1};
   EXPECT_EQ(run_layer({1, 3, 1, 1}, response, {1, 2, 3}), (Floats{1 / 6.0f, 2 / 14.0f, 0.3f}));
 }
@@ -238,7 +239,7 @@ TEST(LayerByHand, ResizesAsPublished) {
   first.resize(8);
   expect_near(first, {0.47265625f, 0.76953125f, 1.24609375f, 1.875f, 2.28125f, 2.91015625f,
                       3.38671875f, 3.68359375f});
-  // At 1.5 the taps within weigh -0.0625 and 0.5625, and are divided by their sum.
+  // At 1.5 the taps inside weigh -0.0625 and 0.5625, and are divided by their sum.
   cubic = resize_by(Mode::kCubic, At::kAsymmetric, half, {1, 4}, 1, 2);
   cubic.cubic_a = -0.5f;
   cubic.exclude_outside = true;
@@ -287,7 +288,7 @@ TEST(LayerByHand, ReadsATensorInAnotherShape) {
     b.add("pool", GlobalAveragePool{}, {x[0]}, {Shape{1, 2, 2, 2}});
   });
   EXPECT_EQ(run(c, {{1, 2, 3, 4, 5, 6, 7, 8}}), (Floats{4, 5}));
-  // Inside an operator, too: a layer may read what one before it made as something else.
+  // Inside an operator, too: a layer may read an earlier layer's output in another shape.
   const auto inside = make_operation("inside", {Shape{1, 4, 1, 2}}, [](ModelBuilder& b, Inputs x) {
     b.add("pool", GlobalAveragePool{}, {b.relu("relu", x[0])}, {Shape{1, 2, 2, 2}});
   });
@@ -312,7 +313,7 @@ TEST(ReferenceLayers, ConstantsAreHalvesInFp16) {
 
 TEST(ReferenceLayers, ProductsAreRoundedInTf32AndNothingElse) {
   const auto backend = reference_in(Precision::kTf32);
-  const float x = 1 + 0x1.0p-12f;  // ten bits behind the point are kept
+  const float x = 1 + 0x1.0p-12f;  // ten bits after the binary point are kept
   ASSERT_EQ(round_to_tf32(x), 1);
   const auto one = [&](const LayerKind& kind, const Floats& weights) {
     FixedSource source(weights, {});

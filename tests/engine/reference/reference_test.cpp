@@ -1,4 +1,4 @@
-// The reference backend on what operators of the four networks are made of, and as a backend.
+// The reference backend on the operators of the four networks, and as a backend.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(ReferenceByHand, PointwiseConvMixesChannels) {
 TEST(ReferenceByHand, ConvPadsWithZerosAndIsNotFlipped) {
   const auto c = conv_case({1, 1, 3, 3}, {1, {3, 3}, {1, 1}, {1, 1}, 1, false});
   const Floats image = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  // In a corner four taps see the image: the last four there, the first four here.
+  // In a corner four taps read the image: the last four there, the first four here.
   const Floats out = run(c, {image}, {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {}});
   EXPECT_EQ(out[0], 1 * 5 + 2 * 6 + 4 * 8 + 5 * 9);
   EXPECT_EQ(out[4], 285);
@@ -134,14 +134,14 @@ TEST(ReferenceByHand, AccumulatesInDoublePrecision) {
 }
 
 TEST(ReferenceByHand, LayersOfAnOperatorAreStoredAsFloats) {
-  // 1e8 + 1 is no float: the sum is rounded before the next sum sees it.
+  // 1e8 + 1 is no float: the sum is rounded before the next sum reads it.
   const auto c = make_operation("sums", {1, 1, 1, 1}, {1, 1, 1}, [](ModelBuilder& b, Inputs x) {
     b.sum("second", {b.sum("first", {x[0], x[1]}), x[2]});
   });
   EXPECT_EQ(run(c, {{1e8f}, {1}, {-1e8f}}), (Floats{0}));
 }
 
-// ------------------------------------------------------------- against the other opinion
+// --------------------------------------------------------- against another implementation
 
 void expect_agreement(const OperationCase& c) {
   constexpr std::uint64_t kSeed = 5;
@@ -155,7 +155,7 @@ void expect_agreement(const OperationCase& c) {
   }
 }
 
-// One test for all cases: there are a thousand, and each takes less time than to start a program.
+// One test for all cases: there are a thousand, and each takes less time than starting a program.
 
 TEST(ReferenceCases, AgreeWithNaiveNchw) {
   for (const auto* cases : {&test::operation_cases(), &test::layer_operation_cases()}) {
@@ -206,7 +206,7 @@ TEST(ReferenceBackend, BuffersAreAlignedAndRefusalsSayHowMuch) {
 #endif
 }
 
-/// An operator bound to buffers of its own.
+/// An operator with buffers of its own.
 struct Bound {
   Bound(Backend& backend, const OperationCase& c, float value, TensorSource& source) {
     for (const TensorId id : c.layers.inputs) {
@@ -306,7 +306,7 @@ TEST(ReferenceBackend, RefusesAWrongNumberOfInputs) {
 }
 
 TEST(ReferenceBackend, ImagesOfABatchDoNotMix) {
-  // The second image alone gives the bits that it gives as the second of two.
+  // The second image alone gives the same bits as the second of two.
   for (const OperationCase& c : test::operation_cases()) {
     if (c.model.batch() != 2 || c.layers.inputs.size() != 1) continue;
     std::vector<Floats> both = test::random_inputs(c, 1);

@@ -136,7 +136,7 @@ TEST(DeviceExecutorAlone, ComputesTheSameWhereTheDeviceRefusesToRecord) {
                     recordings);
     EXPECT_EQ(alone.backend.recording_refused().empty(), recordings > 0);
     alone.executor.record_stages(true);
-    EXPECT_EQ(alone.backend.recording_refused(), "it was told not to record");
+    EXPECT_EQ(alone.backend.recording_refused(), "the test switched recording off");
     for (const bool timed : {true, false, true}) {
       alone.executor.record_stages(timed);
       alone.executor.run_once();

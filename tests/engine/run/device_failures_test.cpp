@@ -32,7 +32,7 @@ TEST(OneDeviceFailures, AFailureOfTheFirstRunNamesRankHostAndStages) {
     options.failing = failing;
     test::expect_error<RunError>([&] { OneDevice(network, schedule, options); },
                                  {"rank 0 on ", ", running stages 0 to ",
-                                  " for the first time: ", "failed as it was told to",
+                                  " for the first time: ", "failed as the test asked",
                                   "; the device had been given stream 0: "});
   }
 }
@@ -54,7 +54,7 @@ TEST(OneDeviceFailures, AFailureOfTheDeviceNamesRankHostAndStages) {
       EXPECT_NE(text.find("waiting for the device, given last stages 0 to " + last + ": "),
                 std::string::npos)
           << text;
-      EXPECT_NE(text.find("failed as it was told to"), std::string::npos) << text;
+      EXPECT_NE(text.find("failed as the test asked"), std::string::npos) << text;
       EXPECT_NE(text.find("; the device had been given stream 0: "), std::string::npos) << text;
       EXPECT_EQ(error.need(), Need(need::FailedOperator{}));
     }

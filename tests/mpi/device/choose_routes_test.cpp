@@ -16,14 +16,14 @@ using mpi::Route;
 using mpi::RouteTable;
 using mpi::Transport;
 
-/// A job as choose_routes finds it: what each rank is, and what its MPI does with device memory.
+/// A job for choose_routes: the properties of each rank, and its MPI's treatment of device memory.
 struct World {
   std::size_t ranks = 2;
   DeviceShy::Device mpi = DeviceShy::Device::kRefused;
   std::function<bool(Rank)> has_device = [](Rank) { return true; };
   std::function<std::string(Rank)> host = [](Rank) { return "node1"; };
   std::function<void(Rank, FakeOptions&)> with = [](Rank, FakeOptions&) {};
-  /// What each rank's MPI says of itself.
+  /// Claims of each rank's MPI.
   std::function<bool(Rank)> claims = [](Rank) { return false; };
   std::function<const Route*(Rank)> forced = [](Rank) { return nullptr; };
 };
@@ -47,7 +47,7 @@ void on_ranks(const World& world,
   });
 }
 
-/// What all ranks choose, which is the same.
+/// Returns the choice of all ranks, which is the same.
 RouteTable chosen(const World& world) {
   RouteTable first;
   std::atomic<bool> same = true;
@@ -73,7 +73,7 @@ void expect_refusal(const World& world, std::initializer_list<std::string_view> 
 
 bool all_claim(Rank) { return true; }
 
-/// The name of the route between two ranks.
+/// Returns the name of the route between two ranks.
 std::string_view between(const RouteTable& table, std::size_t from, std::size_t to) {
   return table.at(Rank(from), Rank(to)).name;
 }
@@ -159,7 +159,7 @@ TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
       << table.why_not[1];
 }
 
-/// The library says yes and then refuses; and ranks of which only one says yes.
+/// The library claims support and then refuses; or only one rank's library claims it.
 TEST(ChooseRoutes, DoesNotBelieveAnMpiThatThrows) {
   World world;
   world.claims = all_claim;
@@ -197,7 +197,7 @@ TEST(ChooseRoutes, RefusesAForcedRouteThatFails) {
                  {"the transport asked for differs: rank 0 has ipc, ranks 1 and 2 have staged"});
 }
 
-/// A device whose copies are wrong can go no way at all, and nobody computes with what it sends.
+/// A device whose copies are wrong has no route at all, and no rank computes with its data.
 TEST(ChooseRoutes, RefusesADeviceThatCopiesWrongly) {
   World world;
   world.ranks = 3;
@@ -205,7 +205,7 @@ TEST(ChooseRoutes, RefusesADeviceThatCopiesWrongly) {
   expect_refusal(world, {"rank 0 and rank 1", "no ipc", "no staged", "differ from the sent ones"});
 }
 
-/// A rank whose device fails leaves the others neither waiting nor believing.
+/// A rank whose device fails leaves the others neither waiting nor with a route.
 TEST(ChooseRoutes, RefusesADeviceThatFails) {
   World world;
   world.with = [](Rank rank, FakeOptions& options) {

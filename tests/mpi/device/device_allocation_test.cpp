@@ -1,5 +1,5 @@
-// A device channel's calls allocate nothing and wait for no whole device: this program counts every
-// operator new of the process while channels run, and so stands alone.
+// A device channel's calls allocate nothing and never wait for a whole device. This program counts
+// every operator new of the process while channels run, so it is separate.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kRanks = 3;
 constexpr std::array kSizes = {Bytes{0}, Bytes{100}, Bytes{700000}};
 
-/// All ranks send all others each size, over and over.
+/// All ranks send each size to all others, repeatedly.
 void run_iterations(mpi::Channel& channel, std::size_t messages, int iterations) {
   for (int iteration = 0; iteration < iterations; ++iteration) {
     channel.start_receives();
@@ -30,7 +30,7 @@ void run_iterations(mpi::Channel& channel, std::size_t messages, int iterations)
   }
 }
 
-/// Of all ranks together in three iterations.
+/// Returns the allocations of all ranks together in three iterations.
 std::size_t allocations_by(const RouteCase& routes) {
   std::barrier together(static_cast<std::ptrdiff_t>(kRanks));
   allocations = 0;

@@ -21,7 +21,7 @@ using Pace = FakeOptions::Pace;
 class BetweenDevices
     : public testing::TestWithParam<std::tuple<ContractCase, RouteCase, std::size_t>> {};
 
-/// A lazy device shows what nobody waited for, an eager one what was overwritten too early.
+/// A lazy device shows a missing wait, an eager one a buffer that was overwritten too early.
 TEST_P(BetweenDevices, KeepsTheContractAtEveryPace) {
   const ContractCase contract = std::get<0>(GetParam());
   for (const Pace pace : {Pace::kLazy, Pace::kRandom, Pace::kEager}) {
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(std::get<2>(c.param)) + "Ranks";
     });
 
-/// A job without devices, behind the same wrapper.
+/// A job without devices, inside the same wrapper.
 class BetweenHosts : public testing::TestWithParam<ContractCase> {};
 
 TEST_P(BetweenHosts, KeepsTheContract) {
@@ -57,7 +57,7 @@ TEST_P(BetweenHosts, KeepsTheContract) {
   }
 }
 
-/// Two ranks that the fallback route serves, though neither has a device.
+/// Two ranks without a device, served by the fallback route.
 TEST_P(BetweenHosts, KeepsTheContractInChunks) {
   run_ranks(2, [&](Transport& plain) {
     const auto transport = mpi::make_tensor_transport(
@@ -90,7 +90,7 @@ TEST(TensorTransport, SaysHowTensorsGo) {
 }
 
 /// After finish() the copies themselves have ended on both sides: here the host looks, and spoils,
-/// without asking the device, which its memory being the host's allows.
+/// without asking the device; it can, because the fake's memory is the host's.
 TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
   for (const RouteCase& routes : device_route_cases()) {
     if (routes.route == nullptr) continue;
@@ -117,7 +117,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
   }
 }
 
-/// A send may start before the rank's receives are posted, the answer to it among them.
+/// A send may start before the rank's receives are posted, among them the answer to it.
 TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
   run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
     PostedMessages exchange(transport, device, all_pairs(2, {100}));
@@ -133,7 +133,7 @@ TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
 }
 
 /// A receiver has a queue for each sender: rank 1's tensor is announced first and is late, rank 2's
-/// is there.
+/// is ready.
 TEST(DeviceChannel, ACopyDoesNotWaitBehindAnotherRanksLateTensor) {
   DeviceRanks setting{route_case("ipc"), Pace::kLazy};
   std::atomic<bool> late_has_run = false;
@@ -165,7 +165,7 @@ TEST(DeviceChannel, ACopyDoesNotWaitBehindAnotherRanksLateTensor) {
   EXPECT_TRUE(late_has_run);
 }
 
-/// What an opening that fails somewhere says on every rank.
+/// Expects the error on every rank when opening a channel fails somewhere.
 void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std::string_view> words,
                           const std::function<std::vector<Post>(Rank)>& posts) {
   std::atomic<int> failures = 0;
@@ -198,7 +198,7 @@ TEST(DeviceChannel, NoticesSidesThatDoNotMatch) {
       });
 }
 
-/// Work that fails on a device ends the waits for messages that need it, on every route.
+/// Work that fails on a device ends the waits for messages that depend on it, on every route.
 TEST(DeviceChannel, TellsThatTheDeviceFailed) {
   for (const RouteCase& routes : device_route_cases()) {
     for (const std::size_t failing : {0u, 5u}) {

@@ -26,7 +26,7 @@ TEST(MpiTransport, SaysHowBytesTravel) {
 }
 
 TEST(MpiTransport, KnowsTheRanksOfItsHost) {
-  // mpirun of hios_mpi_test starts all of them here.
+  // mpirun of hios_mpi_test starts all ranks on this host.
   EXPECT_EQ(job().local_rank(), job().rank().index());
   EXPECT_EQ(job().local_size(), job().size());
 }

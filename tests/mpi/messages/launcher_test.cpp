@@ -13,7 +13,7 @@
 namespace hios::test {
 namespace {
 
-/// Clears what a launcher may have set, and puts it back.
+/// Clears the variables that a launcher may have set, and restores them.
 class Launcher : public testing::Test {
  protected:
   static constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE",
@@ -131,7 +131,7 @@ TEST_F(Launcher, OfMpichIsToldOfAFailure) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   set("PMI_FD", std::to_string(ends[0]).c_str());
-  mpi::report_failure_to_launcher(3);  // it is no rank
+  mpi::report_failure_to_launcher(3);  // the process is no rank
   set("PMI_RANK", "1");
   mpi::report_failure_to_launcher(3);
   std::array<char, 64> text{};

@@ -1,4 +1,4 @@
-// What MPI counts in int: tags, bytes, messages. On two ranks of a real MPI.
+// Limits of int in MPI: tags, bytes, messages. On two ranks of a real MPI.
 
 #include <mpi.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 namespace hios::test {
 namespace {
 
-/// What the library is made to say when it is asked for MPI_TAG_UB; empty: the truth.
+/// The library's answer to a query of MPI_TAG_UB; empty: the true one.
 std::optional<int> pretended_largest_tag;
 int questions_for_tags = 0;
 
@@ -53,7 +53,7 @@ TEST(MessageLimits, TagsBeyondTheLibrarysAreRefused) {
   job().barrier();
 }
 
-/// So many bytes that show the same block again and again, which alone takes memory.
+/// A large range of bytes that shows the same block repeatedly; only the block takes memory.
 class RepeatedBytes {
  public:
   RepeatedBytes(Bytes size_bytes, const std::vector<std::uint64_t>& block)
@@ -75,7 +75,7 @@ class RepeatedBytes {
   RepeatedBytes& operator=(const RepeatedBytes&) = delete;
   std::byte* data() { return data_; }
 
-  /// No power of two: a block of a message at another's place shows.
+  /// No power of two, so that a block of a message at the wrong position shows.
   static constexpr Bytes kBlockBytes = Bytes{61} << 20;
 
  private:
@@ -103,7 +103,7 @@ TEST(MessageLimits, AMessageOfMoreThanTwoGigabytesComesBitForBit) {
     channel->await_receive(0);
     for (Bytes at = 0; at < kSize; at += kBlock) {
       const Bytes count = std::min(kBlock, kSize - at);
-      EXPECT_EQ(std::memcmp(bytes.get() + at, block.data(), count), 0) << "behind byte " << at;
+      EXPECT_EQ(std::memcmp(bytes.get() + at, block.data(), count), 0) << "after byte " << at;
     }
   }
   job().barrier();
@@ -124,7 +124,7 @@ TEST(MessageLimits, TenThousandMessagesUnderWay) {
         if (messages.sends(i)) messages.start_send(i, iteration);
       }
     };
-    // All of the first rank's are there before the second has asked for any.
+    // All messages of the first rank are there before the second has asked for any.
     if (job().rank() == kFirst) begin();
     job().barrier();
     if (job().rank() == kSecond) begin();
@@ -145,7 +145,7 @@ TEST(MessageLimits, TenThousandMessagesUnderWay) {
 }  // namespace
 }  // namespace hios::test
 
-/// MPI's own way to stand between a program and the library.
+/// Overrides the library's function, which MPI's profiling interface allows.
 int MPI_Comm_get_attr(MPI_Comm communicator, int key, void* value, int* found) {
   if (key != MPI_TAG_UB) return PMPI_Comm_get_attr(communicator, key, value, found);
   ++hios::test::questions_for_tags;

@@ -16,7 +16,7 @@ namespace {
 using mpi::Channel;
 using mpi::Message;
 
-/// The RunError that a step ends in, or nothing.
+/// Returns the text of the RunError that a step throws, or nothing.
 template <class Step>
 std::string failure_of(const Step& step) {
   try {
@@ -27,7 +27,7 @@ std::string failure_of(const Step& step) {
   return {};
 }
 
-/// What this MPI calls an error.
+/// Returns this MPI's name of an error.
 std::string name_of(int error) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
@@ -41,7 +41,8 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
   }
 }
 
-/// Rank 0 sends `sent` bytes to rank 1, which has room for `room`; the failure of its wait.
+/// Sends `sent` bytes from rank 0 to rank 1, which has room for `room`; returns the failure of its
+/// wait.
 std::string failure_of_receive(Bytes sent, Bytes room, bool by_poll) {
   std::vector<std::byte> buffer(std::max(sent, room));
   std::string failure;
@@ -99,7 +100,7 @@ TEST(Requests, AreFreedWhileAReceiveIsUnderWay) {
   job().barrier();
 }
 
-/// A type that stands for more bytes than an int counts, with small blocks so that it fits here.
+/// A type of more bytes than an int counts, with small blocks so that it fits here.
 TEST(ContiguousBytes, CoverEveryByteOnce) {
   for (const Bytes size : {Bytes{1}, Bytes{63}, Bytes{64}, Bytes{65}, Bytes{1000}, Bytes{4096}}) {
     const mpi::UniqueDatatype type = mpi::contiguous_bytes(size, 64);

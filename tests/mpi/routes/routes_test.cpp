@@ -27,7 +27,7 @@ TEST(Routes, HaveNames) {
   }
 }
 
-/// What the rest of the house relies on, whatever routes come.
+/// Properties of the table that the rest of the code relies on, whatever its routes.
 TEST(Routes, TheTableIsSound) {
   for (const Route& route : mpi::routes()) {
     EXPECT_EQ(&mpi::route_named(route.name), &route);
@@ -54,7 +54,7 @@ TEST(RouteTable, IsShownRankByRank) {
             "0-1: no ipc: on different hosts\n");
 }
 
-/// Pairs of a reason stand together; of the routes in use, each is named once.
+/// Pairs with the same reason share a line; each route in use is named once.
 TEST(RouteTable, KnowsTheRoutesInUse) {
   RouteTable table = RouteTable::uniform(3, mpi::route_named("host"));
   table.set(Rank(0), Rank(2), mpi::route_named("staged"), "no ipc: refused");

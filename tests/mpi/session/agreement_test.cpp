@@ -15,7 +15,7 @@ namespace {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Every rank's InputError of a step, by rank; empty: none.
+/// Returns every rank's InputError of a step, by rank; empty: none.
 template <class Step>
 std::vector<std::string> messages(std::size_t ranks, const Step& step) {
   std::vector<std::string> texts(ranks);

@@ -1,4 +1,4 @@
-// A program that ends in the way its argument says; session_test.cpp starts it, alone and on ranks.
+// A program that ends as its argument says; session_test.cpp starts it, alone and on ranks.
 #include <csignal>
 #include <functional>
 #include <iostream>
@@ -31,7 +31,7 @@ void wait_for_rank_1(Transport& transport) {
 const std::map<std::string, std::function<int(Transport&)>> kEndings = {
     {"well",
      [](Transport& transport) {
-       // At one go, so that no other rank's words come between.
+       // In one write, so that no other rank's output comes between.
        std::cout << "size " + std::to_string(transport.size()) + ", path " + transport.path() +
                         "\n";
        return 0;

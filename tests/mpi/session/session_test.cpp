@@ -105,7 +105,7 @@ TEST(Session, DifferentMessagesAreToldByTheFirst) {
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 0: message 0"}));
 }
 
-/// Endings in which rank 1 fails and the others would wait for it for ever.
+/// Endings in which rank 1 fails and the others would wait for it forever.
 struct Ending {
   const char* name;
   int exit_status;

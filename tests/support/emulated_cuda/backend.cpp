@@ -23,7 +23,7 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
 
 }  // namespace hios::test
 
-// What else the operators ask for, which lives in files that only a real CUDA can build.
+// Functions that the operators need and that only a real CUDA can build.
 namespace hios::cuda {
 namespace {
 
@@ -41,7 +41,7 @@ const ConvolutionFamily kCudnnConvolutions{"cudnn", none, refuse};
 const ConvolutionFamily kLtConvolutions{"lt", none, refuse};
 const ConvolutionFamily kGraphConvolutions{"graph", none, refuse};
 
-/// Records nothing: the trials' clock stands still, and of equal candidates the first is taken.
+/// Records nothing: the trials measure no time, and the first of equal candidates is chosen.
 GraphExec capture(cudaStream_t, const std::function<void()>&) { return GraphExec(); }
 
 std::string size_text(Bytes size_bytes) { return std::to_string(size_bytes) + " bytes"; }

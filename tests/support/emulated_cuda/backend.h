@@ -4,9 +4,9 @@
 
 namespace hios::test {
 
-/// The CUDA backend's operators and kernels as they are, on the emulated CUDA: all that
-/// engine/cuda/backend.cpp does, less the GPU. Convolutions by our own kernel, since the libraries
-/// are not there.
+/// The CUDA backend's unchanged operators and kernels on the emulated CUDA: everything that
+/// engine/cuda/backend.cpp does, except the GPU. Convolutions use our own kernel, since the
+/// libraries are missing.
 class EmulatedCudaBackend final : public Backend {
  public:
   explicit EmulatedCudaBackend(Precision precision, Json algorithms = Json::object());

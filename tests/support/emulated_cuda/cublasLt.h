@@ -1,6 +1,6 @@
 #pragma once
 
-/// As much of cuBLASLt as owners of its handles need; there is nothing behind it.
+/// The declarations of cuBLASLt that owners of its handles need, without an implementation.
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_NOT_SUPPORTED };
 using cublasLtHandle_t = struct EmulatedLt*;
 using cublasLtMatmulDesc_t = struct EmulatedMatmul*;

@@ -4,7 +4,7 @@
 
 #include "hios/base/numbers/half.h"
 
-/// CUDA's halves, by our own conversions (cuda_runtime_api.h beside it says what this is for).
+/// CUDA's halves, by our own conversions (see cuda_runtime_api.h for the purpose).
 struct __half {
   std::uint16_t bits;
   explicit operator float() const { return hios::to_float({bits}); }

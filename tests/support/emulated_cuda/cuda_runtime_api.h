@@ -8,14 +8,14 @@
 #include <cstring>
 #include <functional>
 
-/// Stands in for CUDA's header of this name, so that engine/cuda/kernels/*.cu and what binds them
-/// compile for the host and run there, on any machine. What is queued runs at once; a block's
-/// threads run one after the other, each until it ends or reaches __syncthreads().
+/// Replaces CUDA's header of this name, so that engine/cuda/kernels/*.cu and the code that binds
+/// them compile for the host and run there, on any machine. Queued work runs at once; a block's
+/// threads run one after another, each until it ends or reaches __syncthreads().
 ///
 /// It shows whether indices, windows, tails, roundings, scratch and the order of sums are right. It
-/// cannot show races (threads never overlap, and blocks neither), what the memory model allows,
-/// alignment that the host forgives (of stores; loads are looked at), the order of streams and
-/// events, limits of registers and shared memory, or anything of cuDNN and cuBLASLt.
+/// cannot show races (threads never overlap, nor do blocks), effects of the memory model, alignment
+/// of stores (that of loads is checked), the order of streams and events, limits of registers and
+/// shared memory, or anything of cuDNN and cuBLASLt.
 
 using cudaError_t = int;
 inline constexpr cudaError_t cudaSuccess = 0, cudaErrorMemoryAllocation = 2,
@@ -44,11 +44,11 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 #define __shared__ static
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-/// Of the thread that runs.
+/// Indices of the running thread.
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;
 void __syncthreads();
 [[noreturn]] inline void __trap() { std::abort(); }
-/// A GPU refuses what is not aligned to its own size; the host would forgive it.
+/// A GPU refuses addresses that are not aligned to the value's size; the host would accept them.
 template <class T>
 T __ldg(const T* from) {
   if (reinterpret_cast<std::uintptr_t>(from) % sizeof(T) != 0) std::abort();
@@ -61,8 +61,8 @@ T __ldcg(const T* from) {
 using std::max;
 using std::min;
 
-/// Runs all threads of all blocks. Fails where a barrier is reached by some threads of a block and
-/// not by others.
+/// Runs all threads of all blocks. Fails if some threads of a block reach a barrier and others do
+/// not.
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
                             const std::function<void()>& kernel);
 

@@ -2,7 +2,7 @@
 
 #include "cuda_runtime_api.h"
 
-/// As much of cuDNN as owners of its handles need; there is nothing behind it.
+/// The declarations of cuDNN that owners of its handles need, without an implementation.
 enum cudnnStatus_t { CUDNN_STATUS_SUCCESS, CUDNN_STATUS_NOT_SUPPORTED };
 using cudnnHandle_t = struct EmulatedCudnn*;
 using cudnnTensorDescriptor_t = struct EmulatedTensor*;

@@ -1,5 +1,5 @@
 // A block's threads as fibers: each runs on a stack of its own until it returns or waits at a
-// barrier; when all have come as far, the next round begins.
+// barrier; once all have done so, the next round begins.
 #include <ucontext.h>
 
 #include <memory>
@@ -54,7 +54,7 @@ class Block {
   const std::function<void()>* kernel_ = nullptr;
   ucontext_t scheduler_{};
   ucontext_t* current_ = nullptr;
-  bool ended_ = false;  // the thread that ran last
+  bool ended_ = false;  // the last thread that ran has ended
 };
 
 Block the_block;

@@ -13,12 +13,12 @@
 /// Ranks with fake devices.
 namespace hios::test {
 
-/// A transport that takes no device memory, as an MPI without CUDA does (by an error instead of a
-/// crash), or takes it in one of the ways in which MPIs take it.
+/// A transport that refuses device memory, as an MPI without CUDA does (by an error instead of a
+/// crash), or accepts it in one of the ways of real MPIs.
 class DeviceShy final : public mpi::Transport {
  public:
   enum class Device { kRefused, kTaken, kMangled };
-  /// `claims`: what it says of itself; else the truth.
+  /// `claims`: its claim about device memory; empty: the truth.
   DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
             std::optional<bool> claims = {})
       : inner_(inner),
@@ -51,35 +51,35 @@ class DeviceShy final : public mpi::Transport {
   std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 16);
 };
 
-/// How the messages of a test go.
+/// The routes of a test's messages.
 struct RouteCase {
   std::string name;
-  /// Between all pairs: a route for devices, or one for hosts, and then no rank has a device. None:
+  /// Between all pairs: a route for devices; or one for hosts, and then no rank has a device. None:
   /// every third rank has no device, and the pairs take all routes in turn.
   const mpi::Route* route = nullptr;
 };
 inline std::ostream& operator<<(std::ostream& out, const RouteCase& c) { return out << c.name; }
 
-/// The case of the route of that name: "ipc" makes "Ipc"; "cuda-aware" makes "CudaAware".
+/// Returns the case of the route of that name: "ipc" gives "Ipc", "cuda-aware" gives "CudaAware".
 RouteCase route_case(std::string_view route);
 RouteCase mixed_routes();
-/// One for each route for devices in the table, and the mixed ones.
+/// Returns a case for each device route in the table, and the mixed one.
 std::vector<RouteCase> device_route_cases();
 
 bool has_device(const RouteCase& routes, Rank rank);
-/// Whether the MPI of such a job takes device memory: where a route asks it.
+/// Returns true if the MPI of such a job accepts device memory, which some routes need.
 bool mpi_takes_devices(const RouteCase& routes);
 mpi::RouteTable route_table(const RouteCase& routes, std::size_t ranks);
 
-/// The body on ranks as threads that share a machine of fake devices; device null where the rank
-/// has none.
+/// The body of ranks as threads that share a machine of fake devices; the device is null for a rank
+/// without one.
 using DeviceBody = std::function<void(mpi::Transport&, FakeAccelerator*)>;
 struct DeviceRanks {
   RouteCase routes;
   FakeOptions::Pace pace = FakeOptions::Pace::kRandom;
   std::uint64_t seed = 0;
   ThreadOptions threads = {};
-  /// Faults and the like; called for each rank.
+  /// Sets faults and other options; called for each rank.
   std::function<void(Rank, FakeOptions&)> with = {};
 };
 void run_device_ranks(std::size_t ranks, const DeviceRanks& setting, const DeviceBody& body);

@@ -11,7 +11,7 @@
 namespace hios::test {
 namespace {
 
-/// Memory that its device reaches as long as this lives.
+/// Memory that its device reaches during the lifetime of this object.
 class Held final : public mpi::DeviceMemory {
  public:
   Held(std::shared_ptr<FakeMachine> machine, std::shared_ptr<FakeEngine> engine,
@@ -65,7 +65,7 @@ class FakeEvent final : public mpi::DeviceEvent {
   bool done() override {
     const auto lock = machine->lock();
     const bool patient = engine->options.pace == FakeOptions::Pace::kRandom &&
-                         engine->random.below(3) == 0;  // busy with something else
+                         engine->random.below(3) == 0;  // busy with other work
     if (!patient) machine->step_towards(*point);
     if (!engine->failure.empty()) throw mpi::DeviceError(engine->failure);
     return point->ended == point->recorded;
@@ -77,7 +77,7 @@ class FakeEvent final : public mpi::DeviceEvent {
   const bool shared, imported;
 };
 
-/// The region that holds all of the stretch, if the device reaches it.
+/// Returns the region that holds the whole range, if the device reaches it.
 std::shared_ptr<FakeRegion> reached(const FakeEngine& engine, const std::byte* address,
                                     Bytes size_bytes) {
   std::shared_ptr<FakeRegion> region = FakeRegion::find(address);
@@ -90,7 +90,7 @@ std::shared_ptr<FakeRegion> reached(const FakeEngine& engine, const std::byte* a
   return region;
 }
 
-/// What the host needs before it may touch device memory.
+/// Throws if the host must not touch device memory now.
 void require_quiet(const FakeEngine& engine) {
   if (!engine.failure.empty()) throw mpi::DeviceError(engine.failure);
   for (const auto& stream : engine.streams) {

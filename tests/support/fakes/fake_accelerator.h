@@ -9,54 +9,54 @@
 
 #include "mpi/accelerator.h"
 
-/// Devices for tests: their memory is this process's, their queues hold work that nobody runs until
-/// somebody has to. So a reader that did not wait sees stale bytes, and every order that queues and
-/// events allow can come up.
+/// Devices for tests. Their memory is this process's, and their queues hold work that does not run
+/// until some call needs it. So a consumer that did not wait sees stale bytes, and every order that
+/// queues and events allow can occur.
 namespace hios::test {
 
 class FakeMachine;
 struct FakeEngine;
 
 struct FakeOptions {
-  /// When queued work runs.
+  /// The time at which queued work runs.
   enum class Pace {
-    kLazy,    ///< only what done() or synchronize() asks for, and as little of it as helps
-    kRandom,  ///< the same, and at every call a few more, by the seed
-    kEager,   ///< as soon as queues and events allow
+    kLazy,    ///< only work that done() or synchronize() needs, and as little of it as possible
+    kRandom,  ///< the same, and at every call some more, randomly by the seed
+    kEager,   ///< at once, within the order of queues and events
   };
   Pace pace = Pace::kRandom;
   std::uint64_t seed = 0;
   std::string identity = "FAKE-0";
-  /// make_memory beyond this fails; 0: no limit.
+  /// Limit of make_memory; 0: none.
   Bytes memory_bytes = 0;
   // Faults.
   bool exports = true;          ///< off: export_memory and export_event throw
   bool imports = true;          ///< off: import_memory throws, as without peer access
   bool copies_wrongly = false;  ///< every queued copy spoils a byte
-  /// The operation (from 0, copies and enqueued functions counted) that fails when it runs: from
+  /// Index of the operation (copies and enqueued functions count) that fails when it runs. From
   /// then on done(), synchronize(), read and write throw.
   std::optional<std::size_t> failing;
 };
 
-/// One rank's view of a fake device. Calls are its own thread's, but the work itself runs on
-/// whichever thread drives the machine, one piece at a time under the machine's lock; an enqueued
-/// function must not call a device, and what it touches belongs to it until synchronize() returns.
-/// An address of device memory is a host address (so that MPI can take it), yet copy, read and
-/// write refuse one that this device does not own, has not pinned or has not imported, and the
-/// host's reads and writes throw while work is queued.
+/// One rank's view of a fake device. One thread makes the calls, but the work itself runs on the
+/// thread that drives the machine, one operation at a time under the machine's lock. An enqueued
+/// function must not call a device, and its data belong to it until synchronize() returns. An
+/// address of device memory is a host address (so that MPI can use it). Yet copy, read and write
+/// refuse an address that this device has not allocated, pinned or imported, and the host's reads
+/// and writes throw while work is queued.
 class FakeAccelerator final : public mpi::Accelerator {
  public:
-  /// A device on a machine of its own.
+  /// Makes a device on a machine of its own.
   explicit FakeAccelerator(const FakeOptions& options = {});
-  /// A device that shares memory and events with the others on `machine`.
+  /// Makes a device that shares memory and events with the others on `machine`.
   FakeAccelerator(std::shared_ptr<FakeMachine> machine, const FakeOptions& options);
   ~FakeAccelerator() override;
 
-  /// Ends all that is queued without doing it, as the end of a process does: before what the work
-  /// reads goes away.
+  /// Ends all queued work without running it, as the end of a process does. Call it before the data
+  /// of that work are freed.
   void abandon();
 
-  // For backends: streams beside the three queues, and work of any kind.
+  // For backends: streams in addition to the three queues, and work of any kind.
   using Stream = std::size_t;
   static Stream stream(mpi::Queue queue) { return static_cast<Stream>(queue); }
   Stream make_stream();
@@ -67,11 +67,11 @@ class FakeAccelerator final : public mpi::Accelerator {
   void record(mpi::DeviceEvent& event, Stream stream);
   void wait(mpi::DeviceEvent& event, Stream stream);
 
-  /// What make_memory could still give; nothing without a limit.
+  /// Returns the bytes that make_memory could still give; nothing without a limit.
   std::optional<Bytes> free_bytes() const;
-  /// How often synchronize() was called: a timed loop's business.
+  /// Returns the number of calls of synchronize(), for tests of timed loops.
   std::size_t synchronizations() const { return synchronizations_; }
-  /// Whether the address lies in device memory of any fake device of the process.
+  /// Returns true if the address is in device memory of any fake device of the process.
   static bool owns(const std::byte* address);
 
   const std::string& identity() const override;

@@ -8,15 +8,15 @@
 
 namespace hios::test {
 
-/// What is queued or recorded: one thing on one stream.
+/// A queued or recorded action on one stream.
 struct FakeAsyncBackend::Command {
-  enum class Kind { kRun, kPoison, kChill, kMark, kRecordEvent, kWaitEvent };
+  enum class Kind { kRun, kPoison, kFlush, kMark, kRecordEvent, kWaitEvent };
   Kind kind;
   FakeAccelerator::Stream stream;
   BoundOperator* op = nullptr;
   mpi::DeviceEvent* event = nullptr;
-  Bytes size_bytes = 0;       // of a cache_flush, as it was when it was queued
-  double* reading = nullptr;  // of a mark
+  Bytes size_bytes = 0;       // bytes of a cache_flush, at the time when it was queued
+  double* reading = nullptr;  // the reading of a mark
 };
 
 class FakeAsyncBackend::Replay final : public Recording {
@@ -51,11 +51,11 @@ class FakeAsyncBackend::Marks final : public ClockMarks {
   std::vector<double> readings_;
 };
 
-class FakeAsyncBackend::FakeChill final : public CacheFlush {
+class FakeAsyncBackend::FakeCacheFlush final : public CacheFlush {
  public:
-  explicit FakeChill(Bytes most) : most_(most) {}
+  explicit FakeCacheFlush(Bytes most) : most_(most) {}
   void set_size(Bytes size_bytes) override { size_bytes_ = std::min(size_bytes, most_); }
-  void run() override { throw std::logic_error("run_stage queues chills"); }
+  void run() override { throw std::logic_error("run_stage queues cache flushes"); }
   Bytes size_bytes() const { return size_bytes_; }
 
  private:
@@ -127,9 +127,9 @@ void FakeAsyncBackend::queue(const Command& command) {
         clock_ms_ += 1;
       });
       break;
-    case Command::Kind::kChill:
+    case Command::Kind::kFlush:
       device_.enqueue(command.stream, [this, size_bytes = command.size_bytes] {
-        chilled.push_back(size_bytes);
+        flushed_bytes.push_back(size_bytes);
         clock_ms_ += static_cast<double>(size_bytes);
       });
       break;
@@ -169,8 +169,8 @@ void FakeAsyncBackend::run_stage(std::span<const BoundGroup> groups,
     if (share > 0) perform({.kind = Kind::kWaitEvent, .stream = stream, .event = forked_.get()});
     for (BoundOperator* op : groups[g]) {
       if (one_group) perform({.kind = Kind::kPoison, .stream = stream, .op = op});
-      if (const auto* cache_flush = dynamic_cast<FakeChill*>(op)) {
-        perform({.kind = Kind::kChill, .stream = stream, .size_bytes = cache_flush->size_bytes()});
+      if (const auto* cache_flush = dynamic_cast<FakeCacheFlush*>(op)) {
+        perform({.kind = Kind::kFlush, .stream = stream, .size_bytes = cache_flush->size_bytes()});
       } else {
         perform({.kind = Kind::kRun, .stream = stream, .op = op});
       }
@@ -195,7 +195,7 @@ void FakeAsyncBackend::read(void* to_host, const std::byte* from, Bytes size_byt
 
 std::unique_ptr<CacheFlush> FakeAsyncBackend::bind_cache_flush(std::span<const std::byte> stretch,
                                                                const CoreShare&) {
-  return std::make_unique<FakeChill>(stretch.size());
+  return std::make_unique<FakeCacheFlush>(stretch.size());
 }
 
 std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
@@ -211,7 +211,7 @@ std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
   }
   if (recordings_before_refusal_ == recordings) {
     if (refuses_for_memory) throw mpi::DeviceMemoryError("no memory for a recording");
-    throw mpi::DeviceError("it was told not to record");
+    throw mpi::DeviceError("the test switched recording off");
   }
   ++recordings;
   return std::make_unique<Replay>(*this, std::move(commands));

@@ -11,31 +11,31 @@
 
 namespace hios::test {
 
-/// The fake backend on a fake device: run_stage, marks and chills are queued and run when the
-/// device likes, groups on streams of their own. Outputs are poisoned when the stage begins on the
-/// device, so what reads or writes in the wrong order shows in the result. Its clock is a count:
-/// every operator takes 1 ms of the device, whatever else runs, and every cache_flush as many as
+/// The fake backend on a fake device: run_stage, marks and cache flushes are queued and run when
+/// the device chooses, groups on streams of their own. Outputs are poisoned when the stage begins
+/// on the device, so a read or write in the wrong order shows in the result. Its clock is a count:
+/// every operator takes 1 ms of the device, whatever else runs, and every cache_flush as many ms as
 /// its bytes; so times of stages are known.
 class FakeAsyncBackend final : public FakeBackend {
  public:
-  /// `records`: whether record() records, as with --cuda-graphs on; `recordings_before_refusal`:
-  /// how many it makes before it refuses one (nothing: it refuses none). The device outlives it.
+  /// `records`: record() records, as with --cuda-graphs on. `recordings_before_refusal`: the number
+  /// of recordings before it refuses one (nothing: it refuses none). The device outlives it.
   explicit FakeAsyncBackend(FakeAccelerator& device, bool records = true,
                             std::optional<std::size_t> recordings_before_refusal = {});
   ~FakeAsyncBackend() override;
 
   /// It refuses because there is no memory for the recording.
   bool refuses_for_memory = false;
-  /// What reading the clock takes of the device.
+  /// Time of the device for reading the clock.
   double mark_ms = 0;
-  /// What free_memory says; nothing: what the device has left, where it has a limit.
+  /// Result of free_memory; nothing: the bytes that the device has left, if it has a limit.
   std::optional<Bytes> free_bytes;
-  /// How often a recording was replayed, how many were made.
+  /// Number of replays of recordings, and of recordings made.
   std::size_t replays = 0, recordings = 0;
-  /// Stages queued one by one: those within a recording's making not counted, those before it are.
+  /// Number of stages queued one by one; those during a recording do not count, those before it do.
   std::size_t queued_stages = 0;
   /// Bytes of each cache_flush that ran.
-  std::vector<Bytes> chilled;
+  std::vector<Bytes> flushed_bytes;
 
   std::string_view name() const override { return "fake-device"; }
   std::string_view kind() const override { return "gpu"; }
@@ -60,14 +60,14 @@ class FakeAsyncBackend final : public FakeBackend {
 
  protected:
   bool records() const override { return records_; }
-  /// Refuses operators that never ran, as libraries do that allocate on first use.
+  /// Refuses operators that never ran, like libraries that allocate on first use.
   std::unique_ptr<Recording> make_recording(const std::function<void()>& queue) override;
 
  private:
   struct Command;
   class Replay;
   class Marks;
-  class FakeChill;
+  class FakeCacheFlush;
   void queue(const Command& command);
   void perform(const Command& command);
 
@@ -78,8 +78,8 @@ class FakeAsyncBackend final : public FakeBackend {
   std::unique_ptr<mpi::DeviceEvent> forked_;
   std::vector<std::unique_ptr<mpi::DeviceEvent>> ended_;  // by core share
   std::vector<Command>* recording_ = nullptr;             // while one is made
-  std::set<const BoundOperator*> warm_;                   // what has run
-  double clock_ms_ = 0;                                   // the device's
+  std::set<const BoundOperator*> warm_;                   // operators that have run
+  double clock_ms_ = 0;                                   // the device's clock
 };
 
 }  // namespace hios::test

@@ -74,7 +74,7 @@ void FakeBackend::poison_tensors() {
 }
 
 std::optional<std::string> FakeBackend::unsupported(const Operation& operation) const {
-  if (operation.name == refused) return "it has been told to refuse it";
+  if (operation.name == refused) return "the test refuses it";
   return std::nullopt;
 }
 

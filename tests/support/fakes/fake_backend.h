@@ -9,28 +9,29 @@
 
 namespace hios::test {
 
-/// A backend whose operators mean nothing and forgive nothing: every value of an output depends on
-/// the operator's name and on every bit of every input. Before an operator may write, its output is
-/// poisoned: in a stage of several groups all outputs at the start, since groups run in no known
-/// order (here: interleaved at random). So a place that is reused too early shows in the result.
+/// A backend whose operators compute nothing useful and reveal every fault: every value of an
+/// output depends on the operator's name and on every bit of every input. Before an operator may
+/// write, its output is poisoned; in a stage of several groups all outputs are poisoned at the
+/// start, since groups run in no known order (here: interleaved randomly). So a slot that is reused
+/// too early shows in the result.
 class FakeBackend : public Backend {
  public:
   explicit FakeBackend(int threads = 1, std::uint64_t seed = 0)
       : threads_(threads), random_(seed) {}
 
-  /// An operator that `unsupported` refuses; one that throws when it runs.
+  /// Names of an operator that `unsupported` refuses, and of one that throws when it runs.
   std::string refused, failing;
-  /// What it computes in; fp16 makes its tensors' elements two bytes.
+  /// Precision of its tensors; in fp16 their elements have two bytes.
   Precision arithmetic = Precision::kFp32;
-  /// Whether it calls `poll` between operators.
+  /// It calls `poll` between operators.
   bool polls = true;
-  /// Called when an operator runs, before it does.
+  /// Called before an operator runs.
   std::function<void(const std::string& name)> on_run;
-  /// The operators run so far, and the core shares on which they were bound.
+  /// The operators run so far, and the core shares of all bound operators.
   std::vector<std::string> ran;
   std::vector<std::pair<std::string, CoreShare>> bound;
 
-  /// Fills the buffers that hold tensors, so that nothing is left of an iteration.
+  /// Fills the buffers of tensors, so that no value of an iteration remains.
   void poison_tensors();
 
   std::string_view name() const override { return "fake"; }
@@ -47,17 +48,17 @@ class FakeBackend : public Backend {
                  void (*poll)(void*), void* poll_argument) override;
 
  protected:
-  /// What an operator does to its output before it may write; nothing for others.
+  /// Poisons the output of an operator of this backend before it may write; ignores others.
   static void poison_output(BoundOperator* op);
   std::vector<std::span<std::byte>> tensors_;
 
  private:
   int threads_;
   Random random_;
-  std::vector<std::size_t> next_;  // by group of the stage that runs; kept, not to allocate again
+  std::vector<std::size_t> next_;  // by group of the running stage; a member, to avoid allocations
 };
 
-/// The input is its position, weights are not asked for.
+/// A source whose input values are their positions; weights are never requested.
 class FakeSource final : public TensorSource {
  public:
   void weights(const Model&, const Layer&, std::span<float> out) override;
@@ -66,12 +67,12 @@ class FakeSource final : public TensorSource {
   void numbered_input(const Model&, std::size_t number, std::span<float> out) override;
 };
 
-/// The arithmetic that a graph's tensors are for: fp32, or fp16 where elements are of two bytes.
+/// Returns the precision of a graph's tensors: fp32, or fp16 if elements have two bytes.
 Precision arithmetic_of(const CoarseGraph& coarse);
-/// What a tensor's bytes are as floats.
+/// Returns a tensor's values as floats.
 std::vector<float> as_floats(std::span<const std::byte> tensor, Precision precision);
 
-/// Every operator's output, by OpId, each in memory of its own, one after the other.
+/// Returns every operator's output, by OpId, each in memory of its own, computed one after another.
 std::vector<std::vector<std::byte>> evaluate_alone(const CoarseGraph& coarse, const Model& model,
                                                    Backend& backend, TensorSource& source);
 

@@ -4,7 +4,7 @@
 
 namespace hios::test {
 
-/// A machine that does something else when the test says so.
+/// A machine that a test disturbs.
 class FakeDisturbance final : public DisturbanceReader {
  public:
   explicit FakeDisturbance(bool always = false) : always_(always) {}
@@ -12,7 +12,7 @@ class FakeDisturbance final : public DisturbanceReader {
     if (always_) disturb();
     return counts_;
   }
-  /// Between the readings before and after.
+  /// Adds a disturbance between the readings before and after.
   void disturb() { counts_.switches += 1'000'000; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kAllPrecisions = {Precision::kFp32, Precision::kTf32, Precision::kFp16};
 
-/// What backends that this thread makes are made with.
+/// The arguments of the backends that this thread makes.
 struct ThisRank {
   FakeAccelerator* device = nullptr;
   std::function<void(FakeBackend&)> on_make;

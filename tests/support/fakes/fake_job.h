@@ -11,10 +11,10 @@
 #include "support/fakes/thread_transport.h"
 
 /// Whole jobs whose ranks are threads: each rank makes its fake backend by name, as the ranks of a
-/// real job make theirs.
+/// real job do.
 namespace hios::test {
 
-/// "fake" computes on cores, "fake-device" on the device of the rank that makes it.
+/// Returns two backends: "fake" computes on cores, "fake-device" on the device of its rank.
 std::span<const BackendEntry> fake_backends();
 
 struct FakeJob {
@@ -24,10 +24,10 @@ struct FakeJob {
 };
 
 /// Runs the body on a thread for each backend; ranks with a "fake-device" have a device of their
-/// own. The transport takes no device memory.
+/// own. The transport refuses device memory.
 void run_fake_job(const FakeJob& job, const std::function<void(mpi::Transport&)>& body);
 
-/// Every rank's InputError, by rank; empty: none.
+/// Returns every rank's InputError, by rank; empty: none.
 std::vector<std::string> messages_of_ranks(const FakeJob& job,
                                            const std::function<void(mpi::Transport&)>& body);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::align_val_t kAlignment{64};
 constexpr std::size_t kQueued = 1024;  // work that a stream takes without an allocation
 
-/// Of all machines: a device address is good anywhere in the process, and only there.
+/// The regions of all machines: a device address is valid anywhere in the process, and only there.
 struct AllRegions {
   std::mutex mutex;
   std::map<const std::byte*, std::weak_ptr<FakeRegion>, std::greater<>> by_address;
@@ -25,7 +25,7 @@ AllRegions& all_regions() {
 void execute(FakeEngine& engine, const FakeWork& work) {
   const std::size_t operation = engine.operations++;
   if (engine.options.failing == operation) {
-    throw RunError("operation " + std::to_string(operation) + " failed as it was told to");
+    throw RunError("operation " + std::to_string(operation) + " failed as the test asked");
   }
   if (work.kind == FakeWork::Kind::kRun) {
     work.run();
@@ -65,7 +65,8 @@ std::shared_ptr<FakeRegion> FakeRegion::find(const std::byte* address) {
   std::shared_ptr<FakeRegion> region;  // outlives the lock, which its destructor takes
   AllRegions& all = all_regions();
   const std::lock_guard lock(all.mutex);
-  const auto at = all.by_address.lower_bound(address);  // the last that begins at or before it
+  // the last region that begins at or before it
+  const auto at = all.by_address.lower_bound(address);
   if (at == all.by_address.end()) return nullptr;
   region = at->second.lock();
   const bool inside = region && address <= region->data + region->size_bytes;
@@ -109,7 +110,7 @@ bool FakeMachine::ready(const FakeStream& stream) {
   return work.kind != FakeWork::Kind::kWait || work.point->ended >= work.generation;
 }
 
-/// REQUIRES: ready(stream).
+/// Runs the stream's next work. REQUIRES: ready(stream).
 void FakeMachine::run_next(FakeStream& stream) {
   FakeWork& work = stream.work[stream.next++];
   FakeEngine& engine = *stream.engine;
@@ -124,10 +125,10 @@ void FakeMachine::run_next(FakeStream& stream) {
       try {
         if (engine.failure.empty()) execute(engine, work);
       } catch (const std::exception& error) {
-        engine.failure = error.what();  // and what comes after does nothing
+        engine.failure = error.what();  // later work does nothing
       }
   }
-  work = {};  // lets go of what it kept
+  work = {};  // releases the references of the work
 }
 
 void FakeMachine::step_towards(const FakePoint& point) {

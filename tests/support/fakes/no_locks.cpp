@@ -1,4 +1,4 @@
-// Loaded before a program, this stands for a network file system that has no locks.
+// Preloaded into a program, this imitates a network file system without locks.
 #include <cerrno>
 
 extern "C" int flock(int, int) {

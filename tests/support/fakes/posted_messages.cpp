@@ -17,7 +17,8 @@ using mpi::Queue;
 
 constexpr Bytes kLargest = (4 << 20) + 3;
 
-/// What a message carries: a stretch of one random text, elsewhere for every message and iteration.
+/// Returns a message's content: a section of one random text, different for every message and
+/// iteration.
 std::span<const std::byte> content(const Post& post, std::size_t iteration) {
   constexpr std::size_t kPlaces = 1 << 16;
   static const std::vector<std::byte> text = [] {
@@ -31,7 +32,7 @@ std::span<const std::byte> content(const Post& post, std::size_t iteration) {
   return std::span(text).subspan(place * 13 % kPlaces, post.size_bytes);
 }
 
-// As one call each, not a loop over bytes: sanitizers look at every step of a loop.
+// Copies by one call each, not a loop over bytes: sanitizers instrument every step of a loop.
 void put(std::span<const std::byte> from, std::byte* to) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }
@@ -90,7 +91,7 @@ PostedMessages::PostedMessages(mpi::Transport& transport, FakeAccelerator* devic
   channel_ = transport.open_channel(sends, receives);
 }
 
-/// Tensors go after the work that uses them and the channels that reach them.
+/// Tensors are freed after the work that uses them and the channels that reach them.
 PostedMessages::~PostedMessages() {
   try {
     if (device_ != nullptr) device_->synchronize();
@@ -98,7 +99,7 @@ PostedMessages::~PostedMessages() {
     if (std::uncaught_exceptions() == 0) transport_.barrier();
     channel_.reset();
   } catch (const Error&) {
-    // Told already, by the call that failed first.
+    // Reported already, by the call that failed first.
   }
 }
 

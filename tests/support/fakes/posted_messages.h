@@ -7,12 +7,12 @@
 #include "mpi/transport.h"
 #include "support/fakes/fake_accelerator.h"
 
-/// Messages whose bytes are known to sender and receiver, and the buffers that they travel between:
-/// in host memory, or on a device, where filling, spoiling and looking are work of its queue,
-/// queued as early as the contract of channels allows.
+/// Messages whose bytes are known to sender and receiver, and their buffers in host memory or on a
+/// device. On a device, filling, spoiling and checking are work of its queue, queued as early as
+/// the contract of channels allows.
 namespace hios::test {
 
-/// A message of the job, as all ranks know it.
+/// A message of the job, known to all ranks.
 struct Post {
   std::size_t from;
   std::size_t to;
@@ -20,7 +20,7 @@ struct Post {
   Bytes size_bytes;
 };
 
-/// A buffer that somebody reads or writes in order with the device's work.
+/// A buffer that is read or written in order with the device's work.
 class Tensor {
  public:
   Tensor(FakeAccelerator* device, Bytes size_bytes);
@@ -28,9 +28,9 @@ class Tensor {
 
   void fill(std::span<const std::byte> content);
   void spoil();
-  /// REQUIRES: the device is idle.
+  /// Spoils the buffer at once. REQUIRES: the device is idle.
   void spoil_now();
-  /// EXPECTs the content; `what` says of which message.
+  /// EXPECTs the content; `what` names the message.
   void expect(std::span<const std::byte> content, const std::string& what);
 
  private:
@@ -55,7 +55,7 @@ class PostedMessages {
 
   void start_receives();
   void start_send(std::size_t post, std::size_t iteration);
-  /// Spoils the buffer afterwards, which the contract allows.
+  /// Waits for the send, then spoils the buffer, which the contract allows.
   void await_send(std::size_t post);
   void await_receive(std::size_t post, std::size_t iteration);
   void finish();
@@ -73,7 +73,7 @@ class PostedMessages {
   std::unique_ptr<mpi::Channel> channel_;
 };
 
-/// Every ordered pair of different ranks sends one message of each size.
+/// Returns one message of each size from every rank to every other.
 std::vector<Post> all_pairs(std::size_t ranks, const std::vector<Bytes>& sizes);
 
 }  // namespace hios::test

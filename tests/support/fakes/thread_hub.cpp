@@ -6,21 +6,21 @@
 namespace hios::test {
 namespace {
 
-/// However a wait ends, its message must not be looked at any more: the caller may be unwinding.
+/// However a wait ends, its message must not be read any more: the caller may be unwinding.
 class Restored {
  public:
-  explicit Restored(Standing& standing) : standing_(standing) {}
+  explicit Restored(RankState& state) : states_(state) {}
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
-  ~Restored() { standing_ = {}; }
+  ~Restored() { states_ = {}; }
 
  private:
-  Standing& standing_;
+  RankState& states_;
 };
 
 }  // namespace
 
-/// The first thing in each call, under the lock.
+/// Begins each call, under the lock.
 void Hub::enter(Rank rank) {
   const std::size_t call = calls_[rank.index()]++;
   if (options_.death && options_.death->rank == rank && options_.death->call == call) {
@@ -45,76 +45,76 @@ std::vector<std::string> Hub::exchange(Rank rank, const char* name, const std::s
     ++collective_;
     changed_.notify_all();
   } else {
-    wait(lock, rank, {Standing::Kind::kAwaitsRanks, nullptr, mine});
+    wait(lock, rank, {RankState::Kind::kAwaitsRanks, nullptr, mine});
   }
   return answer_;  // the next collective cannot end before this rank has joined it
 }
 
-void Hub::open(std::vector<Part>& parts, Rank rank, bool sends) {
+void Hub::open(std::vector<Transfer>& transfers, Rank rank, bool sends) {
   const Lock lock(mutex_);
-  for (Part& part : parts) {
-    const Rank peer = part.message.peer;
+  for (Transfer& transfer : transfers) {
+    const Rank peer = transfer.message.peer;
     if (peer.index() >= size()) {
       throw RunError("no rank " + std::to_string(peer.index()) + " in a job of " +
                      std::to_string(size()));
     }
     const Rank from = sends ? rank : peer, to = sends ? peer : rank;
-    Wire& wire = wires_[{from, to, part.message.tag}];
-    wire.from = from;
-    wire.to = to;
-    wire.tag = part.message.tag;
-    part.wire = &wire;
-    part.is_send = sends;
-    ++parts_open_;
-    // Room for all that can be under way at once: no later call allocates.
-    wire.sends.reserve(parts_open_);
-    wire.receives.reserve(parts_open_);
+    Unmatched& unmatched = unmatched_[{from, to, transfer.message.tag}];
+    unmatched.from = from;
+    unmatched.to = to;
+    unmatched.tag = transfer.message.tag;
+    transfer.unmatched = &unmatched;
+    transfer.is_send = sends;
+    ++open_transfers_;
+    // Memory for all transfers that can be under way at once: no later call allocates.
+    unmatched.sends.reserve(open_transfers_);
+    unmatched.receives.reserve(open_transfers_);
   }
-  transfers_.reserve(parts_open_);
+  transfers_.reserve(open_transfers_);
 }
 
-void Hub::close(std::vector<Part>& parts) {
+void Hub::close(std::vector<Transfer>& transfers) {
   const Lock lock(mutex_);
-  for (Part& part : parts) {
-    if (part.wire == nullptr) continue;
-    --parts_open_;
-    std::erase(part.wire->sends, &part);
-    std::erase(part.wire->receives, &part);
+  for (Transfer& transfer : transfers) {
+    if (transfer.unmatched == nullptr) continue;
+    --open_transfers_;
+    std::erase(transfer.unmatched->sends, &transfer);
+    std::erase(transfer.unmatched->receives, &transfer);
     std::erase_if(transfers_, [&](const Transfer& transfer) {
-      return transfer.send == &part || transfer.receive == &part;
+      return transfer.send == &transfer || transfer.receive == &transfer;
     });
   }
 }
 
-void Hub::start(Rank rank, Part& part) {
+void Hub::start(Rank rank, Transfer& transfer) {
   const Lock lock(mutex_);
   enter(rank);
-  if (part.under_way) throw RunError("a message was started twice: " + words(rank));
-  part.under_way = true;
-  Wire& wire = *part.wire;
-  if (part.is_send) {
-    const std::size_t occurrence = wire.sent++;
+  if (transfer.under_way) throw RunError("a message was started twice: " + words(rank));
+  transfer.under_way = true;
+  Unmatched& unmatched = *transfer.unmatched;
+  if (transfer.is_send) {
+    const std::size_t occurrence = unmatched.sent++;
     const std::optional<LostMessage>& lost = options_.lost;
-    if (lost && lost->from == wire.from && lost->to == wire.to && lost->tag == wire.tag &&
-        lost->occurrence == occurrence) {
-      part.under_way = false;  // the sender believes that it is gone
+    if (lost && lost->from == unmatched.from && lost->to == unmatched.to &&
+        lost->tag == unmatched.tag && lost->occurrence == occurrence) {
+      transfer.under_way = false;  // the sender takes it for delivered
       return;
     }
-    wire.sends.push_back(&part);
+    unmatched.sends.push_back(&transfer);
   } else {
-    wire.receives.push_back(&part);
+    unmatched.receives.push_back(&transfer);
   }
-  match(wire);
+  match(unmatched);
 }
 
-void Hub::match(Wire& wire) {
-  while (!wire.sends.empty() && !wire.receives.empty()) {
+void Hub::match(Unmatched& unmatched) {
+  while (!unmatched.sends.empty() && !unmatched.receives.empty()) {
     const std::chrono::duration<double, std::milli> delay(random_.uniform() *
                                                           options_.max_delay_ms);
-    transfers_.push_back({wire.sends.front(), wire.receives.front(),
+    transfers_.push_back({unmatched.sends.front(), unmatched.receives.front(),
                           Clock::now() + std::chrono::duration_cast<Clock::duration>(delay)});
-    wire.sends.erase(wire.sends.begin());
-    wire.receives.erase(wire.receives.begin());
+    unmatched.sends.erase(unmatched.sends.begin());
+    unmatched.receives.erase(unmatched.receives.begin());
     if (options_.max_delay_ms > 0) changed_.notify_all();  // sleepers must learn when to wake
   }
   deliver_due();
@@ -142,10 +142,10 @@ void Hub::deliver_due() {
   }
 }
 
-void Hub::await(Rank rank, Part& part) {
+void Hub::await(Rank rank, Transfer& transfer) {
   Lock lock(mutex_);
   enter(rank);
-  wait(lock, rank, {Standing::Kind::kAwaitsMessage, &part, 0});
+  wait(lock, rank, {RankState::Kind::kAwaitsMessage, &transfer, 0});
 }
 
 void Hub::poll(Rank rank) {
@@ -155,27 +155,27 @@ void Hub::poll(Rank rank) {
   if (!failure_.empty()) throw PeerFailed(failure_);
 }
 
-bool Hub::ended(const Part& part) {
+bool Hub::ended(const Transfer& transfer) {
   const Lock lock(mutex_);
-  return !part.under_way;
+  return !transfer.under_way;
 }
 
-bool Hub::satisfied(const Standing& standing) const {
-  switch (standing.kind) {
-    case Standing::Kind::kAwaitsMessage:
-      return !standing.part->under_way;
-    case Standing::Kind::kAwaitsRanks:
-      return collective_ != standing.collective;
-    case Standing::Kind::kRuns:
-    case Standing::Kind::kEnded:
+bool Hub::satisfied(const RankState& state) const {
+  switch (state.kind) {
+    case RankState::Kind::kAwaitsMessage:
+      return !state.transfer->under_way;
+    case RankState::Kind::kAwaitsRanks:
+      return collective_ != state.collective;
+    case RankState::Kind::kRuns:
+    case RankState::Kind::kEnded:
       break;
   }
   return false;
 }
 
-void Hub::wait(Lock& lock, Rank rank, const Standing& standing) {
-  Standing& mine = standing_[rank.index()];
-  mine = standing;
+void Hub::wait(Lock& lock, Rank rank, const RankState& state) {
+  RankState& mine = states_[rank.index()];
+  mine = state;
   const Restored restored(mine);
   while (true) {
     deliver_due();
@@ -196,13 +196,14 @@ void Hub::wait(Lock& lock, Rank rank, const Standing& standing) {
   }
 }
 
-/// Nothing travels, and no rank runs or has what it waits for: then nothing ever happens again.
+/// Detects a deadlock: no message travels, and no rank runs or can continue. Then nothing ever
+/// happens again.
 void Hub::look_for_deadlock() {
   if (!options_.detect_deadlock || !failure_.empty() || !transfers_.empty()) return;
   bool anybody_waits = false;
-  for (const Standing& standing : standing_) {
-    if (standing.kind == Standing::Kind::kRuns || satisfied(standing)) return;
-    anybody_waits = anybody_waits || standing.kind != Standing::Kind::kEnded;
+  for (const RankState& state : states_) {
+    if (state.kind == RankState::Kind::kRuns || satisfied(state)) return;
+    anybody_waits = anybody_waits || state.kind != RankState::Kind::kEnded;
   }
   if (!anybody_waits) return;
   failure_ = "deadlock";
@@ -215,20 +216,21 @@ void Hub::look_for_deadlock() {
 
 std::string Hub::words(Rank rank) const {
   const std::string who = "rank " + std::to_string(rank.index());
-  const Standing& standing = standing_[rank.index()];
-  switch (standing.kind) {
-    case Standing::Kind::kRuns:
+  const RankState& state = states_[rank.index()];
+  switch (state.kind) {
+    case RankState::Kind::kRuns:
       return who + " runs";
-    case Standing::Kind::kEnded:
+    case RankState::Kind::kEnded:
       return who + " has ended";
-    case Standing::Kind::kAwaitsRanks:
+    case RankState::Kind::kAwaitsRanks:
       return who + " waits in " + collective_name_;
-    case Standing::Kind::kAwaitsMessage:
+    case RankState::Kind::kAwaitsMessage:
       break;
   }
-  const Part& part = *standing.part;
-  return who + " waits for its " + (part.is_send ? "send to rank " : "message from rank ") +
-         std::to_string(part.message.peer.index()) + ", tag " + std::to_string(part.message.tag);
+  const Transfer& transfer = *state.transfer;
+  return who + " waits for its " + (transfer.is_send ? "send to rank " : "message from rank ") +
+         std::to_string(transfer.message.peer.index()) + ", tag " +
+         std::to_string(transfer.message.tag);
 }
 
 void Hub::abort(Rank rank, int exit_status) {
@@ -246,7 +248,7 @@ void Hub::fail(const std::string& why) {
 
 void Hub::end(Rank rank) {
   const Lock lock(mutex_);
-  standing_[rank.index()] = {Standing::Kind::kEnded, nullptr, 0};
+  states_[rank.index()] = {RankState::Kind::kEnded, nullptr, 0};
   look_for_deadlock();
 }
 

@@ -12,62 +12,62 @@
 #include "hios/base/numbers/random.h"
 #include "support/fakes/thread_transport.h"
 
-// All ranks share a Hub with one mutex and one condition variable: slow, and easy to be sure of.
-// A message is matched when both its send and its receive have been started, in the order of their
-// starts on each (from, to, tag), and delivered once its delay is over, by whichever thread looks
-// first. Because every wait is recorded as data, a rank that is about to sleep can see whether
-// anybody is left who could wake it: that is the deadlock test, and no clock is in it.
+// All ranks share a Hub with one mutex and one condition variable: slow, but easy to verify. A
+// message is matched when both its send and its receive have been started, in the order of their
+// starts on each (from, to, tag). It is delivered once its delay is over, by the first thread that
+// looks. Every wait is recorded as data, so a rank that is about to sleep can see whether any rank
+// is left that could wake it. That is the deadlock test, and it uses no clock.
 namespace hios::test {
 
 using Clock = std::chrono::steady_clock;
 using Lock = std::unique_lock<std::mutex>;
 
-struct Part;
+struct Transfer;
 
-/// Started and unmatched, oldest first, of one (from, to, tag).
-struct Wire {
+/// Transfers of one (from, to, tag) that were started and not matched, oldest first.
+struct Unmatched {
   Rank from, to;
   int tag = 0;
-  std::vector<Part*> sends, receives;
+  std::vector<Transfer*> sends, receives;
   std::size_t sent = 0;
 };
 
 /// One message of a channel.
-struct Part {
+struct Transfer {
   mpi::Message message;
-  Wire* wire = nullptr;
+  Unmatched* unmatched = nullptr;
   bool is_send = false;
   bool under_way = false;
 };
 
 struct Transfer {
-  Part* send;
-  Part* receive;
+  Transfer* send;
+  Transfer* receive;
   Clock::time_point due;
 };
 
-/// What a rank does now, as the deadlock test sees it.
-struct Standing {
+/// The state of a rank, for the deadlock test.
+struct RankState {
   enum class Kind { kRuns, kAwaitsMessage, kAwaitsRanks, kEnded };
   Kind kind = Kind::kRuns;
-  const Part* part = nullptr;
+  const Transfer* transfer = nullptr;
   std::uint64_t collective = 0;
 };
 
 class Hub {
  public:
   Hub(std::size_t ranks, const ThreadOptions& options)
-      : options_(options), random_(options.seed), standing_(ranks), calls_(ranks), texts_(ranks) {}
+      : options_(options), random_(options.seed), states_(ranks), calls_(ranks), texts_(ranks) {}
 
-  std::size_t size() const { return standing_.size(); }
+  std::size_t size() const { return states_.size(); }
 
   std::vector<std::string> exchange(Rank rank, const char* name, const std::string& text);
-  void open(std::vector<Part>& parts, Rank rank, bool sends);
-  void close(std::vector<Part>& parts);
-  void start(Rank rank, Part& part);
-  void await(Rank rank, Part& part);
+  void open(std::vector<Transfer>& transfers, Rank rank, bool sends);
+  void close(std::vector<Transfer>& transfers);
+  void start(Rank rank, Transfer& transfer);
+  void await(Rank rank, Transfer& transfer);
   void poll(Rank rank);
-  bool ended(const Part& part);
+  bool ended(const Transfer& transfer);
 
   [[noreturn]] void abort(Rank rank, int exit_status);
   void fail(const std::string& why);
@@ -75,10 +75,10 @@ class Hub {
 
  private:
   void enter(Rank rank);
-  void match(Wire& wire);
+  void match(Unmatched& unmatched);
   void deliver_due();
-  void wait(Lock& lock, Rank rank, const Standing& standing);
-  bool satisfied(const Standing& standing) const;
+  void wait(Lock& lock, Rank rank, const RankState& state);
+  bool satisfied(const RankState& state) const;
   void look_for_deadlock();
   std::string words(Rank rank) const;
 
@@ -86,14 +86,14 @@ class Hub {
   std::mutex mutex_;
   std::condition_variable changed_;
   Random random_;
-  std::vector<Standing> standing_;
+  std::vector<RankState> states_;
   std::vector<std::size_t> calls_;
-  std::map<std::tuple<Rank, Rank, int>, Wire> wires_;
+  std::map<std::tuple<Rank, Rank, int>, Unmatched> unmatched_;
   std::vector<Transfer> transfers_;
-  std::size_t parts_open_ = 0;
+  std::size_t open_transfers_ = 0;
   std::string failure_;
   bool deadlock_ = false;
-  // The collective under way: who calls what, and the answer to the last one.
+  // The current collective: the ranks that called it, its name, and the answer to the last one.
   std::uint64_t collective_ = 0;
   std::size_t arrived_ = 0;
   const char* collective_name_ = "";

@@ -10,14 +10,14 @@
 #include "hios/base/error.h"
 #include "mpi/transport.h"
 
-/// A job whose ranks are threads of this process: the Transport that tests can make slow, deaf or
-/// dead. It is stricter than MPI where MPI leaves a choice: no message is buffered, so a send ends
+/// A job whose ranks are threads of this process: a Transport that tests can delay, silence or
+/// kill. It is stricter than MPI where MPI leaves a choice. No message is buffered, so a send ends
 /// only when its receive has been posted, and the bytes leave the sender's buffer as late as the
-/// contract allows. A caller that overwrites or reads too early gets wrong bytes (and a word from
+/// contract allows. A caller that overwrites or reads too early gets wrong bytes (and a report of
 /// the thread sanitizer).
 namespace hios::test {
 
-/// A message that never arrives: the `occurrence`-th (from 0) on this triple.
+/// A message that never arrives: the one with index `occurrence` on this triple.
 struct LostMessage {
   Rank from;
   Rank to;
@@ -25,19 +25,19 @@ struct LostMessage {
   std::size_t occurrence = 0;
 };
 
-/// A rank that throws RankDied in its `call`-th call (from 0) of the transport or its channels.
+/// A rank that throws RankDied in the call with index `call` of the transport or its channels.
 struct Death {
   Rank rank;
   std::size_t call = 0;
 };
 
 struct ThreadOptions {
-  std::uint64_t seed = 0;   ///< of the delays
+  std::uint64_t seed = 0;   ///< seed of the delays
   double max_delay_ms = 0;  ///< every message arrives after a random time up to this
   std::optional<LostMessage> lost;
   std::optional<Death> death;
-  /// Where all ranks wait for each other, all throw Deadlock that says who waits for what. Off,
-  /// they wait until one aborts or dies: for tests of what else should notice.
+  /// If all ranks wait for each other, all throw Deadlock with the waits of all ranks. Off: they
+  /// wait until one aborts or dies, for tests of other detectors.
   bool detect_deadlock = true;
 };
 
@@ -47,11 +47,11 @@ class RankDied : public RunError {
 class Deadlock : public RunError {
   using RunError::RunError;
 };
-/// What the other ranks' calls throw once one rank has failed.
+/// An error that the other ranks' calls throw once one rank has failed.
 class PeerFailed : public RunError {
   using RunError::RunError;
 };
-/// What abort() throws on the rank that calls it.
+/// An error that abort() throws on its caller.
 class JobAborted : public RunError {
  public:
   JobAborted(const std::string& text, int exit_status)
@@ -63,7 +63,8 @@ class JobAborted : public RunError {
 };
 
 /// Runs the body on `ranks` threads and returns when all have ended. Rethrows the first rank's
-/// exception that is not PeerFailed. Once a rank has thrown, the others' calls throw: no hang.
+/// exception that is not PeerFailed. Once a rank has thrown, the others' calls throw, so none
+/// hangs.
 void run_ranks(std::size_t ranks, const std::function<void(mpi::Transport&)>& body,
                const ThreadOptions& options = {});
 

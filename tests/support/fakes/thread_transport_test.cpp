@@ -13,7 +13,7 @@ namespace {
 using mpi::Message;
 using mpi::Transport;
 
-/// Rank 0 sends `iterations` times one byte to rank 1.
+/// Sends one byte from rank 0 to rank 1 `iterations` times.
 void send_bytes(Transport& transport, int iterations) {
   std::array<std::byte, 1> byte{};
   const bool sender = transport.rank() == Rank(0);
@@ -89,7 +89,7 @@ TEST(ThreadTransport, FindsDifferentCollectives) {
 }
 
 TEST(ThreadTransport, ARankThatThrowsEndsTheWaitsOfTheOthers) {
-  std::atomic<int> told = 0;
+  std::atomic<int> failures = 0;
   const std::string text = text_of<std::logic_error>([&] {
     run_ranks(4, [&](Transport& transport) {
       if (transport.rank() == Rank(2)) throw std::logic_error("my own");
@@ -97,13 +97,13 @@ TEST(ThreadTransport, ARankThatThrowsEndsTheWaitsOfTheOthers) {
         transport.barrier();
       } catch (const PeerFailed& error) {
         EXPECT_STREQ(error.what(), "rank 2 failed: my own");
-        ++told;
+        ++failures;
         throw;
       }
     });
   });
   EXPECT_EQ(text, "my own");
-  EXPECT_EQ(told, 3);
+  EXPECT_EQ(failures, 3);
 }
 
 TEST(ThreadTransport, ADeadRankEndsTheJob) {

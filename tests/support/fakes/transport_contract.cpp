@@ -101,7 +101,7 @@ void moves_messages_of_all_sizes(Transport& transport, FakeAccelerator* device) 
   }
 }
 
-/// One order of starting, the opposite order of waiting: nothing may depend on either.
+/// Starts in one order, waits in the opposite order: nothing may depend on either.
 void matches_by_tag_not_by_order(Transport& transport, FakeAccelerator* device) {
   const std::vector<Bytes> sizes(40, 24);
   PostedMessages exchange(transport, device, all_pairs(transport.size(), sizes));
@@ -136,8 +136,8 @@ void keeps_persistent_requests_for_many_iterations(Transport& transport, FakeAcc
   }
 }
 
-/// What a plan does: each rank goes through one global order of messages, starts those it sends,
-/// awaits those it receives, sometimes awaits the end of a send, and polls in between.
+/// Acts like a plan: each rank goes through one global order of messages, starts its sends, awaits
+/// its receives, sometimes awaits the end of a send, and polls in between.
 void follows_random_schedules(Transport& transport, FakeAccelerator* device) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -187,7 +187,7 @@ void ends_sends_that_nobody_awaits_yet(Transport& transport, FakeAccelerator* de
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     if (exchange.sends(post)) exchange.await_send(post);
   }
-  // Between devices the receiver has a hand in it, and so must not leave its channel now.
+  // Between devices the receiver takes part, so it must not leave its channel now.
   if (device == nullptr) transport.barrier();
   for (std::size_t post = 0; post < exchange.size(); ++post) {
     if (exchange.receives(post)) exchange.await_receive(post, 0);
@@ -254,7 +254,7 @@ void opens_channels_again_and_again(Transport& transport, FakeAccelerator* devic
   empty->finish();
 }
 
-/// What every rank was told by a step that may throw: its InputError's text, or nothing.
+/// Returns the text of the InputError that a step throws on this rank, or nothing.
 template <class Step>
 std::string message_of(const Step& step) {
   try {

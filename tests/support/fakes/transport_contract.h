@@ -7,14 +7,14 @@
 #include "mpi/transport.h"
 #include "support/fakes/fake_accelerator.h"
 
-/// What every Transport promises (mpi/transport.h), as checks that all ranks of a job run together.
-/// One list, judged on ranks as threads and on real MPI alike, in host memory and on devices.
+/// The contract of every Transport (mpi/transport.h), as checks that all ranks of a job run
+/// together. One list applies to ranks as threads and to real MPI, in host memory and on devices.
 namespace hios::test {
 
 struct ContractCase {
   const char* name;
-  /// Uses EXPECT; every rank calls it. The device is where this rank's tensors live; null: in host
-  /// memory.
+  /// Runs the check with EXPECT; every rank calls it. This rank's tensors are on the device; null:
+  /// in host memory.
   void (*check)(mpi::Transport&, FakeAccelerator*);
 };
 inline std::ostream& operator<<(std::ostream& out, const ContractCase& c) { return out << c.name; }

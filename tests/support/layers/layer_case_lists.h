@@ -7,12 +7,12 @@
 
 #include "support/layers/operations.h"
 
-/// The parts of layer_operation_cases(), a file each (layer_cases_*.cpp).
+/// The lists of layer_operation_cases(), one in each layer_cases_*.cpp.
 namespace hios::test {
 
 using Cases = std::vector<OperationCase>;
 
-/// One layer over tensors of these shapes.
+/// Adds one layer over tensors of these shapes.
 inline void add_layer(Cases& cases, std::string name, const std::vector<Shape>& inputs,
                       const LayerKind& kind, InputRange range = {}) {
   const auto build = [&](ModelBuilder& b, std::span<const TensorId> x) {

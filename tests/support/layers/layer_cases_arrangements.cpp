@@ -1,5 +1,4 @@
-// Part of tests/support/layers/layer_operations.h: values put elsewhere, beside others, or read as
-// if they lay in another shape.
+// Cases of layers that move values, join them, or read them in another shape (layer_case_lists.h).
 #include <array>
 #include <numeric>
 
@@ -29,14 +28,14 @@ void add_pads(Cases& cases) {
       add_layer(cases, "pad_" + std::string(modes[i]) + '_' + c.name, {{2, 5, 3, 4}}, pad);
     }
   }
-  // More than the image is wide.
+  // More padding than the image is wide.
   for (const Pad::Mode mode : {Pad::Mode::kConstant, Pad::Mode::kEdge, Pad::Mode::kWrap}) {
     const Pad pad{mode, {0, 0, 5, 2}, {0, 0, 3, 9}, -1.5f};
     add_layer(cases, "pad_" + std::string(name_of(mode)) + "_far", {{1, 3, 2, 4}}, pad);
   }
 }
 
-/// A transpose of (n, h, w, c), the order in memory: extent `order[i]` becomes number i.
+/// Returns a transpose of (n, h, w, c), the order in memory: extent `order[i]` becomes number i.
 Move transpose(const Shape& in, const std::array<int, 4>& order) {
   const std::array<std::int64_t, 4> sizes = {in.n, in.h, in.w, in.c};
   const std::array<std::int64_t, 4> strides = {in.h * in.w * in.c, in.w * in.c, in.c, 1};
@@ -122,7 +121,7 @@ void add_concats(Cases& cases) {
   }
 }
 
-/// One layer that reads its inputs in other shapes than their own.
+/// Adds one layer that reads its inputs in other shapes than their own.
 void add_read_as(Cases& cases, const char* name, const std::vector<Shape>& inputs,
                  const LayerKind& kind, const std::vector<Shape>& read) {
   cases.push_back(

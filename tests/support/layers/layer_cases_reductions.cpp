@@ -1,5 +1,5 @@
-// Part of tests/support/layers/layer_operations.h: what gathers many values to one, or sets each
-// against its neighbours.
+// Cases of layers that reduce many values to one, or compare each with its neighbours
+// (layer_case_lists.h).
 #include "hios/model/layer_fields.h"
 #include "support/layers/layer_case_lists.h"
 
@@ -41,7 +41,7 @@ void add_reductions(Cases& cases) {
     add_layer(cases, name + "_many", {{1, 67, 9, 11}}, Reduce{function, {.h = kYes, .w = kYes}},
               range);
   }
-  // exp(x) of these is no float.
+  // exp(x) of these exceeds the floats.
   add_layer(cases, "ReduceLogSumExp_large", {{1, 7, 3, 5}},
             Reduce{Function::kLogSumExp, {.c = kYes}}, {60, 120});
   add_layer(cases, "ReduceLogSumExp_small", {{1, 7, 3, 5}},

@@ -1,4 +1,4 @@
-// Part of tests/support/layers/layer_operations.h: every way to resize an image, up and down.
+// Cases of every way to resize an image, up and down (layer_case_lists.h).
 #include "hios/model/layer_fields.h"
 #include "support/layers/layer_case_lists.h"
 
@@ -9,7 +9,7 @@ struct Resizing {
   const char* name;
   Shape input;
   Extent size;
-  double scale_h = 0, scale_w = 0;  ///< 0: as the sizes say
+  double scale_h = 0, scale_w = 0;  ///< 0: from the sizes
 };
 const Resizing kResizings[] = {
     {"up", {1, 3, 4, 5}, {7, 9}},

@@ -1,4 +1,4 @@
-// Part of tests/support/layers/layer_operations.h: functions of one value and of two.
+// Cases of functions of one value and of two (layer_case_lists.h).
 #include <limits>
 
 #include "hios/graph/fusion/fusion.h"
@@ -15,7 +15,8 @@ struct Tried {
   InputRange range;
 };
 
-/// Attributes that are none of their defaults, and inputs that the function is defined for.
+/// Returns attributes that differ from their defaults, and inputs for which the function is
+/// defined.
 Tried tried(Unary::Function function) {
   using Function = Unary::Function;
   const auto of = [&](InputRange range, float alpha = 0, float beta = 0) {
@@ -64,7 +65,7 @@ void add_unaries(Cases& cases) {
     add_layer(cases, name, {{1, 7, 3, 5}}, unary, range);
     add_layer(cases, name + "_batch2", {{2, 19, 4, 3}}, unary, range);
   }
-  // Where a formula taken at its word would overflow or cancel.
+  // Inputs at which the literal formula would overflow or cancel.
   using Function = Unary::Function;
   for (const Function function :
        {Function::kSigmoid, Function::kSilu, Function::kMish, Function::kSoftplus, Function::kTanh,
@@ -79,7 +80,7 @@ void add_unaries(Cases& cases) {
   add_layer(cases, "unary_Clip_relu6", {{1, 7, 3, 5}}, Unary{Function::kClip, 0, 6}, {-4, 10});
 }
 
-/// What libraries apply in a convolution's own pass.
+/// Adds activations that libraries apply in the pass of a convolution.
 void add_activations(Cases& cases) {
   const Conv dense{19, {3, 3}, {1, 1}, {1, 1}}, pointwise{19, {1, 1}, {1, 1}, {0, 0}},
       depthwise{19, {3, 3}, {2, 2}, {1, 1}, 19};
@@ -88,14 +89,14 @@ void add_activations(Cases& cases) {
     const Unary unary = tried(static_cast<Unary::Function>(i)).unary;
     if (!is_activation(unary)) continue;
     const std::string name = "convolution_" + std::string(names[i]);
-    const auto behind = [&](const char* what, const Conv& conv) {
+    const auto add_after_convolution = [&](const char* what, const Conv& conv) {
       cases.push_back(make_operation(
           name + what, std::vector<Shape>{{1, 19, 7, 6}},
           [&](ModelBuilder& b, Inputs x) { b.add("layer", unary, {b.conv("conv", x[0], conv)}); }));
     };
-    behind("", dense);
-    behind("_pointwise", pointwise);
-    behind("_depthwise", depthwise);
+    add_after_convolution("", dense);
+    add_after_convolution("_pointwise", pointwise);
+    add_after_convolution("_depthwise", depthwise);
     for (const Conv& conv : {dense, pointwise}) {
       cases.push_back(make_operation(
           name + (conv.kernel.h == 1 ? "_pointwise_add" : "_add"),

@@ -1,5 +1,5 @@
-// Part of tests/support/layers/layer_operations.h: windows that slide over an image, dilated,
-// padded unevenly, or backwards.
+// Cases of windows that slide over an image, dilated, padded unevenly, or backwards
+// (layer_case_lists.h).
 #include "hios/model/infer_shape.h"
 #include "support/layers/layer_case_lists.h"
 
@@ -58,7 +58,7 @@ void add_convs(Cases& cases) {
   }
 }
 
-/// A depthwise convolution and a pointwise one behind it, as one operator.
+/// Adds a depthwise convolution and a pointwise one after it, as one operator.
 void add_separables(Cases& cases) {
   const Conv pointwise{11, {1, 1}, {1, 1}, {0, 0}};
   const std::vector<std::pair<const char*, Conv>> depthwise = {
@@ -119,7 +119,7 @@ void add_pools(Cases& cases) {
       {"ceil", {1, 19, 8, 6}, {3, 3}, {2, 2}, none, {1, 1}, true},
       {"ceil_that_changes_nothing", {1, 5, 7, 9}, {3, 3}, {2, 2}, none, {1, 1}, true},
       {"ceil_p1", {2, 7, 6, 8}, {3, 3}, {2, 2}, one, {1, 1}, true},
-      // The window that would begin in the padding behind is left out.
+      // The window that would begin in the padding after the image is left out.
       {"ceil_none_in_padding", {1, 6, 4, 5}, {2, 2}, {3, 2}, one, {1, 1}, true},
       {"ceil_s3", {1, 4, 9, 5}, {2, 2}, {3, 3}, none, {1, 1}, true},
       {"dilated", {1, 17, 9, 8}, {3, 2}, {1, 1}, none, {2, 3}, false},

@@ -6,10 +6,10 @@
 
 namespace hios::test {
 
-/// The layer kinds that ONNX files bring, each by itself over odd shapes: every function and mode,
+/// Returns the layer kinds of ONNX files, each alone over odd shapes: every function and mode,
 /// broadcast in each axis, dilated and unevenly padded windows, some with a batch of two, and
-/// layers that read a tensor in another shape than it was made. Few elements each; as many cases as
-/// there are ways.
+/// layers that read a tensor in another shape than its producer's. Each has few elements; every
+/// variant is a case.
 const std::vector<OperationCase>& layer_operation_cases();
 
 }  // namespace hios::test

@@ -5,7 +5,7 @@
 
 namespace hios::test {
 
-/// Small ONNX files, as bytes, that hold much of what files hold.
+/// Returns small ONNX files, as bytes, with many features of such files.
 std::vector<std::string> onnx_seeds();
 
 }  // namespace hios::test

@@ -73,7 +73,7 @@ std::vector<ConvCase> conv_cases() {
   };
 }
 
-/// conv, conv + relu, relu + conv, and the last two behind a sum of three.
+/// Adds conv, conv + relu, relu + conv, and the last two after a sum of three.
 void add_convs(CaseList& list) {
   for (const ConvCase& c : conv_cases()) {
     const std::string name = std::string("conv_") + c.name;
@@ -92,12 +92,12 @@ void add_convs(CaseList& list) {
   });
 }
 
-/// A convolution that adds what an input holds, with and without a relu behind: whole images,
-/// blocks of rows, behind a stride, and behind a relu in front, which no fast form covers.
+/// Adds convolutions that add an input, with and without a relu after them: whole images, blocks of
+/// rows, with a stride, and with a relu before, which no fast form covers.
 void add_addends(CaseList& list) {
   struct AddendCase {
     const char* name;
-    Shape input;  ///< of both
+    Shape input;  ///< shape of both inputs
     Conv conv;
   };
   const AddendCase cases[] = {
@@ -131,7 +131,7 @@ void add_addends(CaseList& list) {
 
 struct SeparableCase {
   const char* name;
-  Shape input;  ///< of each summand
+  Shape input;  ///< shape of each summand
   std::size_t summands;
   std::int64_t kernel, stride, out_channels;
   bool bias, relu_after;
@@ -189,7 +189,7 @@ void add_pools(CaseList& list) {
   }
 }
 
-/// relu, sum, concat, concat of sums.
+/// Adds relu, sum, concat, concat of sums.
 void add_elementwise(CaseList& list) {
   list.add("relu", {1, 19, 5, 7}, {}, [](ModelBuilder& b, Inputs x) { b.relu("relu", x[0]); });
   for (const std::size_t inputs : {1u, 2u, 3u, 5u, 8u}) {
@@ -224,7 +224,7 @@ void add_elementwise(CaseList& list) {
            });
 }
 
-/// What is left of a wide tensor, by itself and in front of a concat.
+/// Adds slices of a wide tensor, alone and before a concat.
 void add_slices(CaseList& list) {
   for (const auto& [channels, first, count] :
        {std::array<std::int64_t, 3>{16, 4, 8}, {16, 3, 8}, {17, 0, 5}, {9, 8, 1}}) {
@@ -334,7 +334,7 @@ std::vector<float> run_operation(Backend& backend, const OperationCase& operatio
   const std::span all(guarded);
   if (!std::ranges::all_of(all.first(kGuard), untouched) ||
       !std::ranges::all_of(all.last(kGuard), untouched)) {
-    throw std::runtime_error(operation_case.name + ": wrote beside its output");
+    throw std::runtime_error(operation_case.name + ": wrote outside its output");
   }
   return {guarded.begin() + kGuard, guarded.end() - kGuard};
 }

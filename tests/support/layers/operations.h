@@ -10,13 +10,13 @@
 
 namespace hios::test {
 
-/// What a case's random inputs are drawn from, uniformly: [low, high).
+/// The range of a case's random inputs, uniform in [low, high).
 struct InputRange {
   double low = -2, high = 2;
 };
 
-/// One operator by itself: what a backend is asked to bind. The model holds the operator's layers
-/// and, where the operator reads several tensors, a layer in front for each of them, which belongs
+/// One operator alone, for a backend to bind. The model holds the operator's layers. If the
+/// operator reads several tensors, it also holds a layer before it for each of them, which belongs
 /// to no operator and never runs.
 struct OperationCase {
   std::string name;  ///< letters, digits and underscores; unique
@@ -32,28 +32,28 @@ struct OperationCase {
 /// Adds an operator's layers to a model; it may read the tensors given.
 using BuildOperator = std::function<void(ModelBuilder&, std::span<const TensorId>)>;
 
-/// The operator made of all layers that `build` adds. It may read tensors of `channels` channels
-/// (with the extent of `input`); none given: the model's input alone.
+/// Makes an operator of all layers that `build` adds. It may read tensors of `channels` channels
+/// (with the extent of `input`); none given: only the model's input.
 OperationCase make_operation(std::string name, const Shape& input,
                              const std::vector<std::int64_t>& channels, const BuildOperator& build);
 
-/// The operator made of all layers that `build` adds, over tensors of these shapes; one shape: that
+/// Makes an operator of all layers that `build` adds, over tensors of these shapes; one shape: that
 /// of the model's input.
 OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
                              const BuildOperator& build);
 
-/// Every kind of operator that `coarsen` makes, each over odd shapes, strides, padding, groups and
-/// channel counts that fill no vector, some with a batch of two.
+/// Returns every kind of operator that `coarsen` makes, each over odd shapes, strides, padding,
+/// groups and channel counts that fill no vector, some with a batch of two.
 const std::vector<OperationCase>& operation_cases();
 
-/// Binds the case to `inputs` (NHWC; one for each different tensor that it reads, in the order of
-/// their first use), runs it alone on `threads` cores and returns its output.
-/// Throws std::runtime_error if the backend wrote beside the output; what it did not write is NaN.
+/// Binds the case to `inputs`, runs it alone on `threads` cores and returns its output; values that
+/// it did not write are NaN. The inputs are NHWC, one for each different tensor that it reads, in
+/// the order of their first use. Throws std::runtime_error if the backend wrote outside the output.
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,
                                  const std::vector<std::vector<float>>& inputs,
                                  TensorSource& source);
 
-/// Inputs as run_operation wants them, uniform in the case's range.
+/// Returns inputs for run_operation, uniform in the case's range.
 std::vector<std::vector<float>> random_inputs(const OperationCase& operation_case,
                                               std::uint64_t seed);
 

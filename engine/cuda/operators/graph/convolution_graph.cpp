@@ -1,24 +1,23 @@
-// Part of engine/cuda/operators/convolution.h.
-// cuDNN's graphs of operations as a family of algorithms: "graph ENGINE KNOB=VALUE,…", all numbers
-// (engine_choice.h). Convolution, bias and relu are one graph; an engine computes it in one go.
-// Others compute the convolution as a graph by itself, and the rest costs one pass of ours ("…
-// plain").
+// The family kGraphConvolutions (operators/convolution.h): cuDNN's graphs of operations as "graph
+// ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one graph,
+// which one engine computes at once. Other candidates compute the convolution as a graph alone, and
+// the rest costs one pass of ours ("… plain").
 //
-// What it adds to the older calls (convolution_cudnn.cpp): engines that these never name, among
-// them such that are compiled for the graph; bias and relu fused in more of them; padding of sides
-// that differ. A library may store a plan as a text of its own, but that is bound to one build and
-// GPU. An engine's index and its settings name the same arithmetic on every rank with the same
-// library, and what they name is made again there.
+// Compared with the legacy calls (convolution_cudnn.cpp) it adds: engines that these never name,
+// some of them compiled for the graph; bias and relu fused in more engines; sides with different
+// padding. A library may store a plan as a text of its own, but that is bound to one build and GPU.
+// An engine's index and its settings name the same arithmetic on every rank with the same library,
+// and each rank makes the plan from them.
 #include "engine/cuda/operators/convolution.h"
 #include "engine/cuda/operators/graph/engines.h"
 
 namespace hios::cuda {
 namespace {
 
-/// More than that would be a bad bargain for one operator.
+/// A larger workspace would be out of proportion for one operator.
 constexpr std::int64_t kMaxWorkspaceBytes = std::int64_t{512} << 20;
 
-/// What the graph computes of a problem.
+/// Returns the part of a problem that the graph computes.
 ConvolutionProblem part_of(ConvolutionProblem problem, bool fused) {
   if (!fused) problem.bias = problem.relu_after = false;
   return problem;
@@ -65,7 +64,7 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
   for (const bool fused : {true, false}) {
-    if (!fused && !problem.bias && !problem.relu_after) break;  // there is nothing to leave out
+    if (!fused && !problem.bias && !problem.relu_after) break;  // nothing to omit
     try {
       const graph::OperationGraph described(part_of(problem, fused),
                                             {.handle = tools.stream.cudnn()});
@@ -75,7 +74,7 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
         names.push_back(choice.name());
       }
     } catch (const RunError&) {
-      // cuDNN has no such graph; there are other families.
+      // cuDNN has no such graph; there are other families
     }
   }
   return names;

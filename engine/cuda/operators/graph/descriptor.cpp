@@ -41,7 +41,7 @@ Descriptor& Descriptor::finalize() {
 std::vector<Descriptor> Descriptor::get_descriptors(cudnnBackendAttributeName_t name,
                                                     cudnnBackendDescriptorType_t type,
                                                     std::int64_t most) const {
-  // The API fills descriptors that it is given.
+  // The API fills given descriptors.
   std::vector<Descriptor> descriptors;
   for (std::int64_t i = 0; i < most; ++i) descriptors.emplace_back(type);
   auto handles = handles_of(descriptors);

@@ -7,11 +7,11 @@
 #include "engine/cuda/device/handles.h"
 
 /// Descriptors of cuDNN's backend API: objects with attributes, which are set one by one until
-/// finalize(), and from then on can only be asked for. One that is an attribute of another must
-/// outlive it. All calls throw DeviceError. Main thread only.
+/// finalize() and can only be read from then on. One that is an attribute of another must outlive
+/// it. All calls throw DeviceError. Main thread only.
 namespace hios::cuda::graph {
 
-/// How the API calls the types of attributes: those that we use.
+/// The API's names for the types of attributes that we use.
 template <cudnnBackendAttributeType_t type>
 struct Called {
   static constexpr cudnnBackendAttributeType_t kType = type;
@@ -68,7 +68,7 @@ class Descriptor {
     get_raw(name, Attribute<Value>::kType, 1, &value);
     return value;
   }
-  /// As many as there are, of `most`.
+  /// Returns the values of an attribute, at most `most`.
   template <class Value>
   std::vector<Value> get_all(cudnnBackendAttributeName_t name, std::int64_t most) const {
     std::vector<Value> values(static_cast<std::size_t>(most));
@@ -78,7 +78,7 @@ class Descriptor {
   std::vector<Descriptor> get_descriptors(cudnnBackendAttributeName_t name,
                                           cudnnBackendDescriptorType_t type,
                                           std::int64_t most) const;
-  /// How many values an attribute has.
+  /// Returns the number of values of an attribute.
   std::int64_t count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const;
 
   cudnnBackendDescriptor_t get() const { return handle_.get(); }

@@ -17,7 +17,7 @@ std::int64_t integer_of(std::string_view text, const std::string& name) {
   return value;
 }
 
-/// "2=1,13=0"
+/// Parses "2=1,13=0".
 std::vector<Knob> knobs_of(std::string_view text, const std::string& name) {
   std::vector<Knob> knobs;
   for (bool more = true; more;) {
@@ -69,7 +69,7 @@ bool fits(const EngineNotes& notes, Precision precision) {
     case Precision::kTf32:
       return true;
     default:
-      // A transform of halves is rounded to halves again, and then the result is rounded more than
+      // A transform of halves is rounded to halves again, so the result would be rounded more than
       // once.
       return !notes.narrower_inputs && !notes.transforms;
   }

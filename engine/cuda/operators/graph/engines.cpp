@@ -5,16 +5,16 @@
 namespace hios::cuda::graph {
 namespace {
 
-/// Whose proposals are taken, in this order, and how many of them at most: some forty are made for
-/// a convolution, the best first, and each costs a trial. A guesses quickly, B more closely, and
-/// the last knows what runs if nothing else does.
+/// The heuristics whose proposals are used, in this order, and the maximum number of each. cuDNN
+/// makes some forty for a convolution, the best first, and each costs a trial. A guesses quickly, B
+/// more closely, and the last knows engines that run if no other does.
 struct Mode {
   cudnnBackendHeurMode_t mode;
   std::size_t most;
 };
 constexpr Mode kModes[] = {
     {CUDNN_HEUR_MODE_A, 8}, {CUDNN_HEUR_MODE_B, 4}, {CUDNN_HEUR_MODE_FALLBACK, 3}};
-/// Of those that are compiled first, which takes up to a second each.
+/// Maximum number of engines that are compiled first, which takes up to a second each.
 constexpr std::size_t kMostCompiled = 3;
 
 EngineNotes notes_of(const Descriptor& engine) {
@@ -41,7 +41,7 @@ EngineNotes notes_of(const Descriptor& engine) {
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
         notes.transforms = true;
         break;
-      default:  // how NaN spreads
+      default:  // the propagation of NaN
         break;
     }
   }
@@ -84,7 +84,7 @@ struct Proposal {
   EngineChoice choice;
 };
 
-/// Nothing, where there is no engine of this arithmetic, or none that says so.
+/// Returns the proposal; nothing if no engine has this arithmetic, or none says so.
 std::optional<Proposal> usable(const Descriptor& configuration, Precision precision,
                                bool deterministic) {
   const auto engines = configuration.get_descriptors(CUDNN_ATTR_ENGINECFG_ENGINE,
@@ -193,7 +193,7 @@ Descriptor ExecutionPlan::describe(const Pointers& pointers) const {
 
 void ExecutionPlan::queue(const ConvolutionOperands& operands, std::byte* workspace,
                           std::string_view doing) {
-  // The API takes what it only reads by pointers to what may be written.
+  // The API takes even its inputs as pointers to mutable memory.
   const Pointers pointers{const_cast<void*>(operands.input), const_cast<void*>(operands.weights),
                           operands.output, workspace, const_cast<void*>(operands.bias)};
   if (!operands_ || pointers != described_) {

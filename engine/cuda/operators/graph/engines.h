@@ -9,22 +9,23 @@
 
 namespace hios::cuda::graph {
 
-/// Engines and their settings that cuDNN proposes for a graph, best first, each once; only those
-/// whose arithmetic is that of `precision`, and where wanted the same from run to run. None where
+/// Returns the engines and settings that cuDNN proposes for a graph, best first, each once. Only
+/// those with the arithmetic of `precision` and, if wanted, the same bits from run to run. Empty if
 /// cuDNN fails.
 std::vector<EngineChoice> proposed_engines(const OperationGraph& graph, Precision precision,
                                            bool deterministic);
 
-/// A graph as one engine computes it, ready to be queued on the stream of the target's handle. The
-/// graph outlives it.
+/// A graph with the engine that computes it, ready to be queued on the stream of the target's
+/// handle. The graph outlives it.
 class ExecutionPlan {
  public:
-  /// Throws RunError: no such engine here, or with such settings, or its arithmetic is not that of
-  /// `precision`. May compile a kernel.
+  /// Makes the plan. Throws RunError if there is no such engine or setting here, or its arithmetic
+  /// is not that of `precision`. May compile a kernel.
   ExecutionPlan(const OperationGraph& graph, const EngineChoice& choice, Precision precision);
 
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Operands that stay the same from call to call are described once. REQUIRES: a handle.
+  /// Queues the plan. Operands that stay the same from call to call are described once. REQUIRES: a
+  /// handle.
   void queue(const ConvolutionOperands& operands, std::byte* workspace, std::string_view doing);
 
  private:
@@ -38,7 +39,7 @@ class ExecutionPlan {
   std::vector<Descriptor> knobs_;
   Descriptor configuration_, plan_;
   std::int64_t workspace_bytes_ = 0;
-  Pointers described_{};  // by operands_
+  Pointers described_{};  // from operands_
   std::optional<Descriptor> operands_;
 };
 

@@ -7,15 +7,15 @@ namespace {
 
 using Four = std::array<std::int64_t, 4>;
 
-/// What every tensor of ours is aligned to at least.
+/// The alignment of every tensor of ours, at least.
 constexpr std::int64_t kAlignmentBytes = 16;
 
 cudnnDataType_t stored_type(const ConvolutionProblem& problem) {
   return problem.element() == Element::kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
 }
 
-/// (count, channels, height, width), in this order as the API wants it, with the channels next to
-/// each other in memory.
+/// Describes a tensor (count, channels, height, width), in the API's order, with the channels of a
+/// pixel contiguous in memory.
 Descriptor tensor(std::int64_t id, cudnnDataType_t type, const Four& extent, bool is_virtual) {
   const auto [count, channels, height, width] = extent;
   const Four strides{height * width * channels, 1, width * channels, channels};
@@ -68,7 +68,7 @@ Descriptor convolution(const Descriptor& settings, const Descriptor& input,
   return result;
 }
 
-/// No second operand: null.
+/// Describes a pointwise operation; `second` null: no second operand.
 Descriptor pointwise(const Descriptor& settings, const Descriptor& input, const Descriptor* second,
                      const Descriptor& output) {
   Descriptor result(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
@@ -86,8 +86,8 @@ OperationGraph::OperationGraph(const ConvolutionProblem& problem, const Target& 
     : target_(target), has_bias_(problem.bias), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
   const TaskWindow& window = problem.window;
   const cudnnDataType_t type = stored_type(problem);
-  // Descriptors are handles, which stay what they are when a vector moves them; but references into
-  // it do not.
+  // Descriptors are handles, which stay valid when a vector moves them; but references into it do
+  // not.
   const auto keep = [this](Descriptor&& part) {
     parts_.push_back(std::move(part));
     return parts_.size() - 1;
@@ -97,7 +97,7 @@ OperationGraph::OperationGraph(const ConvolutionProblem& problem, const Target& 
   int left = 1 + (problem.bias ? 1 : 0) + (problem.relu_after ? 1 : 0);  // operations to come
   std::int64_t next_id = kFirstBetween;
   const Four output{window.images, window.out_channels, window.out_height, window.out_width};
-  // What the next operation writes: the output, if it is the last.
+  // Returns the next operation's result: the output, if it is the last.
   const auto result = [&] {
     return --left == 0 ? keep(tensor(kOutput, type, output, false))
                        : keep(tensor(next_id++, CUDNN_DATA_FLOAT, output, true));

@@ -1,4 +1,4 @@
-// The loops of elementwise_body.h, for every instruction set that this processor has, against the
+// The loops of elementwise_body.h, for every instruction set of this processor, against the
 // standard library in double.
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ Floats applied(UnaryRun run, const Floats& input, float alpha = 0, float beta = 
   return output;
 }
 
-/// From −30 to 30, denser about zero, and tiny magnitudes of both signs.
+/// Returns arguments from −30 to 30, denser about zero, and tiny magnitudes of both signs.
 Floats arguments() {
   Floats result{0.0f};
   for (int i = -3000; i <= 3000; ++i) {
@@ -60,11 +60,11 @@ struct UnaryCase {
   const char* name;
   UnaryRun UnaryRuns::*run;
   Exact exact;
-  double relative = 1e-6;  ///< of the result
+  double relative = 1e-6;  ///< relative to the result
   float alpha = 0, beta = 0;
 };
 
-/// Where the exact function comes near zero by cancelling, only the size of its arguments bounds
+/// Where the exact function approaches zero by cancellation, only the size of its arguments bounds
 /// the error: `relative` is larger there.
 std::vector<UnaryCase> unary_cases() {
   using U = UnaryRuns;
@@ -163,7 +163,7 @@ TEST_P(CpuElementwise, WhereARunIsCutChangesNoBit) {
   }
 }
 
-TEST_P(CpuElementwise, FunctionsOfTwoValuesWithEitherOperandStandingStill) {
+TEST_P(CpuElementwise, FunctionsOfTwoValuesWithEitherOperandBroadcast) {
   using B = BinaryRuns;
   const std::vector<std::pair<BinaryRun B::*, std::function<float(float, float)>>> cases{
       {&B::add, [](float a, float b) { return a + b; }},

@@ -1,5 +1,5 @@
-// The loops of kernels_body.h, for every instruction set that this processor has, against the
-// plainest loops that say the same.
+// The loops of kernels_body.h, for every instruction set of this processor, against the simplest
+// loops with the same meaning.
 #include "engine/cpu/kernels/kernels.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ void for_outputs(const RowWindow& w, const Floats& input, Visit&& visit) {
   }
 }
 
-/// Every row, its chunks in two pieces, between guards.
+/// Runs every row, its chunks in two calls, between guards.
 Floats run_window(const Kernels& k, WindowRow row, const RowWindow& w, WindowTask task) {
   const std::ptrdiff_t guard = 64, row_values = w.out_width * w.channels;
   Floats output(w.out_height * row_values + 2 * guard, kUntouched);
@@ -80,8 +80,8 @@ Floats run_window(const Kernels& k, WindowRow row, const RowWindow& w, WindowTas
   return {output.begin() + guard, output.end() - guard};
 }
 
-/// Widths on both sides of every block size, channels with and without a rest, all strides of the
-/// special cases and some of the general one.
+/// Windows with widths on both sides of every block size, with whole and partial chunks, with all
+/// strides of the special cases and some of the general one.
 std::vector<RowWindow> windows() {
   std::vector<RowWindow> result;
   const auto add = [&](std::ptrdiff_t channels, std::ptrdiff_t height, std::ptrdiff_t width,

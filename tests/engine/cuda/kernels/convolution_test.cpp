@@ -1,6 +1,6 @@
-// The own convolution, bit for bit: whatever tile makes it and wherever a part of a sum begins, an
+// Our own convolution, bit for bit. For every tile and every division of a sum into parts, an
 // output is the fused multiply-adds of its window in the order of rows, taps and channels. Random
-// windows of every size, step, spacing and group count, on the emulated CUDA.
+// windows of every size, step, dilation and group count run on the emulated CUDA.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Tensor {
   }
 
   Element element_;
-  std::vector<std::byte> bytes_;  // aligned as all that is new: enough for four floats
+  std::vector<std::byte> bytes_;  // aligned by operator new: enough for four floats
 };
 
 class Case {
@@ -90,7 +90,7 @@ ConvolutionTask random_task(std::mt19937_64& random, Element element) {
   w.width = between(random, 1, 9);
   task.groups = std::vector{1, 1, 1, 2, 3}[random() % 5];
   w.channels = task.groups * std::vector{1, 2, 3, 4, 5, 8, 12, 16, 20, 37}[random() % 10];
-  // At times more than one tile's.
+  // Sometimes more than one tile's.
   w.out_channels =
       task.groups * (random() % 4 == 0 ? between(random, 60, 140) : between(random, 1, 40));
   const bool one_tap = random() % 4 == 0;
@@ -100,7 +100,7 @@ ConvolutionTask random_task(std::mt19937_64& random, Element element) {
   w.stride_w = between(random, 1, 3);
   w.dilation_h = between(random, 1, 2);
   w.dilation_w = between(random, 1, 3);
-  // More in front, behind, or both; a last row or column may lie outside altogether.
+  // More before, after, or both; a last row or column may be outside altogether.
   const int reach_h = (w.kernel_h - 1) * w.dilation_h, reach_w = (w.kernel_w - 1) * w.dilation_w;
   w.pad_h = between(random, 0, reach_h);
   w.pad_w = between(random, 0, reach_w);
@@ -153,7 +153,7 @@ std::string Case::text() const {
   return text.str();
 }
 
-/// From depth `begin` to `end`: what one thread block makes.
+/// Returns the sum from depth `begin` to `end`, as one thread block computes it.
 float Case::sum(int pixel, int channel, int begin, int end) const {
   const TaskWindow& w = task_.window;
   const int x_out = pixel % w.out_width, y_out = pixel / w.out_width % w.out_height;
@@ -204,7 +204,7 @@ void Case::expect_bits(int tile) const {
   ASSERT_EQ(cuda::convolution(task, tile, nullptr), cudaSuccess);
   for (std::size_t i = 0; i < output.size(); ++i) {
     right.set(i, expected(static_cast<int>(i / channels), static_cast<int>(i % channels)));
-    // As numbers: what adds up to zero may do so from either side.
+    // Compared as numbers: a sum may reach zero from either side.
     ASSERT_EQ(output[i], right[i]) << "value " << i;
   }
 }

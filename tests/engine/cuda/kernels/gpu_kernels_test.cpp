@@ -1,6 +1,6 @@
-// Our own kernels where the cases of all backends do not reach: every candidate of a convolution,
-// whatever the trials say, and every size and step that the depthwise kernel is compiled for, on
-// few pixels and on many.
+// Our own kernels beyond the cases of all backends: every candidate of a convolution, whatever the
+// trials choose, and every size and step that the depthwise kernel is compiled for, on few pixels
+// and on many.
 #include <gtest/gtest.h>
 
 #include "engine/cuda/backend.h"
@@ -22,7 +22,7 @@ BackendOptions options_in(Precision precision) {
   return options;
 }
 
-/// The reference in the same arithmetic.
+/// Expects the reference's values in the same arithmetic.
 void expect_as_reference(Backend& backend, const test::OperationCase& operation_case) {
   const bool halves = backend.precision() == Precision::kFp16;
   const auto expected = test::run_operation(
@@ -34,7 +34,7 @@ void expect_as_reference(Backend& backend, const test::OperationCase& operation_
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
 
-/// All candidates for a case, each by itself.
+/// Expects right values of all candidates for a case, each alone.
 void expect_every_candidate_right(const test::OperationCase& operation_case, Precision precision) {
   const Operation operation = operation_case.operation();
   const auto chooser = cuda::make_backend(options_in(precision));
@@ -58,7 +58,7 @@ void expect_every_candidate_right(const test::OperationCase& operation_case, Pre
       backend->algorithms(operation, Choosing::kByTiming);
     } catch (const RunError&) {
       EXPECT_NE(name.substr(0, 4), "own ") << "our kernel takes everything";
-      continue;  // a library may list what it then refuses
+      continue;  // a library may list an algorithm that it then refuses
     }
     ++ran;
     expect_as_reference(*backend, operation_case);
@@ -125,7 +125,7 @@ TEST_P(Depthwise, IsRightForEverySizeAndStep) {
   const auto backend = cuda::make_backend(options_in(GetParam()));
   for (const std::int64_t size : {2, 3, 5, 7}) {
     for (const std::int64_t step : {1, 2, 3}) {
-      // Few pixels; many, so that threads take several; channels that are no multiple of four.
+      // Few pixels; many, so that threads take several; channels that are not a multiple of four.
       for (const Shape& shape : {Shape{1, 40, 9, 11}, Shape{1, 168, 83, 85}, Shape{2, 19, 13, 9}}) {
         const Conv conv{shape.c, {size, size}, {step, step}, {size / 2, size / 2}, shape.c};
         expect_as_reference(*backend, conv_case("depthwise_" + std::to_string(size) + "_" +

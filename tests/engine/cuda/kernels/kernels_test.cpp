@@ -1,5 +1,6 @@
-// The CUDA backend's own kernels and what binds them, on the host (tests/support/emulated_cuda says
-// what that can show and what not), in fp32 and fp16, against the reference in the same arithmetic.
+// The CUDA backend's own kernels and the code that binds them, on the host
+// (tests/support/emulated_cuda explains the limits), in fp32 and fp16, against the reference in the
+// same arithmetic.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,8 +28,8 @@ std::unique_ptr<Backend> reference_in(Precision precision) {
   return reference::make_backend(options);
 }
 
-/// fp32: the order of sums. fp16: a half is one in 2^11 off at most; the kernels round a few times
-/// inside an operator where the reference does once, and values reach some 16.
+/// fp32: the order of sums. fp16: a half is off by at most one in 2^11; the kernels round a few
+/// times inside an operator where the reference rounds once, and values reach some 16.
 job::Tolerance tolerance(Precision precision) {
   return precision == Precision::kFp16 ? job::Tolerance{8e-3, 4e-3} : job::Tolerance{2e-4, 2e-4};
 }
@@ -50,17 +51,17 @@ TEST_P(Kernels, RunEveryOperator) {
   for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
 }
 
-/// What imported networks bring and this backend takes: windows, dilated and padded unevenly, and
-/// tensors that are read in another shape.
+/// Operators of imported networks that this backend supports: windows, dilated and padded unevenly,
+/// and tensors that are read in another shape.
 TEST_P(Kernels, RunWhatImportedNetworksBring) {
   EmulatedCudaBackend backend(GetParam());
-  std::map<std::string, int> ran;  // by the name's first word
+  std::map<std::string, int> ran;  // by the first word of the name
   for (const OperationCase& one : test::layer_operation_cases()) {
     if (backend.unsupported(one.operation())) continue;
     ++ran[one.name.substr(0, one.name.find('_'))];
     expect_as_reference(backend, one);
   }
-  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu behind it";
+  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu after it";
   EXPECT_GE(ran["sum"], 16);
   EXPECT_GE(ran["separable"], 3);
   EXPECT_GE(ran["max"], 14);
@@ -113,7 +114,7 @@ TEST_P(Kernels, AreRightForEveryDepthwiseSizeAndStep) {
   }
 }
 
-/// Enough pixels for threads that make several of them: the same bits as with few.
+/// Enough pixels for threads that compute several of them: the same bits as with few.
 TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
   EmulatedCudaBackend backend(GetParam());
   const Conv conv{512, {3, 3}, {1, 1}, {1, 1}, 512};

@@ -2,7 +2,7 @@
 """Registers and spills of every kernel, as the assembler of CUDA reports them; needs no GPU.
 
 measure: compiles the sources for each architecture, writes and prints a table.
-check: fails where a line of such a table is above the limits, or where there is none.
+check: fails if a line of such a table is above the limits, or the table is empty.
 """
 import argparse
 import concurrent.futures
@@ -21,7 +21,7 @@ HEADER = "registers  stack  spilled  architecture  kernel"
 
 
 def compiled(nvcc, architecture, source, options):
-    """What the assembler says of one source."""
+    """Returns the assembler's report of one source."""
     with tempfile.TemporaryDirectory() as folder:
         command = [nvcc, *options, f"-arch=sm_{architecture}", "-Xptxas=-v", "-cubin", source, "-o",
                    str(Path(folder) / "kernels.cubin")]
@@ -32,7 +32,7 @@ def compiled(nvcc, architecture, source, options):
 
 
 def demangled(names):
-    """Readable names, where binutils are there."""
+    """Returns readable names if binutils are installed."""
     if shutil.which("c++filt") is None:
         return names
     text = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True,

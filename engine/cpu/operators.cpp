@@ -1,11 +1,13 @@
-// Part of engine/cpu/operators.h: operations that no fast form covers, which run part after part
-// (engine/backend/layered.h), and the door to all operators.
-#include "engine/backend/layered.h"
 #include "engine/cpu/operators.h"
+
+#include "engine/backend/layered.h"
+#include "engine/cpu/convolutions/separable.h"
+#include "engine/cpu/convolutions/winograd.h"
 
 namespace hios::cpu {
 namespace {
 
+/// An operation without a fast form, as a sequence of layers.
 class PartsOnCores final : public LayeredOperator {
  public:
   explicit PartsOnCores(const Binding& binding) {
@@ -24,15 +26,11 @@ class PartsOnCores final : public LayeredOperator {
   }
 
  private:
-  std::vector<AlignedBytes> buffers_;  // of what is made inside
+  std::vector<AlignedBytes> buffers_;  // intermediate results
 };
 
-}  // namespace
-
-namespace {
-
-/// Whether each window holds something of the image, along each axis. oneDNN 2.6 leaves the bias
-/// out where a window's rows all lie in the padding and it adds to what the output holds.
+/// Returns true if each window overlaps the image along each axis. Where a window's rows all lie in
+/// the padding and the primitive adds to its output, oneDNN 2.6 omits the bias.
 bool reads_image_everywhere(const Binding& binding, const ConvolutionChain& chain) {
   const Conv& conv = std::get<Conv>(binding.layer(chain.convolution).kind);
   const Shape& input = binding.inputs[chain.terms.front()].shape;
