@@ -146,7 +146,7 @@ class Divider {
   DividedResult result() && {
     if (!best_) std::rethrow_exception(refusal_);
     ScheduleResult& result = best_->result;
-    const LowerBound known = beside(bound_, result.latency_ms);
+    const LowerBound known = snap_to_latency(bound_, result.latency_ms);
     result.lower_bound_ms = known.ms;
     result.bound = known.name;
     result.outcome = proved_ || known.ms >= result.latency_ms ? Outcome::kOptimal
