@@ -15,7 +15,7 @@ ScheduleResult complete(Schedule schedule, Outcome outcome, const Graph& graph,
   result.outcome = outcome;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
-  LowerBound bound = beside(bound_of(graph, costs, context), result.latency_ms);
+  LowerBound bound = snap_to_latency(bound_of(graph, costs, context), result.latency_ms);
   result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
   return result;

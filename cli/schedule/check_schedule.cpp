@@ -48,7 +48,7 @@ Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const G
     return predicted;
   }
   const scheduler::LowerBound bound =
-      scheduler::beside(scheduler::lower_bound(graph, costs), timeline.latency_ms);
+      scheduler::snap_to_latency(scheduler::lower_bound(graph, costs), timeline.latency_ms);
   if (bound.ms > timeline.latency_ms) {
     throw RunError("the lower bound (" + bound.name + ") is above the schedule's latency");
   }

@@ -136,7 +136,7 @@ std::optional<ScheduleRun> run_copies(ScheduleInputs& inputs, const scheduler::L
   run.file.seconds = stopwatch.seconds();
   run.file.algorithm = run.algorithm;
   run.file.schedule = std::move(made->schedule);
-  run.file.predicted = {made->latency_ms, 0, scheduler::beside(bound, made->latency_ms).ms,
+  run.file.predicted = {made->latency_ms, 0, scheduler::snap_to_latency(bound, made->latency_ms).ms,
                         bound.name, inputs.extrapolated_from()};
   finish(run, inputs.platform());
   return run;
@@ -161,7 +161,7 @@ void share_bounds(std::vector<ScheduleRun>& runs) {
   for (ScheduleRun& run : runs) {
     Prediction& predicted = run.file.predicted;
     if (!run.refusal.empty() || predicted.lower_bound_ms >= bound.ms) continue;
-    predicted.lower_bound_ms = scheduler::beside(bound, predicted.latency_ms).ms;
+    predicted.lower_bound_ms = scheduler::snap_to_latency(bound, predicted.latency_ms).ms;
     predicted.bound = bound.name;
     if (predicted.lower_bound_ms > predicted.latency_ms) {
       throw RunError("the bound of " + best->algorithm + " (" + bound.name +

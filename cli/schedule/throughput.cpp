@@ -72,7 +72,7 @@ void predict_throughput(Prediction& predicted, const Graph& graph, const Schedul
   if (ring) return;
   scheduler::LowerBound bound = scheduler::pipeline::simple_period_bound(graph, costs);
   if (proven.ms > bound.ms) bound = proven;
-  predicted.lower_bound_ms = scheduler::beside(bound, period_ms).ms;
+  predicted.lower_bound_ms = scheduler::snap_to_latency(bound, period_ms).ms;
   predicted.bound = bound.name;
 }
 

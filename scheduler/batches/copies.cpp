@@ -11,15 +11,15 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Times by number of parts, 0 to all of them, and the choice that gave each.
+/// Times by number of parts, from 0 to all, and the choice that gives each.
 struct Row {
   std::vector<double> ms;
   std::vector<std::size_t> last;  ///< parts of the last batch, or of the last device
 };
 
-class Shares {
+class InputShares {
  public:
-  explicit Shares(const DivisibleProblem& problem)
+  explicit InputShares(const DivisibleProblem& problem)
       : problem_(problem), part_(problem.graphs->sizes().front()) {
     parts_ = static_cast<std::size_t>(problem.graphs->inputs() / part_);
     for (const std::int64_t size : problem.graphs->sizes()) add_size(size);
@@ -31,7 +31,8 @@ class Shares {
 
   bool exist() const { return total_.back().ms[parts_] < kNever; }
 
-  /// Devices in order take neighbouring inputs, each batch all operators before the next.
+  /// Returns the stages: devices in order take neighbouring inputs, and each batch runs all
+  /// operators before the next.
   BatchStages stages() const {
     BatchStages devices(by_device_.size());
     std::size_t left = parts_;
@@ -52,21 +53,21 @@ class Shares {
  private:
   std::int64_t inputs(std::size_t parts) const { return static_cast<std::int64_t>(parts) * part_; }
 
-  /// What the whole network takes on each device, so many inputs at a time.
+  /// Computes the time of the whole network on each device for batches of `size` inputs.
   void add_size(std::int64_t size) {
     const auto parts = static_cast<std::size_t>(size / part_);
     const Graph& graph = problem_.graphs->of(size);
     auto& ms = whole_ms_[parts];
     ms.assign(problem_.platform->size(), kNever);
     try {
-      const CostModel costs = problem_.price(graph);
+      const CostModel costs = problem_.make_costs(graph);
       for (std::size_t d = 0; d < ms.size(); ++d) {
         ms[d] = 0;
         for (std::size_t v = 0; v < graph.size(); ++v) {
           ms[d] += costs.operator_ms(OpId(v), DeviceId(d));
         }
       }
-    } catch (const InputError&) {  // nothing runs so many at a time
+    } catch (const InputError&) {  // no device runs batches of this size
     }
   }
 
@@ -83,7 +84,7 @@ class Shares {
     return row;
   }
 
-  /// The least time in which devices 0 to d run so many parts.
+  /// Computes the least time in which devices 0 to d run each number of parts.
   void add_device(std::size_t d) {
     const std::vector<double>& own = by_device_[d].ms;
     Row row{std::vector<double>(parts_ + 1, kNever), std::vector<std::size_t>(parts_ + 1, 0)};
@@ -102,14 +103,14 @@ class Shares {
   const DivisibleProblem& problem_;
   std::int64_t part_;
   std::size_t parts_ = 0;
-  std::map<std::size_t, std::vector<double>> whole_ms_;  // by parts at a time, then device
+  std::map<std::size_t, std::vector<double>> whole_ms_;  // by parts in a batch, then device
   std::vector<Row> by_device_, total_;
 };
 
 }  // namespace
 
 std::optional<TimedDivision> copies(const DivisibleProblem& problem) {
-  const Shares shares(problem);
+  const InputShares shares(problem);
   return shares.exist() ? timed(problem, shares.stages()) : std::nullopt;
 }
 

@@ -15,22 +15,23 @@
 namespace hios::scheduler {
 namespace {
 
-/// The caller's time in equal turns; what one leaves, the next ones have.
-class Turns {
+/// Divides the caller's time into equal shares; time that one leaves unused goes to the next ones.
+class TimeShares {
  public:
-  Turns(const Context& context, std::size_t turns) : context_(context), turns_(turns) {}
+  TimeShares(const Context& context, std::size_t time_shares)
+      : context_(context), shares_(time_shares) {}
 
-  /// REQUIRES: the one before is over.
+  /// REQUIRES: the previous share's work is over.
   Context next() {
-    Context turn = context_;
-    const std::size_t to_come = turns_ - taken_++;
-    if (to_come > 0) turn.deadline = turn.deadline.share(1 / static_cast<double>(to_come));
-    return turn;
+    Context share = context_;
+    const std::size_t remaining = shares_ - taken_++;
+    if (remaining > 0) share.deadline = share.deadline.share(1 / static_cast<double>(remaining));
+    return share;
   }
 
  private:
   const Context& context_;
-  std::size_t turns_, taken_ = 0;
+  std::size_t shares_, taken_ = 0;
 };
 
 std::vector<std::int64_t> even_numbers(const SizedGraphs& graphs) {
@@ -42,7 +43,8 @@ std::vector<std::int64_t> even_numbers(const SizedGraphs& graphs) {
   return numbers;
 }
 
-/// All ways in which operators may divide the inputs: each a mask of the cuts between the parts.
+/// All ways in which operators may divide the inputs: each operator has a mask of the cuts between
+/// parts.
 class AllDivisions {
  public:
   explicit AllDivisions(const SizedGraphs& graphs)
@@ -51,7 +53,7 @@ class AllDivisions {
         cuts_(static_cast<std::size_t>(graphs.inputs() / part_ - 1)),
         masks_(graphs.whole()->size(), 0) {}
 
-  /// Whether there are no more than that.
+  /// Returns true if there are at most that many.
   bool are_few(std::size_t most) const {
     return std::exp2(cuts_ * masks_.size()) <= static_cast<double>(most);
   }
@@ -72,7 +74,7 @@ class AllDivisions {
     return all;
   }
 
-  /// False behind the last.
+  /// Returns false after the last division.
   bool next() {
     for (std::uint64_t& mask : masks_) {
       if (++mask >> cuts_ == 0) return true;
@@ -88,10 +90,10 @@ class AllDivisions {
   std::vector<std::uint64_t> masks_;  // by operator
 };
 
-class Divider {
+class DivisionSearch {
  public:
-  Divider(const DivisibleProblem& problem, const Algorithm& algorithm, const Options& options,
-          const Context& context)
+  DivisionSearch(const DivisibleProblem& problem, const Algorithm& algorithm,
+                 const Options& options, const Context& context)
       : problem_(problem),
         algorithm_(algorithm),
         options_(options),
@@ -102,8 +104,9 @@ class Divider {
     (void)attempt(even_batches(*graphs.whole(), graphs.inputs(), batches), context);
   }
 
-  /// What is proved of every division is proved of all. `turns`: one for each.
-  void try_all(AllDivisions divisions, Turns& turns, const Context& context) {
+  /// Runs the algorithm on every division: a bound proved for each is proved for all. Takes one of
+  /// `time_shares` for each.
+  void try_all(AllDivisions divisions, TimeShares& time_shares, const Context& context) {
     LowerBound least{std::numeric_limits<double>::infinity(), bound_.name};
     bool optimal = true;
     do {
@@ -111,7 +114,7 @@ class Divider {
         cut_short_ = true;
         return;
       }
-      const Attempt made = attempt(divisions.batches(), turns.next());
+      const Attempt made = attempt(divisions.batches(), time_shares.next());
       if (made.bound && made.bound->ms < least.ms) least = *made.bound;
       optimal = optimal && (!made.bound || made.optimal);
     } while (divisions.next());
@@ -119,7 +122,7 @@ class Divider {
     if (best_ && least.ms > bound_.ms) bound_ = least;
   }
 
-  /// From the best so far, or copies(), to less even divisions.
+  /// Continues from the best schedule, or from copies(), with uneven divisions.
   void improve(const Context& context) {
     std::optional<TimedDivision> start = copies(problem_);
     if (best_ && (!start || best_->result.latency_ms <= start->latency_ms)) {
@@ -134,19 +137,19 @@ class Divider {
     best_ = DividedResult{std::move(joined.division), std::move(result)};
   }
 
-  /// The division that is best so far, once more from the beginning.
+  /// Runs the algorithm from scratch on the best division.
   void try_best_again(const Context& context) {
     if (!best_) return;
     try {
       (void)attempt(best_->division, context);
-    } catch (const InputError&) {  // it takes even ones only
+    } catch (const InputError&) {  // it accepts even divisions only
     }
   }
 
   DividedResult result() && {
     if (!best_) std::rethrow_exception(refusal_);
     ScheduleResult& result = best_->result;
-    const LowerBound known = beside(bound_, result.latency_ms);
+    const LowerBound known = snap_to_latency(bound_, result.latency_ms);
     result.lower_bound_ms = known.ms;
     result.bound = known.name;
     result.outcome = proved_ || known.ms >= result.latency_ms ? Outcome::kOptimal
@@ -157,7 +160,7 @@ class Divider {
 
  private:
   struct Attempt {
-    /// Of the division, as the algorithm proved or knows it; nothing where it is impossible.
+    /// The algorithm's bound for this division; nothing if the division is impossible.
     std::optional<LowerBound> bound = {};
     bool optimal = false;
   };
@@ -173,7 +176,7 @@ class Divider {
     }
   }
 
-  /// Keeps the schedule where it is the shortest.
+  /// Keeps the schedule if it is the shortest.
   Attempt attempt(Division division, const Context& context) {
     ScheduleResult result =
         algorithm_.run(*division.graph, *division.costs, *problem_.platform, options_, context);
@@ -189,10 +192,10 @@ class Divider {
   const DivisibleProblem& problem_;
   const Algorithm& algorithm_;
   const Options& options_;
-  LowerBound bound_;  // of every division
+  LowerBound bound_;  // for every division
   std::optional<DividedResult> best_;
-  bool proved_ = false;     // that no division has a shorter schedule
-  bool cut_short_ = false;  // by time, somewhere
+  bool proved_ = false;     // no division has a shorter schedule
+  bool cut_short_ = false;  // by time, at least once
   std::exception_ptr refusal_;
 };
 
@@ -205,15 +208,16 @@ DividedResult schedule_divided(const DivisibleProblem& problem, const Algorithm&
   const AllDivisions divisions(*problem.graphs);
   const bool all = algorithm.exact && divisions.are_few(kFewDivisions);
   const bool improves = algorithm.improves || algorithm.exact;
-  Divider divider(problem, algorithm, options, context);
-  Turns turns(context, numbers.size() + (improves ? 2 : 0) + (all ? divisions.count() : 0));
-  for (const std::int64_t batches : numbers) divider.try_even(batches, turns.next());
+  DivisionSearch search(problem, algorithm, options, context);
+  TimeShares time_shares(context,
+                         numbers.size() + (improves ? 2 : 0) + (all ? divisions.count() : 0));
+  for (const std::int64_t batches : numbers) search.try_even(batches, time_shares.next());
   if (improves) {
-    divider.improve(turns.next());
-    divider.try_best_again(turns.next());
+    search.improve(time_shares.next());
+    search.try_best_again(time_shares.next());
   }
-  if (all) divider.try_all(divisions, turns, context);
-  return std::move(divider).result();
+  if (all) search.try_all(divisions, time_shares, context);
+  return std::move(search).result();
 }
 
 }  // namespace hios::scheduler

@@ -9,19 +9,19 @@ namespace hios::scheduler {
 /// A schedule of some division of the inputs.
 struct DividedResult {
   Division division;
-  ScheduleResult result;  ///< of its graph; the bound is of every division
+  ScheduleResult result;  ///< for the division's graph; the bound is for every division
 };
 
-/// The shortest schedule that an algorithm makes of even divisions: every operator in one batch of
-/// all inputs, or in 2, 3, … equal ones, as many as divide the parts. One that improves schedules
-/// (Algorithm::improves), or is exact, goes on from the best of them and copies() with
-/// join_batches(), and tries the division that it comes to once more. An exact one
-/// (Algorithm::exact) then takes every division there is, where they are few: what it proves of
-/// each is proved of all.
+/// Returns the shortest schedule that an algorithm finds for even divisions: every operator in one
+/// batch of all inputs, or in 2, 3, … equal ones, as many as divide the parts. An algorithm that
+/// improves schedules (Algorithm::improves), or is exact, continues from the best of them and
+/// copies() with join_batches(), and is run again on the resulting division. An exact one
+/// (Algorithm::exact) is then run on every division, if they are few: a bound proved for each is
+/// proved for all.
 ///
-/// `context.bound` must be of every division (bound_of_every_division()); its time, where it
-/// has a limit, is shared among the divisions. The outcome is kOptimal only where every division is
-/// proved or the bound is reached. Throws the algorithm's InputError where it takes no division.
+/// `context.bound` must hold for every division (bound_of_every_division()). A time limit is shared
+/// among the divisions. The outcome is kOptimal only if every division is proved or the bound is
+/// reached. Throws the algorithm's InputError if it accepts no division.
 DividedResult schedule_divided(const DivisibleProblem& problem, const Algorithm& algorithm,
                                const Options& options, const Context& context);
 

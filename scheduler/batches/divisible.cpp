@@ -10,7 +10,7 @@
 namespace hios::scheduler {
 namespace {
 
-/// REQUIRES: all batches are the graph's.
+/// REQUIRES: all batches belong to the graph.
 Schedule schedule_of(const Graph& divided, const BatchStages& devices) {
   const std::vector<Batch>& batches = divided.batching()->batches;
   const auto vertex = [&](const Batch& batch) {
@@ -35,7 +35,7 @@ Schedule schedule_of(const Graph& divided, const BatchStages& devices) {
 
 Division make_division(const DivisibleProblem& problem, std::vector<Batch> batches) {
   auto graph = std::make_shared<const Graph>(divide(*problem.graphs, std::move(batches)));
-  auto costs = std::make_shared<const CostModel>(problem.price(*graph));
+  auto costs = std::make_shared<const CostModel>(problem.make_costs(*graph));
   return {std::move(graph), std::move(costs)};
 }
 

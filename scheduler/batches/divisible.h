@@ -9,33 +9,34 @@
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
 
-/// Many inputs that are there together: which operator runs which of them at a time is decided,
-/// too (Ghannane and Abdelfattah, "DiviML", section III). A division of the inputs is a graph
-/// (hios/graph/batches.h), so that every scheduler plans it; what is here decides between
+/// Many inputs that are available together: the schedule also decides which operator runs which of
+/// them at a time (Ghannane and Abdelfattah, "DiviML", section III). A division of the inputs is a
+/// graph (hios/graph/batches.h), so every scheduler can plan it; this room decides between
 /// divisions.
 namespace hios::scheduler {
 
-/// What is to be scheduled. The values outlive it.
+/// The problem to schedule. The values outlive it.
 struct DivisibleProblem {
   const SizedGraphs* graphs = nullptr;
   const Platform* platform = nullptr;
-  /// Costs of a graph that divide() made, which outlives them. Throws InputError where some lack.
-  std::function<CostModel(const Graph&)> price;
+  /// Returns the costs of a graph that divide() made and that outlives them. Throws InputError if
+  /// some are missing.
+  std::function<CostModel(const Graph&)> make_costs;
 };
 
-/// A graph that divides inputs, with its costs. Copies share.
+/// A graph that divides inputs, with its costs. Copies share them.
 struct Division {
   std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const CostModel> costs;  ///< refer to the graph
+  std::shared_ptr<const CostModel> costs;  ///< refers to the graph
 };
 
-/// Throws InputError as divide() and price() do, and where an operator can run on no device.
+/// Throws InputError as divide() and make_costs() do, and if an operator can run on no device.
 Division make_division(const DivisibleProblem& problem, std::vector<Batch> batches);
 
 /// A schedule without a graph: device, stage, group, batches in order.
 using BatchStages = std::vector<std::vector<std::vector<std::vector<Batch>>>>;
 
-/// By what each vertex runs.
+/// Returns the batches that the schedule's vertices run.
 BatchStages batch_stages(const Graph& divided, const Schedule& schedule);
 
 /// A schedule of a division, timed by simulate().
@@ -45,8 +46,8 @@ struct TimedDivision {
   double latency_ms = 0;
 };
 
-/// The division and schedule that these stages are; nothing where they break a rule of schedules,
-/// or lack a cost.
+/// Returns the division and schedule of these stages, or nothing if they violate a rule of
+/// schedules or lack a cost.
 std::optional<TimedDivision> timed(const DivisibleProblem& problem, const BatchStages& stages);
 
 }  // namespace hios::scheduler

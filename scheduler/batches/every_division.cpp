@@ -11,7 +11,8 @@
 namespace hios::scheduler {
 namespace {
 
-/// The least share of a part, by operator of the whole and device; infinity where none can run.
+/// The least share of a part, by operator of the whole graph and device; infinity where it cannot
+/// run.
 class LeastShares {
  public:
   explicit LeastShares(const DivisibleProblem& problem)
@@ -20,10 +21,10 @@ class LeastShares {
     const SizedGraphs& graphs = *problem.graphs;
     for (const std::int64_t size : graphs.sizes()) {
       try {
-        take(problem.price(graphs.of(size)),
-             static_cast<double>(graphs.sizes().front()) / static_cast<double>(size));
+        update(problem.make_costs(graphs.of(size)),
+               static_cast<double>(graphs.sizes().front()) / static_cast<double>(size));
       } catch (const InputError&) {
-        take_each(problem, size);
+        update_each(problem, size);
       }
     }
   }
@@ -31,27 +32,28 @@ class LeastShares {
   double ms(OpId op, DeviceId device) const { return ms_[op.index() * devices_ + device.index()]; }
 
  private:
-  void take(const CostModel& costs, double share) {
+  void update(const CostModel& costs, double share) {
     for (std::size_t i = 0; i < ms_.size(); ++i) {
       const double ms = costs.operator_ms(OpId(i / devices_), DeviceId(i % devices_));
       ms_[i] = std::min(ms_[i], ms * share);
     }
   }
 
-  /// Where some operators have no time for a size, of the others: a graph of each by itself.
-  void take_each(const DivisibleProblem& problem, std::int64_t size) {
+  /// Updates operators one by one, for a size at which others have no time: each in a graph of its
+  /// own.
+  void update_each(const DivisibleProblem& problem, std::int64_t size) {
     const Graph& graph = problem.graphs->of(size);
     const double share =
         static_cast<double>(problem.graphs->sizes().front()) / static_cast<double>(size);
     for (std::size_t v = 0; v < graph.size(); ++v) {
       const Graph alone(graph.name(), {graph.op(OpId(v))}, {}, graph.stage_cost());
       try {
-        const CostModel costs = problem.price(alone);
+        const CostModel costs = problem.make_costs(alone);
         for (std::size_t d = 0; d < devices_; ++d) {
           double& least = ms_[v * devices_ + d];
           least = std::min(least, costs.operator_ms(OpId(0), DeviceId(d)) * share);
         }
-      } catch (const InputError&) {  // runs so many nowhere
+      } catch (const InputError&) {  // no device runs it at this size
       }
     }
   }
@@ -75,8 +77,8 @@ Operator least_operator(const DivisibleProblem& problem, const LeastShares& leas
   return op;
 }
 
-/// What an edge costs for a part of the inputs at least, by pair of devices: the least of all
-/// multiples that may travel, as measured times need not grow with the bytes.
+/// The least cost of an edge for one part of the inputs, by pair of devices. It is the minimum over
+/// all multiples that may be sent, since measured times need not grow with the bytes.
 class LeastTransfers {
  public:
   explicit LeastTransfers(const DivisibleProblem& problem)
@@ -86,16 +88,16 @@ class LeastTransfers {
     if (platform_.size() < 2) return;
     const std::int64_t part = problem.graphs->sizes().front();
     for (std::int64_t size = part; size <= problem.graphs->inputs(); size += part) {
-      take(problem, edges_for(problem, size));
+      update(problem, edges_for(problem, size));
     }
   }
 
-  /// A part's edge, with its times.
+  /// Returns the edge for one part, with its times.
   Edge edge(const DivisibleProblem& problem, EdgeId id) const {
     Edge edge = sized(whole_.edge(id), problem.graphs->sizes().front(), problem.graphs->inputs());
     if (edge.transfer_ms || platform_.size() < 2) return edge;
     edge.transfer_by_pair = std::make_shared<const PairTimes>(of_edge_[id.index()]);
-    if (of_edge_[id.index()].empty()) edge.transfer_ms = 0;  // no size is priced
+    if (of_edge_[id.index()].empty()) edge.transfer_ms = 0;  // no size has a cost
     return edge;
   }
 
@@ -108,17 +110,17 @@ class LeastTransfers {
     return edges;
   }
 
-  void take(const DivisibleProblem& problem, std::vector<Edge> edges) {
+  void update(const DivisibleProblem& problem, std::vector<Edge> edges) {
     const auto operators = whole_.operators();
     const Graph graph(whole_.name(), {operators.begin(), operators.end()}, std::move(edges));
     try {
-      const CostModel costs = problem.price(graph);
-      for (std::size_t e = 0; e < graph.edge_count(); ++e) take(costs, EdgeId(e));
-    } catch (const InputError&) {  // all inputs at a time have no costs: then none are known
+      const CostModel costs = problem.make_costs(graph);
+      for (std::size_t e = 0; e < graph.edge_count(); ++e) update(costs, EdgeId(e));
+    } catch (const InputError&) {  // no costs at this size
     }
   }
 
-  void take(const CostModel& costs, EdgeId id) {
+  void update(const CostModel& costs, EdgeId id) {
     for (std::size_t from = 0; from < platform_.size(); ++from) {
       for (std::size_t to = 0; to < platform_.size(); ++to) {
         if (from == to) continue;
@@ -135,7 +137,7 @@ class LeastTransfers {
   std::vector<PairTimes> of_edge_;
 };
 
-/// One part of the inputs alone.
+/// Returns the graph of one part of the inputs.
 Graph one_part(const DivisibleProblem& problem) {
   const Graph& whole = *problem.graphs->whole();
   const LeastShares shares(problem);
@@ -151,8 +153,8 @@ Graph one_part(const DivisibleProblem& problem) {
   return Graph(whole.name(), std::move(operators), std::move(edges), whole.stage_cost());
 }
 
-/// So many of them side by side.
-Graph side_by_side(const Graph& part, std::size_t parts) {
+/// Returns `parts` disjoint copies of the graph.
+Graph disjoint_copies(const Graph& part, std::size_t parts) {
   std::vector<Operator> operators;
   std::vector<Edge> edges;
   for (std::size_t p = 0; p < parts; ++p) {
@@ -170,12 +172,12 @@ Graph side_by_side(const Graph& part, std::size_t parts) {
   return Graph(part.name(), std::move(operators), std::move(edges), part.stage_cost());
 }
 
-/// Whether costs come from a profile, by some size that all operators can run.
+/// Returns true if costs come from a profile, by the first size that all operators can run.
 bool are_measured(const DivisibleProblem& problem) {
   for (const std::int64_t size : problem.graphs->sizes()) {
     try {
-      return problem.price(problem.graphs->of(size)).configuration(DeviceId(0)) != nullptr;
-    } catch (const InputError&) {  // another size, then
+      return problem.make_costs(problem.graphs->of(size)).configuration(DeviceId(0)) != nullptr;
+    } catch (const InputError&) {  // try another size
     }
   }
   return false;
@@ -190,9 +192,9 @@ bool measures_stages(const DivisibleProblem& problem) {
 
 LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadline& deadline) {
   if (measures_stages(problem)) return {0, "none"};
-  const auto parts_of_all =
+  const auto count =
       static_cast<std::size_t>(problem.graphs->inputs() / problem.graphs->sizes().front());
-  const Graph parts = side_by_side(one_part(problem), parts_of_all);
+  const Graph parts = disjoint_copies(one_part(problem), count);
   return lower_bound(parts, CostModel::from_graph(parts, *problem.platform), deadline);
 }
 

@@ -6,19 +6,19 @@
 
 namespace hios::scheduler {
 
-/// A latency that no schedule of any division of the inputs can beat.
+/// Returns a latency that no schedule of any division of the inputs can beat.
 ///
-/// The bound is that of another graph: every input's part by itself, which takes the least share
-/// that it has of any batch (the least of time × part / batch over the sizes that there are), and
-/// whose weights take no memory. Proof. Take any schedule. In place of a batch of k parts put its
-/// parts, one after the other, into the same group; each takes no longer than its share of the
-/// batch, so no group and no stage takes longer than before. A part's inputs come from parts of
-/// batches that the batch waited for, and what travels is no more than did then. So this is a
-/// schedule of that graph, no longer than the one that it came from: what bounds all schedules of
-/// that graph bounds them all.
+/// It is the bound of another graph, in which each part of the inputs runs by itself. A part takes
+/// the least share that it has of any batch (the minimum of time × part / batch over the available
+/// sizes), and its weights take no memory. Proof: take any schedule and replace each batch of k
+/// parts by its parts, one after the other, in the same group. Each part takes at most its share of
+/// the batch, so no group and no stage takes longer than before. A part's inputs come from parts of
+/// batches that the batch waited for, and no more bytes are sent than before. So this is a schedule
+/// of that graph, no longer than the original one, and a bound for all schedules of that graph
+/// holds.
 ///
-/// Nothing (0, "none") where stages of several groups are measured: what a batch costs beside
-/// others says nothing of what its parts would. `deadline`: as of lower_bound().
+/// Returns 0, "none" if stages of several groups are measured: the cost of a batch in such a stage
+/// implies no cost of its parts. `deadline` is that of lower_bound().
 LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadline& deadline = {});
 
 }  // namespace hios::scheduler

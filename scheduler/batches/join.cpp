@@ -8,8 +8,8 @@
 namespace hios::scheduler {
 namespace {
 
-/// Where a batch stands.
-struct Place {
+/// The position of a batch in the schedule.
+struct BatchPosition {
   std::size_t device, stage, group, position;
 };
 
@@ -17,14 +17,14 @@ class Search {
  public:
   Search(const DivisibleProblem& problem, TimedDivision start, const Context& context)
       : problem_(problem), context_(context), best_(std::move(start)) {
-    read();
+    index_batches();
   }
 
   TimedDivision run() && {
     bool better = true;
     while (better) {
       better = false;
-      // Batches come and go while it looks: by number, as long as there are any.
+      // Batches appear and vanish meanwhile, so the loop goes by number.
       for (std::size_t v = 0; v < best_.division.graph->size(); ++v) {
         if (context_.deadline.expired()) return std::move(best_);
         if (join(OpId(v)) || split(OpId(v))) better = true;
@@ -34,21 +34,22 @@ class Search {
   }
 
  private:
-  void read() {
+  void index_batches() {
     stages_ = batch_stages(*best_.division.graph, best_.schedule);
-    places_.assign(best_.division.graph->size(), {});
+    positions_.assign(best_.division.graph->size(), {});
     for (std::size_t d = 0; d < best_.schedule.devices.size(); ++d) {
       const auto& stages = best_.schedule.devices[d];
       for (std::size_t s = 0; s < stages.size(); ++s) {
         for (std::size_t g = 0; g < stages[s].groups.size(); ++g) {
           const Group& group = stages[s].groups[g];
-          for (std::size_t p = 0; p < group.size(); ++p) places_[group[p].index()] = {d, s, g, p};
+          for (std::size_t p = 0; p < group.size(); ++p)
+            positions_[group[p].index()] = {d, s, g, p};
         }
       }
     }
   }
 
-  std::vector<Batch>& group_of(BatchStages& stages, const Place& at) const {
+  std::vector<Batch>& group_of(BatchStages& stages, const BatchPosition& at) const {
     return stages[at.device][at.stage][at.group];
   }
 
@@ -57,21 +58,21 @@ class Search {
     std::erase_if(stages, [](const auto& groups) { return groups.empty(); });
   }
 
-  bool take(const BatchStages& changed) {
+  bool keep_if_shorter(const BatchStages& changed) {
     auto made = timed(problem_, changed);
     if (!made || made->latency_ms >= best_.latency_ms) return false;
     best_ = *std::move(made);
-    read();
+    index_batches();
     return true;
   }
 
-  /// With the batch of the next inputs.
+  /// Joins v with the batch of the next inputs. Returns true if that makes the schedule shorter.
   bool join(OpId v) {
     const Graph& graph = *best_.division.graph;
     const OpId next(v.index() + 1);
     if (next.index() >= graph.size()) return false;
     const Batch a = graph.batch(v), b = graph.batch(next);
-    const Place at_a = places_[v.index()], at_b = places_[next.index()];
+    const BatchPosition at_a = positions_[v.index()], at_b = positions_[next.index()];
     if (a.op != b.op || at_a.device != at_b.device) return false;
     const Batch both{a.op, {a.inputs.begin, b.inputs.end}};
     if (!problem_.graphs->has(both.inputs.size())) return false;
@@ -80,18 +81,19 @@ class Search {
       group_of(changed, kept)[kept.position] = both;
       std::erase(group_of(changed, gone), batch);
       remove_empty(changed[kept.device]);
-      if (take(changed)) return true;
+      if (keep_if_shorter(changed)) return true;
     }
     return false;
   }
 
-  /// Into two halves, of which the later need not be done when the earlier is sent.
+  /// Splits v into two halves, so that the earlier can be sent before the later is done. Returns
+  /// true if that makes the schedule shorter.
   bool split(OpId v) {
     const Batch all = best_.division.graph->batch(v);
     const std::int64_t part = problem_.graphs->sizes().front();
     const std::int64_t middle = all.inputs.begin + all.inputs.size() / part / 2 * part;
     if (middle == all.inputs.begin) return false;
-    const Place at = places_[v.index()];
+    const BatchPosition at = positions_[v.index()];
     BatchStages changed = stages_;
     auto& stages = changed[at.device];
     const Batch second{all.op, {middle, all.inputs.end}};
@@ -103,14 +105,14 @@ class Search {
       stages.emplace(stages.begin() + static_cast<std::ptrdiff_t>(at.stage) + 1, 1,
                      std::vector<Batch>{second});
     }
-    return take(changed);
+    return keep_if_shorter(changed);
   }
 
   const DivisibleProblem& problem_;
   const Context& context_;
   TimedDivision best_;
-  BatchStages stages_;         // of the best
-  std::vector<Place> places_;  // by vertex
+  BatchStages stages_;                    // stages of best_
+  std::vector<BatchPosition> positions_;  // by vertex
 };
 
 }  // namespace

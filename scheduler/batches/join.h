@@ -5,10 +5,10 @@
 
 namespace hios::scheduler {
 
-/// Joins batches of an operator that a device runs, of neighbouring inputs, into one, where the
-/// earlier or the later of them stood, and splits batches into their halves where they stand, as
-/// long as that makes the schedule shorter: the first that does is taken, until none does or time
-/// is up. Never longer than it began.
+/// Shortens a schedule by local changes: joins two batches of an operator on a device, of
+/// neighbouring inputs, at the position of either, and splits a batch into halves at its position.
+/// Takes the first change that makes the schedule shorter, until none does or the deadline expires.
+/// The result is never longer than `start`.
 TimedDivision join_batches(const DivisibleProblem& problem, TimedDivision start,
                            const Context& context);
 

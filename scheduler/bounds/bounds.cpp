@@ -5,10 +5,10 @@
 
 #include "scheduler/bounds/bound_table.h"
 
-// The table of bounds; "together" is the name of colocation_ms() in files. What an operator can be
-// charged with is in bounds/shares.cpp, where it can run in bounds/places.cpp, and from when to
-// when in bounds/heads.cpp. tests/scheduler/oracle_test.cpp holds every bound to brute force,
-// bounds_test.cpp to schedules of larger graphs.
+// Files call colocation_ms() "together". What an operator takes at least is in graph/shares.cpp,
+// the devices on which it can be placed in graph/allowed_devices.cpp, and its time window in
+// graph/heads.cpp. tests/scheduler/oracle_test.cpp compares every bound with brute force,
+// bounds_test.cpp with schedules of larger graphs.
 
 namespace hios::scheduler {
 namespace {
@@ -21,8 +21,10 @@ bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
   const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const Windows paths = windows(graph, Contention::kOneDevice, ancestors, context.deadline);
-  const Windows filled = windows(graph, Contention::kAllDevices, ancestors, context.deadline);
+  const TimeWindows paths =
+      time_windows(graph, Contention::kOneDevice, ancestors, context.deadline);
+  const TimeWindows filled =
+      time_windows(graph, Contention::kAllDevices, ancestors, context.deadline);
   return {{critical_path_ms(graph, paths), "critical_path"},
           {intervals_ms(graph, filled, context), "intervals"},
           {colocation_ms(graph, filled, context), "together"}};
@@ -31,19 +33,19 @@ std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const Deadline& deadline) {
   const Shares shares(graph, costs);
-  Places places(graph, costs);
-  GraphParts parts(graph, shares, places);
-  const BoundContext context{graph, costs, shares, places, deadline};
-  const BoundGraph whole = parts.whole();
+  AllowedDevices allowed(graph, costs);
+  BoundGraphs graphs(graph, shares, allowed);
+  const BoundContext context{graph, costs, shares, allowed, deadline};
+  const BoundGraph whole = graphs.whole();
   std::vector<LowerBound> bounds = timed_bounds(whole, context);
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
-  bounds.push_back({separators_ms(context, parts), "separators"});
+  bounds.push_back({separators_ms(context, graphs), "separators"});
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
   const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
-  const Windows filled = windows(whole, Contention::kAllDevices,
-                                 ancestor_limit(graph.size(), graph.edge_count()), deadline);
+  const TimeWindows filled = time_windows(
+      whole, Contention::kAllDevices, ancestor_limit(graph.size(), graph.edge_count()), deadline);
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
-  // All before is of devices that begin at once. None does; that early each could have begun.
+  // The bounds so far assume that devices start at 0. No device starts before its launch time.
   const double launch_ms = graph.size() > 0 ? costs.least_launch_ms() : 0;
   for (LowerBound& bound : bounds) bound.ms += launch_ms;
   return bounds;
@@ -57,7 +59,7 @@ LowerBound lower_bound(const Graph& graph, const CostModel& costs, const Deadlin
   return best;
 }
 
-LowerBound beside(LowerBound bound, double latency_ms) {
+LowerBound snap_to_latency(LowerBound bound, double latency_ms) {
   if (bound.ms > latency_ms && bound.ms <= latency_ms * (1 + kRounding)) bound.ms = latency_ms;
   return bound;
 }

@@ -10,27 +10,28 @@
 namespace hios::scheduler {
 
 /// A latency that no schedule of the graph on the platform can beat, by simulate() with these
-/// costs. Contention is left out: it only delays (hios/evaluate/simulate.h), whatever the order of
-/// transfers, so what bounds every schedule without it bounds every schedule with it. Sums are in
-/// floating point: a schedule can be below by some 10⁻¹² of it.
+/// costs. Contention is ignored: it only delays (hios/evaluate/simulate.h), whatever the order of
+/// transfers, so a bound for all schedules without contention is one with it. Sums are in floating
+/// point: a schedule's latency can be lower by about 10⁻¹² of it.
 struct LowerBound {
   double ms = 0;
   std::string name;
 };
 
-/// Every bound there is, always the same ones in the same order: scheduler/bounds/ has one in each
-/// file, with its proof. Nearly linear in operators and edges: below 3 s for 50,000 and 100,000.
+/// Returns all bounds, always the same ones in the same order; each has its proof in a file of
+/// scheduler/bounds/. Nearly linear in operators and edges: below 3 s for 50,000 and 100,000.
 ///
-/// Once the deadline (asked often, from the calling thread) expires, it returns soon, with bounds
-/// as large as they have become by then, 0 where nothing is known.
+/// Once the deadline (asked often, from the calling thread) expires, it returns soon, with the
+/// bounds reached by then, 0 for those not computed.
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const Deadline& deadline = {});
 
-/// The largest of them, the first where equal; 0 and `critical_path` for a graph without operators.
+/// Returns the largest bound, the first among equals; 0 and `critical_path` for a graph without
+/// operators.
 LowerBound lower_bound(const Graph& graph, const CostModel& costs, const Deadline& deadline = {});
 
-/// The bound as it stands beside a schedule of that latency: above it by no more than a rounding,
-/// it is the latency.
-LowerBound beside(LowerBound bound, double latency_ms);
+/// Returns the bound to report with a schedule of this latency: the latency if the bound exceeds it
+/// by rounding alone, else the bound.
+LowerBound snap_to_latency(LowerBound bound, double latency_ms);
 
 }  // namespace hios::scheduler

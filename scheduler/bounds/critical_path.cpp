@@ -1,17 +1,15 @@
-// Part of scheduler/bounds/bound_table.h: critical_path_ms().
+#include "scheduler/bounds/critical_path.h"
 
 #include <algorithm>
 
-#include "scheduler/bounds/bound_table.h"
-
-// An operator begins no earlier than its head, takes its path share, and what follows takes its
-// tail: latency >= head + share + tail. Heads and tails hold every path, with the transfers that no
-// assignment can avoid: those between operators that have no device in common, and those that cost
-// less than running on one device what would else be sent (heads.cpp).
+// An operator starts no earlier than its head and takes its path share, and its successors take its
+// tail: latency >= head + share + tail. Heads and tails cover every path, with the transfers that
+// no assignment can avoid. These are the transfers between operators that have no device in common,
+// and those cheaper than running on one device what would otherwise be sent (heads.cpp).
 
 namespace hios::scheduler {
 
-double critical_path_ms(const BoundGraph& graph, const Windows& windows) {
+double critical_path_ms(const BoundGraph& graph, const TimeWindows& windows) {
   double longest = 0;
   for (std::size_t v = 0; v < graph.size(); ++v) {
     longest = std::max(longest, windows.head[v] + graph.path_ms[v] + windows.tail[v]);

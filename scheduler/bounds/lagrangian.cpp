@@ -1,5 +1,4 @@
-// Part of scheduler/bounds/bound_table.h: work_ms() and memory_ms(), bounds by Lagrangian
-// relaxation.
+#include "scheduler/bounds/lagrangian.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,63 +6,63 @@
 #include <span>
 #include <vector>
 
-#include "scheduler/bounds/bound_table.h"
-
-// M devices are busy for M times the latency at most, and every operator takes its work share of
-// that: on devices that are alike, the latency is at least the sum of the shares over M. On others,
-// what an operator takes depends on where it runs; and where memory is limited, a device cannot
-// take more operators than it holds, so that others, slower perhaps, must take the rest. (What
-// memory says of few operators is elsewhere: one device's room for an operator in places.cpp, for
-// operators that cannot afford a transfer in colocation.cpp.)
+// M devices are busy for at most M times the latency, and every operator takes its work share of
+// that: on equal devices, the latency is at least the sum of the shares over M. On different
+// devices, an operator's time depends on the device. With limited memory, a device takes no more
+// operators than it holds, so that other, perhaps slower devices must take the rest. (Memory limits
+// for single operators are in allowed_devices.cpp, for operators whose transfers are too expensive
+// in colocation.cpp.)
 //
-// The constraints of time and memory are relaxed with a multiplier each, a price. Let T be the
-// latency, h_d(v) the work share and b(v) the bytes of v, B_d the memory of device d.
-// For any prices y_d >= 0 of a device's time, of sum 1, and z_d >= 0 of its memory: v costs
-// y_d·h_d(v) + z_d·b(v) where it is, so at least the least of that over the devices that can run
-// it; all together cost at most Σ y_d·T + Σ z_d·B_d. Hence T >= Σ_v min_d (y_d·h_d(v) + z_d·b(v)) −
-// Σ z_d·B_d. (The linear program's dual, so the best prices are worth a fractional assignment.)
+// The constraints of time and memory are relaxed with a multiplier each. Let T be the latency,
+// h_d(v) the work share and b(v) the bytes of v, B_d the memory of device d. For any multipliers
+// y_d >= 0 of a device's time, with sum 1, and z_d >= 0 of its memory: v costs y_d·h_d(v) +
+// z_d·b(v) on its device, so at least the minimum of that over the devices that can run it. All
+// operators together cost at most Σ y_d·T + Σ z_d·B_d. Hence T >= Σ_v min_d (y_d·h_d(v) + z_d·b(v))
+// − Σ z_d·B_d. (This is the dual of a linear program, so the best multipliers give the value of a
+// fractional assignment.)
 //
-// Any prices give a bound; these are raised in a few rounds where operators crowd in and lowered
-// elsewhere. Devices that are alike share a price. Equal prices and no memory are the first round:
-// without differences between devices, all work shared evenly.
+// Any multipliers give a bound. A few rounds raise them on crowded devices and lower them on
+// others. Equal devices share their multipliers. The first round has equal time multipliers and no
+// memory multipliers: on equal devices, this is all work shared evenly.
 
 namespace hios::scheduler {
 namespace {
 
-/// Whether a device's memory counts.
+/// Treatment of memory limits in the relaxation.
 enum class Memory { kIgnored, kLimited };
 
-/// Devices that nothing distinguishes.
-struct Kind {
+/// Devices with equal times and memory.
+struct DeviceClass {
   DeviceId device;
   double count = 1;
-  double capacity = 0;  ///< bytes of one; 0: no limit
-  double time_price = 0;
-  double memory_price = 0;  ///< a byte
-  double load_ms = 0;       ///< of all, in the last round
-  double held = 0;          ///< bytes, likewise
+  double capacity = 0;  ///< bytes of one device; 0: no limit
+  double time_multiplier = 0;
+  double memory_multiplier = 0;  ///< per byte
+  double load_ms = 0;            ///< sum over its devices, in the last round
+  double held_bytes = 0;         ///< sum over its devices, in the last round
 };
 
 class LagrangianDual {
  public:
   LagrangianDual(const BoundContext& context, const std::vector<OpId>& operators, Memory memory)
       : context_(context), operators_(operators), limited_(memory == Memory::kLimited) {
-    find_kinds();
+    find_classes();
     fill_table();
   }
 
   double run() {
-    constexpr std::size_t kRounds = 60, kLooks = 20'000'000;
-    const std::size_t looks = std::max<std::size_t>(1, table_.size());
-    const std::size_t rounds = kinds_.size() == 1 && !any_limit()
-                                   ? 1
-                                   : std::clamp<std::size_t>(kLooks / looks, 5, kRounds);
+    constexpr std::size_t kRounds = 60, kEvaluations = 20'000'000;
+    const std::size_t evaluations = std::max<std::size_t>(1, table_.size());
+    const std::size_t rounds =
+        classes_.size() == 1 && !any_limit()
+            ? 1
+            : std::clamp<std::size_t>(kEvaluations / evaluations, 5, kRounds);
     double best = 0;
     for (std::size_t round = 0; round < rounds; ++round) {
       const double value = round_ms();
       best = std::max(best, value);
-      if (context_.stopped()) break;  // every round's is a bound
-      change_prices(1 / (1 + 0.25 * static_cast<double>(round)), best);
+      if (context_.stopped()) break;  // the value of every round is a bound
+      update_multipliers(1 / (1 + 0.25 * static_cast<double>(round)), best);
     }
     return best;
   }
@@ -72,7 +71,7 @@ class LagrangianDual {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   double work_ms(OpId op, DeviceId device) const {
-    const auto& able = context_.places.devices(op);
+    const auto& able = context_.allowed.devices(op);
     if (!std::binary_search(able.begin(), able.end(), device)) return kInfinity;
     return context_.shares.work_ms(op, device);
   }
@@ -82,33 +81,36 @@ class LagrangianDual {
     return static_cast<double>(context_.costs.platform().device(device).memory_bytes);
   }
 
-  bool alike(const Kind& kind, DeviceId device) const {
-    if (kind.capacity != capacity(device)) return false;
-    return std::all_of(operators_.begin(), operators_.end(),
-                       [&](OpId op) { return work_ms(op, kind.device) == work_ms(op, device); });
+  bool is_equal(const DeviceClass& device_class, DeviceId device) const {
+    if (device_class.capacity != capacity(device)) return false;
+    return std::all_of(operators_.begin(), operators_.end(), [&](OpId op) {
+      return work_ms(op, device_class.device) == work_ms(op, device);
+    });
   }
 
-  void find_kinds() {
+  void find_classes() {
     for (std::size_t d = 0; d < context_.costs.platform().size(); ++d) {
       const DeviceId device(d);
-      const auto known = std::find_if(kinds_.begin(), kinds_.end(),
-                                      [&](const Kind& kind) { return alike(kind, device); });
-      if (known != kinds_.end()) {
+      const auto known = std::find_if(
+          classes_.begin(), classes_.end(),
+          [&](const DeviceClass& device_class) { return is_equal(device_class, device); });
+      if (known != classes_.end()) {
         ++known->count;
       } else {
-        Kind kind;
-        kind.device = device;
-        kind.capacity = capacity(device);
-        kinds_.push_back(kind);
+        DeviceClass device_class;
+        device_class.device = device;
+        device_class.capacity = capacity(device);
+        classes_.push_back(device_class);
       }
     }
     const auto devices = static_cast<double>(context_.costs.platform().size());
-    for (Kind& kind : kinds_) kind.time_price = 1 / devices;
+    for (DeviceClass& device_class : classes_) device_class.time_multiplier = 1 / devices;
   }
 
   void fill_table() {
     for (OpId op : operators_) {
-      for (const Kind& kind : kinds_) table_.push_back(work_ms(op, kind.device));
+      for (const DeviceClass& device_class : classes_)
+        table_.push_back(work_ms(op, device_class.device));
       const Operator& o = context_.graph.op(op);
       bytes_.push_back(static_cast<double>(o.memory_bytes) +
                        static_cast<double>(o.parameter_bytes));
@@ -116,64 +118,69 @@ class LagrangianDual {
   }
 
   bool any_limit() const {
-    return std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& k) { return k.capacity > 0; });
+    return std::any_of(classes_.begin(), classes_.end(),
+                       [](const DeviceClass& k) { return k.capacity > 0; });
   }
 
-  /// The bound at these prices; records at each kind the work and bytes that fall to it.
+  /// Returns the bound for the current multipliers; records for each class the work and bytes
+  /// assigned to it.
   double round_ms() {
     double sum = 0;
-    for (Kind& kind : kinds_) {
-      kind.load_ms = kind.held = 0;
-      sum -= kind.memory_price * kind.capacity * kind.count;
+    for (DeviceClass& device_class : classes_) {
+      device_class.load_ms = device_class.held_bytes = 0;
+      sum -= device_class.memory_multiplier * device_class.capacity * device_class.count;
     }
     for (std::size_t i = 0; i < operators_.size(); ++i) {
-      const std::span row = std::span(table_).subspan(i * kinds_.size(), kinds_.size());
+      const std::span row = std::span(table_).subspan(i * classes_.size(), classes_.size());
       double least = kInfinity;
       std::size_t cheapest = 0;
-      for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      for (std::size_t k = 0; k < classes_.size(); ++k) {
         if (row[k] == kInfinity) continue;
-        const double cost = kinds_[k].time_price * row[k] + kinds_[k].memory_price * bytes_[i];
+        const double cost =
+            classes_[k].time_multiplier * row[k] + classes_[k].memory_multiplier * bytes_[i];
         if (cost >= least) continue;
         least = cost;
         cheapest = k;
       }
       sum += least;
-      kinds_[cheapest].load_ms += row[cheapest];
-      kinds_[cheapest].held += bytes_[i];
+      classes_[cheapest].load_ms += row[cheapest];
+      classes_[cheapest].held_bytes += bytes_[i];
     }
     return sum;
   }
 
-  void change_prices(double step, double scale_ms) {
-    double load = 0, devices = 0, prices = 0;
-    for (const Kind& kind : kinds_) {
-      load += kind.load_ms;
-      devices += kind.count;
+  void update_multipliers(double step, double scale_ms) {
+    double load = 0, devices = 0, multipliers = 0;
+    for (const DeviceClass& device_class : classes_) {
+      load += device_class.load_ms;
+      devices += device_class.count;
     }
-    for (Kind& kind : kinds_) {
+    for (DeviceClass& device_class : classes_) {
       if (load > 0) {
-        const double crowd = std::min(4.0, kind.load_ms / kind.count * devices / load);
-        kind.time_price *= std::exp(step * (crowd - 1));
+        const double crowd =
+            std::min(4.0, device_class.load_ms / device_class.count * devices / load);
+        device_class.time_multiplier *= std::exp(step * (crowd - 1));
       }
-      prices += kind.time_price * kind.count;
-      if (kind.capacity == 0) continue;
-      const double room = kind.capacity * kind.count;
-      const double excess = std::min(4.0, kind.held / room - 1);
-      kind.memory_price = std::max(0.0, kind.memory_price + step * excess * scale_ms / room);
+      multipliers += device_class.time_multiplier * device_class.count;
+      if (device_class.capacity == 0) continue;
+      const double room = device_class.capacity * device_class.count;
+      const double excess = std::min(4.0, device_class.held_bytes / room - 1);
+      device_class.memory_multiplier =
+          std::max(0.0, device_class.memory_multiplier + step * excess * scale_ms / room);
     }
-    for (Kind& kind : kinds_) kind.time_price /= prices;
+    for (DeviceClass& device_class : classes_) device_class.time_multiplier /= multipliers;
   }
 
   const BoundContext& context_;
   const std::vector<OpId>& operators_;
   bool limited_;
-  std::vector<Kind> kinds_;
-  std::vector<double> table_;  // operator × kind; infinity where it cannot run
+  std::vector<DeviceClass> classes_;
+  std::vector<double> table_;  // operator × class; infinity if it cannot run there
   std::vector<double> bytes_;  // by operator
 };
 
-/// The time at least in which devices can run these operators, each on any device that can run it,
-/// with nothing but their work (and memory) in the way.
+/// Returns a lower bound on the time in which the devices can run these operators, limited only by
+/// their work (and memory).
 double lagrangian_ms(const BoundContext& context, const std::vector<OpId>& operators,
                      Memory memory) {
   if (operators.empty()) return 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #ifdef __SANITIZE_ADDRESS__
-// CoinUtils 2.11 loses 16 bytes in presolve_dupmajor(): no news in a report of our leaks.
+// CoinUtils 2.11 leaks 16 bytes in presolve_dupmajor(), which is no leak of ours.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libCoinUtils\n"; }
 #endif
@@ -24,12 +24,12 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<Cbc_Model, Destroy>;
 
-/// As Cbc writes infinity.
+/// Returns the bound with infinities as Cbc represents them.
 double finite(double bound) {
   return std::clamp(bound, -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
 }
 
-/// Columns one after the other, as Cbc reads them.
+/// Loads the program column by column, as Cbc reads it.
 void load(Cbc_Model* model, const Program& program) {
   std::vector<double> lower, upper, cost, row_lower, row_upper;
   std::vector<std::vector<Program::Term>> columns(program.columns.size());
@@ -65,7 +65,7 @@ Handle make(const Program& program, const std::vector<double>& start, const Limi
   Handle model(Cbc_newModel());
   Cbc_setLogLevel(model.get(), 0);
   Cbc_setParameter(model.get(), "slogLevel", "0");
-  // Its preprocessing ends the program by an assertion on some small programs.
+  // Its preprocessing aborts the process by an assertion on some small programs.
   Cbc_setParameter(model.get(), "preprocess", "off");
   Cbc_setParameter(model.get(), "timeMode", "elapsed");
   Cbc_setParameter(model.get(), "integerTolerance", "1e-9");
@@ -82,7 +82,7 @@ Handle make(const Program& program, const std::vector<double>& start, const Limi
   return model;
 }
 
-/// Cbc_solve() sets parameters that the process has once: two at a time read each other's.
+/// Cbc_solve() sets process-wide parameters: concurrent calls would read each other's.
 std::mutex& one_at_a_time() {
   static std::mutex mutex;
   return mutex;
@@ -106,25 +106,26 @@ Answer run(const Program& program, const std::vector<double>& start, const Limit
   }
   if (Cbc_isAbandoned(model.get()) != 0 || Cbc_isContinuousUnbounded(model.get()) != 0) {
     answer.status = Status::kFailed;
-    answer.message = "Cbc gave up";
+    answer.message = "Cbc abandoned the program";
     return answer;
   }
   const bool optimal = Cbc_isProvenOptimal(model.get()) != 0;
   const double* values = Cbc_bestSolution(model.get());
-  if (values == nullptr && optimal) values = Cbc_getColSolution(model.get());  // without integers
+  // without integer columns
+  if (values == nullptr && optimal) values = Cbc_getColSolution(model.get());
   answer.bound = Cbc_getBestPossibleObjValue(model.get());
   if (values == nullptr) return answer;
   answer.values.assign(values, values + program.columns.size());
   answer.cost = cost(program, answer.values);
   answer.status = optimal ? Status::kOptimal : Status::kFeasible;
-  // What it calls possible at its end stems from the last node that it looked at.
+  // Its bound at the end is that of the last node that it visited.
   if (optimal) answer.bound = answer.cost - limits.relative_gap * std::abs(answer.cost);
   return answer;
 }
 
 Answer solve(const Program& program, const std::vector<double>& start, const Limits& limits) {
   if (!limits.deadline.can_expire()) return run(program, start, limits, limits.nodes);
-  // It cannot be asked to stop: so again from the beginning, each time for as long as all before.
+  // It cannot be interrupted, so it is run again from scratch with twice the nodes.
   std::int64_t nodes = 100;
   while (true) {
     const bool last = limits.nodes > 0 && nodes >= limits.nodes;

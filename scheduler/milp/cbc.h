@@ -4,10 +4,10 @@
 
 namespace hios::scheduler::milp {
 
-/// COIN-OR's Cbc (Eclipse Public License), by its C interface. Only in builds that found it. It
-/// cannot be asked to stop, only be given seconds (Deadline::seconds_left) and nodes: it runs for
-/// more and more nodes, with the deadline asked between the runs, so it hears it as late again as
-/// it has run.
+/// Returns COIN-OR's Cbc (Eclipse Public License), used by its C interface. Only in builds that
+/// found it. It cannot be interrupted, only be given seconds (Deadline::seconds_left) and nodes. So
+/// it is run again from scratch with doubled node limits, and the deadline is checked between runs:
+/// it may end as late again as it has run.
 Solver cbc();
 
 }  // namespace hios::scheduler::milp

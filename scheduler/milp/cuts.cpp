@@ -3,26 +3,26 @@
 #include <algorithm>
 #include <cstddef>
 
-// Operators that all run between two moments take, on each device, no more than the time between
-// them. The moments may be
-//  - the end of an operator u and the start of an operator v, for all that is on paths between
-//  them,
+// Operators that all run between two moments take, on each device, at most the time between them.
+// The moments are one of:
+//  - the end of an operator u and the start of an operator v, for all operators on paths between
+//    them,
 //  - an early time and the start of v, for those ancestors of v whose heads are not before that
-//  time,
-//  - the end of u and a late time, counted from the end, for those descendants whose tails reach
-//  it,
+//    time,
+//  - the end of u and a late time, counted from the end, for those descendants of u whose tails
+//    reach it,
 //  - an early and a late time, for all operators with such heads and tails.
-// Heads and tails are those of an operator on any device: on each device there is then that much
-// time, whether or not one of the operators is there. None needs a big M: ancestors end before v
-// starts whichever device v is on. Summed over devices they say what work leaves of a critical
-// path, with each device's own times.
+// Heads and tails are minima over devices, so the rows hold on each device, whether or not it runs
+// any of the operators. None needs a big M: ancestors end before v starts on any device. Summed
+// over devices, the rows combine the work bound with the critical path, with each device's own
+// times.
 
 namespace hios::scheduler::milp {
 namespace {
 
 using Row = Program::Row;
 
-constexpr double kMissed = 1e-3 * Formulation::kScale;
+constexpr double kMinViolation = 1e-3 * Formulation::kScale;
 constexpr int kMostRounds = 30;  // three are usual
 
 class Separation {
@@ -37,14 +37,14 @@ class Separation {
         before(v, d);
         after(v, d);
       }
-      windows(d);
+      between_times(d);
     }
     return any_;
   }
 
  private:
   struct Member {
-    double key;  // sorted by it, the largest first
+    double key;  // members are sorted by it, the largest first
     std::size_t v;
   };
 
@@ -60,10 +60,10 @@ class Separation {
   }
 
   void add_loads(Row& row, const std::vector<std::size_t>& members, std::size_t d) const {
-    // Operators of one home share their column.
+    // Operators of one label share a column.
     std::vector<double> factor(horizon_.operators(), 0);
     for (std::size_t v : members) {
-      factor[horizon_.home(v)] -= formulation_.scaled(horizon_.time_ms(v, d));
+      factor[horizon_.leader(v)] -= formulation_.scaled(horizon_.time_ms(v, d));
     }
     for (std::size_t v = 0; v < factor.size(); ++v) {
       if (factor[v] == 0) continue;
@@ -85,7 +85,7 @@ class Separation {
   }
 
   void between(std::size_t v, std::size_t d) {
-    double most = kMissed;
+    double most = kMinViolation;
     std::size_t worst = v;
     std::vector<std::size_t> members, found;
     for (std::size_t u = 0; u < v; ++u) {
@@ -109,13 +109,13 @@ class Separation {
     add(std::move(row), members, d);
   }
 
-  /// Of the members, sorted, the first some whose key and loads together are most; empty unless
-  /// that is more than `room` by what counts as missed. `key`: that of the last of them.
-  std::vector<std::size_t> worst_head(std::vector<Member> members, std::size_t d, double room,
-                                      double& key) const {
+  /// Sorts the members by key and returns the prefix with the largest key plus load, or nothing if
+  /// that does not exceed `room` by kMinViolation. Sets `key` to that of its last member.
+  std::vector<std::size_t> most_violated_prefix(std::vector<Member> members, std::size_t d,
+                                                double room, double& key) const {
     std::sort(members.begin(), members.end(),
               [](const Member& a, const Member& b) { return a.key > b.key; });
-    double sum = 0, most = room + kMissed;
+    double sum = 0, most = room + kMinViolation;
     std::size_t count = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       sum += load(members[i].v, d);
@@ -136,7 +136,8 @@ class Separation {
       ancestors.push_back({formulation_.scaled(horizon_.head_ms(u)), u});
     }
     double head = 0;
-    const auto chosen = worst_head(std::move(ancestors), d, values_[formulation_.start(v)], head);
+    const auto chosen =
+        most_violated_prefix(std::move(ancestors), d, values_[formulation_.start(v)], head);
     if (chosen.empty()) return;
     add({head, kInfinity, {{formulation_.start(v), 1}}}, chosen, d);
   }
@@ -149,14 +150,14 @@ class Separation {
     }
     const double room = values_[formulation_.end()] - values_[formulation_.start(v)] - duration(v);
     double tail = 0;
-    const auto chosen = worst_head(std::move(descendants), d, room, tail);
+    const auto chosen = most_violated_prefix(std::move(descendants), d, room, tail);
     if (chosen.empty()) return;
     Row row{tail, kInfinity, {{formulation_.end(), 1}, {formulation_.start(v), -1}}};
     formulation_.add_duration(row, v, -1);
     add(std::move(row), chosen, d);
   }
 
-  void windows(std::size_t d) {
+  void between_times(std::size_t d) {
     std::vector<std::size_t> best;
     double most = 0, head = 0, tail = 0;
     for (std::size_t first = 0; first < horizon_.operators(); ++first) {
@@ -170,7 +171,7 @@ class Separation {
       }
       double to = 0;
       const double room = values_[formulation_.end()] - from + most;
-      const auto chosen = worst_head(std::move(members), d, room, to);
+      const auto chosen = most_violated_prefix(std::move(members), d, room, to);
       if (chosen.empty()) continue;
       double sum = to;
       for (std::size_t v : chosen) sum += load(v, d);
@@ -200,7 +201,7 @@ double tighten(Formulation& formulation, const Solver& solver, const Limits& lim
   for (int round = 0; round < kMostRounds && !limits.deadline.expired(); ++round) {
     const Program relaxation = relaxed(formulation.program());
     Answer answer = solver.solve(relaxation, {}, limits);
-    distrust(answer, relaxation, {});
+    check_answer(answer, relaxation, {});
     if (answer.status != Status::kOptimal) break;
     bound_ms = std::max(bound_ms, formulation.ms(answer.bound));
     if (!add_cuts(formulation, answer.values)) break;

@@ -7,13 +7,13 @@
 
 namespace hios::scheduler::milp {
 
-/// Adds rows that every schedule meets and `values`, by column, do not: what runs on one device
-/// between two moments runs one after the other (cuts.cpp). A row for each device and moment, the
-/// one that is missed most. True if there were any.
+/// Adds rows that every schedule satisfies and `values` (by column) violate: operators on one
+/// device between two moments run one after the other (cuts.cpp). Adds the most violated row for
+/// each device and moment. Returns true if it added any.
 bool add_cuts(Formulation& formulation, const std::vector<double>& values);
 
-/// Rounds of the relaxation and the rows that it misses, until there are none or `limits` say stop.
-/// Returns the largest bound that the solver proved of it, in ms; 0 where none.
+/// Solves the relaxation and adds violated rows in rounds, until there are none or a limit is
+/// reached. Returns the largest bound that the solver proved, in ms; 0 if none.
 double tighten(Formulation& formulation, const Solver& solver, const Limits& limits);
 
 }  // namespace hios::scheduler::milp

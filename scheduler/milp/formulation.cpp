@@ -8,19 +8,19 @@
 
 // The program of Ghannane and Abdelfattah, "DiviML", section IV-A, for one input, with the
 // transfers of Zhang et al., "MOIRAI: Towards Optimal Placement for Distributed Inference on
-// Heterogeneous Devices", section III-D. What differs, so that a solver can prove something:
-//  - (1) an operator is on one device; what the horizon excludes has no column.
-//  - (2), (3) One start an operator, not one a device. Its device's head is before it, its time and
-//    its device's tail after it.
-//  - (3) as printed multiplies the transfer by x + x − 1, which a relaxation makes 0. Here a column
-//    says that both ends are on one device, at most each end's own; what is left pays. Where prices
-//    differ by pair, columns say which pair, and at each end they sum up to that end's device
-//    (MOIRAI's u, with one row an end and device in the place of one a pair).
+// Heterogeneous Devices", section III-D. These rows differ, to strengthen the relaxation:
+//  - (1) an operator is on one device; devices that the horizon excludes have no column.
+//  - (2), (3) One start per operator, not per operator and device. It is at least its device's
+//    head; its time and its device's tail follow.
+//  - (3) as printed multiplies the transfer by x + x − 1, which a relaxation makes 0. Here a
+//    column, at most each end's own, says that both ends are on one device; otherwise the transfer
+//    is paid. If transfers differ by pair of devices, columns say which pair, and at each end they
+//    sum up to that end's device (MOIRAI's u, with one row per end and device instead of one per
+//    pair).
 //  - (6) memory: outputs and parameters, as validate() counts them.
-//  - (7) no overlap; as printed it takes i's time where j's is meant. The pair's own big M: from
-//  the
-//    latest end of the one to the earliest start of the other. Pairs that a path orders need none,
-//    and what the horizon orders is fixed.
+//  - (7) no overlap; as printed it has i's time instead of j's. Each pair has its own big M: from
+//    the latest end of one to the earliest start of the other. Pairs that a path orders need no
+//    row, and orders that the horizon implies are fixed.
 
 namespace hios::scheduler::milp {
 namespace {
@@ -66,15 +66,15 @@ void Formulation::add_placements() {
   const std::size_t devices = horizon_.devices();
   on_.assign(horizon_.operators() * devices, -1);
   for (std::size_t v = 0; v < horizon_.operators(); ++v) {
-    const std::size_t home = horizon_.home(v);
+    const std::size_t leader = horizon_.leader(v);
     Row one{1, 1, {}};
     for (std::size_t d = 0; d < devices; ++d) {
       if (!horizon_.may_run(v, d)) continue;
       std::int64_t& column = on_[v * devices + d];
-      column = home == v ? program_.add({0, 0, 1, true}) : on_[home * devices + d];
+      column = leader == v ? program_.add({0, 0, 1, true}) : on_[leader * devices + d];
       one.terms.push_back({static_cast<std::uint32_t>(column), 1});
     }
-    if (home == v) program_.add(std::move(one));
+    if (leader == v) program_.add(std::move(one));
   }
 }
 
@@ -96,36 +96,36 @@ void Formulation::add_starts() {
   }
 }
 
-/// What the arc costs between any two devices that its ends may be on, where that is one number.
-std::optional<double> Formulation::one_price(std::size_t a) const {
+/// Returns the arc's cost between any two different devices of its ends, if it is the same for all.
+std::optional<double> Formulation::uniform_transfer_ms(std::size_t a) const {
   const Horizon::Arc& arc = horizon_.arcs()[a];
-  std::optional<double> price;
+  std::optional<double> transfer;
   for (std::size_t from = 0; from < horizon_.devices(); ++from) {
     for (std::size_t to = 0; to < horizon_.devices(); ++to) {
       if (from == to || !on(arc.from, from) || !on(arc.to, to)) continue;
       const double here = horizon_.transfer_ms(arc, from, to);
-      if (price && *price != here) return std::nullopt;
-      price = here;
+      if (transfer && *transfer != here) return std::nullopt;
+      transfer = here;
     }
   }
-  return price ? price : 0;
+  return transfer ? transfer : 0;
 }
 
 void Formulation::add_arc(std::size_t a) {
   const Horizon::Arc& arc = horizon_.arcs()[a];
   Row row{0, kInfinity, {{starts_[arc.to], 1}, {starts_[arc.from], -1}}};
   add_duration(row, arc.from, -1);
-  if (horizon_.home(arc.from) != horizon_.home(arc.to)) {
-    const std::optional<double> price = one_price(a);
-    if (!price) {
+  if (horizon_.leader(arc.from) != horizon_.leader(arc.to)) {
+    const std::optional<double> transfer = uniform_transfer_ms(a);
+    if (!transfer) {
       add_flows(a, row);
-    } else if (*price > 0) {
-      row.lower = scaled(*price);
+    } else if (*transfer > 0) {
+      row.lower = scaled(*transfer);
       for (std::size_t d = 0; d < horizon_.devices(); ++d) {
         const auto from = on(arc.from, d), to = on(arc.to, d);
         if (!from || !to) continue;
         flows_.push_back({a, d, d, program_.add({0, 0, 1, false})});
-        row.terms.push_back({flows_.back().column, scaled(*price)});
+        row.terms.push_back({flows_.back().column, scaled(*transfer)});
         for (std::uint32_t end : {*from, *to}) {
           program_.add({0, kInfinity, {{end, 1}, {flows_.back().column, -1}}});
         }
@@ -146,8 +146,8 @@ void Formulation::add_flows(std::size_t a, Row& precedence) {
       const std::uint32_t flow = flows_.back().column;
       sent[from].terms.push_back({flow, 1});
       received[to].terms.push_back({flow, 1});
-      const double price = from == to ? 0 : horizon_.transfer_ms(arc, from, to);
-      if (price > 0) precedence.terms.push_back({flow, -scaled(price)});
+      const double transfer = from == to ? 0 : horizon_.transfer_ms(arc, from, to);
+      if (transfer > 0) precedence.terms.push_back({flow, -scaled(transfer)});
     }
   }
   for (std::size_t d = 0; d < devices; ++d) {
@@ -166,9 +166,9 @@ void Formulation::add_orders() {
       for (std::size_t d = 0; d < horizon_.devices(); ++d) {
         if (!on(a, d) || !on(b, d)) continue;
         Row both{-1, kInfinity, {}};  // order >= on + on − 1
-        const bool same_home = horizon_.home(a) == horizon_.home(b);
-        both.terms = {{*on(a, d), same_home ? -2.0 : -1.0}};
-        if (!same_home) both.terms.push_back({*on(b, d), -1});
+        const bool same_leader = horizon_.leader(a) == horizon_.leader(b);
+        both.terms = {{*on(a, d), same_leader ? -2.0 : -1.0}};
+        if (!same_leader) both.terms.push_back({*on(b, d), -1});
         if (horizon_.may_follow(a, b, d)) {
           if (!forth) forth = program_.add({0, 0, 1, true});
           both.terms.push_back({*forth, 1});
@@ -202,7 +202,7 @@ void Formulation::add_memory(const CostModel& costs) {
     std::vector<double> held(horizon_.operators(), 0);
     for (std::size_t v = 0; v < horizon_.operators(); ++v) {
       const Operator& op = costs.graph().op(horizon_.op(v));
-      held[horizon_.home(v)] +=
+      held[horizon_.leader(v)] +=
           static_cast<double>(op.memory_bytes) + static_cast<double>(op.parameter_bytes);
     }
     Row row{-kInfinity, kScale, {}};
@@ -214,7 +214,7 @@ void Formulation::add_memory(const CostModel& costs) {
   }
 }
 
-bool Formulation::alike(const CostModel& costs, std::size_t d, std::size_t e) const {
+bool Formulation::interchangeable(const CostModel& costs, std::size_t d, std::size_t e) const {
   const auto memory = [&](std::size_t x) {
     return costs.platform().device(DeviceId(x)).memory_bytes;
   };
@@ -225,13 +225,13 @@ bool Formulation::alike(const CostModel& costs, std::size_t d, std::size_t e) co
     if (on(v, d) && horizon_.time_ms(v, d) != horizon_.time_ms(v, e)) return false;
   }
   for (const Horizon::Arc& arc : horizon_.arcs()) {
-    const auto price = [&](std::size_t from, std::size_t to) {
+    const auto transfer = [&](std::size_t from, std::size_t to) {
       return horizon_.transfer_ms(arc, from, to);
     };
-    if (price(d, e) != price(e, d)) return false;
+    if (transfer(d, e) != transfer(e, d)) return false;
     for (std::size_t f = 0; f < horizon_.devices(); ++f) {
       if (f == d || f == e) continue;
-      if (price(d, f) != price(e, f) || price(f, d) != price(f, e)) return false;
+      if (transfer(d, f) != transfer(e, f) || transfer(f, d) != transfer(f, e)) return false;
     }
   }
   return true;
@@ -240,7 +240,7 @@ bool Formulation::alike(const CostModel& costs, std::size_t d, std::size_t e) co
 void Formulation::add_symmetry(const CostModel& costs, Symmetry symmetry) {
   for (std::size_t d = 0; d < horizon_.devices(); ++d) {
     const auto known = std::find_if(classes_.begin(), classes_.end(), [&](const auto& members) {
-      return alike(costs, members.front(), d);
+      return interchangeable(costs, members.front(), d);
     });
     if (known == classes_.end()) {
       classes_.push_back({d});
@@ -255,7 +255,7 @@ void Formulation::add_symmetry(const CostModel& costs, Symmetry symmetry) {
       std::vector<double> weight(horizon_.operators(), 0);
       for (std::size_t v = 0; v < horizon_.operators(); ++v) {
         if (!on(v, members[i])) continue;
-        weight[horizon_.home(v)] +=
+        weight[horizon_.leader(v)] +=
             symmetry == Symmetry::kTasks ? 1 : scaled(horizon_.time_ms(v, members[i]));
       }
       for (std::size_t v = 0; v < horizon_.operators(); ++v) {

@@ -13,31 +13,32 @@
 
 namespace hios::scheduler::milp {
 
-/// How devices that are alike in every respect are told apart, so that no schedule is looked for
-/// again with two of them exchanged (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic
-/// for Mapping Neural Networks onto Heterogeneous Platforms", section VI).
+/// How interchangeable devices are ordered, so that the search excludes schedules with two of them
+/// exchanged (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural
+/// Networks onto Heterogeneous Platforms", section VI).
 enum class Symmetry {
   kNone,
-  kTasks,  ///< the first of them runs at least as many operators as the next
-  kTime    ///< works at least as long
+  kTasks,  ///< each runs at least as many operators as the next
+  kTime    ///< each works at least as long as the next
 };
 
-/// "none", "tasks" or "time". Throws InputError for any other.
+/// Returns the symmetry named "none", "tasks" or "time". Throws InputError for any other name.
 Symmetry symmetry_named(const std::string& name);
 
 /// Placement and order of operators as a program whose cost is the latency, one operator after the
-/// other on every device (rows, and where they come from, in formulation.cpp). Times are scaled:
-/// kScale is the latency of the horizon, which must outlive it.
+/// other on every device (rows and their sources in formulation.cpp, conversion of schedules in
+/// formulation_values.cpp). Times are scaled: kScale is the latency of the horizon, which must
+/// outlive it.
 class Formulation {
  public:
   static constexpr double kScale = 1000;
 
-  /// Above this many terms it stops being made: too_large().
+  /// Construction stops above this many terms: too_large().
   static constexpr std::size_t kMostTerms = 100'000;
 
   Formulation(const Horizon& horizon, const CostModel& costs, Symmetry symmetry);
 
-  /// Whether it is only the beginning of a program.
+  /// Returns true if the program is incomplete.
   bool too_large() const { return program_.terms > kMostTerms; }
 
   const Horizon& horizon() const { return horizon_; }
@@ -47,31 +48,30 @@ class Formulation {
   double ms(double scaled) const { return scaled * horizon_.latency_ms() / kScale; }
   double scaled(double ms) const { return ms * kScale / horizon_.latency_ms(); }
 
-  /// The columns: of the latency, of an operator's start, and of whether it runs on a device (where
-  /// it may).
+  /// Columns: the latency, an operator's start, and whether it runs on a device (if it may).
   std::uint32_t end() const { return end_; }
   std::uint32_t start(std::size_t v) const { return starts_[v]; }
   std::optional<std::uint32_t> on(std::size_t v, std::size_t d) const;
-  /// Adds sign × the operator's time, as its device makes it, to a row's sum.
+  /// Adds sign × the operator's time, by its device, to a row's sum.
   void add_duration(Program::Row& row, std::size_t v, double sign) const;
 
-  /// A schedule as values. REQUIRES: it takes no longer than the horizon's latency, and its stages
-  /// are of one operator each.
+  /// Returns the values of a schedule. REQUIRES: it takes no longer than the horizon's latency, and
+  /// each stage has one operator.
   std::vector<double> values(const Schedule& schedule, const CostModel& costs) const;
-  /// The same of operators' devices and starts in ms, by place, and the last end.
-  /// REQUIRES: Symmetry::kNone; links do not contend.
+  /// Returns the values for the operators' devices and starts in ms, by position, and the last end.
+  /// REQUIRES: Symmetry::kNone, and no contention.
   std::vector<double> values(const std::vector<std::size_t>& device,
                              const std::vector<double>& start_ms, double end_ms) const;
-  /// Values as a schedule: devices as they say, in the order of the starts; with an order of
-  /// transfers where links carry one tensor at a time.
+  /// Returns the schedule with the values' devices, in the order of the starts. If links carry one
+  /// tensor at a time, it lists the order of transfers.
   Schedule schedule(const std::vector<double>& values) const;
 
  private:
-  struct Order {  // a column: where it is 1, a ends before b starts
+  struct Order {  // 1 in the column: a ends before b starts
     std::size_t a, b;
     std::uint32_t column;
   };
-  struct Flow {  // a column: where it is 1, the arc's tensor goes from one device to the other
+  struct Flow {  // 1 in the column: the arc's tensor goes from one device to the other
     std::size_t arc, from, to;
     std::uint32_t column;
   };
@@ -80,13 +80,13 @@ class Formulation {
   void add_starts();
   void add_arc(std::size_t a);
   void add_flows(std::size_t a, Program::Row& precedence);
-  std::optional<double> one_price(std::size_t a) const;
+  std::optional<double> uniform_transfer_ms(std::size_t a) const;
   void add_orders();
   void add_precedence(std::size_t a, std::size_t b, std::uint32_t column);
   void add_memory(const CostModel& costs);
   void add_symmetry(const CostModel& costs, Symmetry symmetry);
   std::size_t device(std::size_t v, const std::vector<double>& values) const;
-  bool alike(const CostModel& costs, std::size_t d, std::size_t e) const;
+  bool interchangeable(const CostModel& costs, std::size_t d, std::size_t e) const;
   void set_placement(const std::vector<std::size_t>& device, const std::vector<std::size_t>& turn,
                      std::vector<double>& values) const;
   std::vector<std::size_t> device_order(const std::vector<std::vector<std::size_t>>& work,
@@ -100,8 +100,8 @@ class Formulation {
   std::vector<std::int64_t> on_;       // operator × device: a column, or -1
   std::vector<Order> orders_;
   std::vector<Flow> flows_;
-  std::optional<SharedLinks> links_;               // where they carry one tensor at a time
-  std::vector<std::vector<std::size_t>> classes_;  // devices that are alike
+  std::optional<SharedLinks> links_;               // if links carry one tensor at a time
+  std::vector<std::vector<std::size_t>> classes_;  // interchangeable devices
 };
 
 }  // namespace hios::scheduler::milp

@@ -1,4 +1,4 @@
-// Part of scheduler/milp/formulation.h: schedules as values and values as schedules.
+// Part of scheduler/milp/formulation.h: converts schedules to values and values to schedules.
 
 #include <algorithm>
 #include <numeric>
@@ -9,8 +9,8 @@
 
 namespace hios::scheduler::milp {
 
-/// By device: the one that stands for it, so that among those that are alike the one with most to
-/// do comes first, as the rows want it.
+/// Returns, by device of the schedule, the device of the formulation that represents it: among
+/// interchangeable devices, the most loaded is first, as the symmetry rows require.
 std::vector<std::size_t> Formulation::device_order(
     const std::vector<std::vector<std::size_t>>& work, const CostModel& costs) const {
   std::vector<std::size_t> stands_for(horizon_.devices());
@@ -40,7 +40,7 @@ std::vector<double> Formulation::values(const Schedule& schedule, const CostMode
   for (std::size_t d = 0; d < horizon_.devices(); ++d) {
     const auto& stages = schedule.stages(DeviceId(d));
     for (std::size_t s = 0; s < stages.size(); ++s) {
-      const std::size_t v = horizon_.place(stages[s].groups.front().front());
+      const std::size_t v = horizon_.position(stages[s].groups.front().front());
       work[d].push_back(v);
       device[v] = d;
       values[starts_[v]] = scaled(timeline.stages[d][s].start_ms);
@@ -74,7 +74,7 @@ std::vector<double> Formulation::values(const std::vector<std::size_t>& device,
   return values;
 }
 
-/// `turn`: smaller for what comes earlier on a device.
+/// Sets the columns of placement and order. `turn` is smaller for operators earlier on a device.
 void Formulation::set_placement(const std::vector<std::size_t>& device,
                                 const std::vector<std::size_t>& turn,
                                 std::vector<double>& values) const {
@@ -91,7 +91,7 @@ void Formulation::set_placement(const std::vector<std::size_t>& device,
   }
 }
 
-/// The device that the values give it most of.
+/// Returns the device with the largest value in the operator's columns.
 std::size_t Formulation::device(std::size_t v, const std::vector<double>& values) const {
   std::size_t device = 0;
   double most = -1;
@@ -105,15 +105,16 @@ std::size_t Formulation::device(std::size_t v, const std::vector<double>& values
 }
 
 Schedule Formulation::schedule(const std::vector<double>& values) const {
-  // By the middle of its time: starts are true but for a rounding, and what takes no time comes
-  // before what begins when it does. An operator comes when all that it reads has come.
-  std::vector<std::size_t> missing(horizon_.operators(), 0), ready, places;
+  // Order by the middle of an operator's time: starts may be off by rounding, and an operator
+  // without duration goes before one that starts with it. An operator is appended once all its
+  // inputs are.
+  std::vector<std::size_t> missing(horizon_.operators(), 0), ready, devices;
   std::vector<double> middle;
   for (const Horizon::Arc& arc : horizon_.arcs()) ++missing[arc.to];
   for (std::size_t v = 0; v < missing.size(); ++v) {
     if (missing[v] == 0) ready.push_back(v);
-    places.push_back(device(v, values));
-    middle.push_back(values[starts_[v]] + scaled(horizon_.time_ms(v, places[v])) / 2);
+    devices.push_back(device(v, values));
+    middle.push_back(values[starts_[v]] + scaled(horizon_.time_ms(v, devices[v])) / 2);
   }
   Schedule made;
   made.devices.resize(horizon_.devices());
@@ -124,12 +125,12 @@ Schedule Formulation::schedule(const std::vector<double>& values) const {
         });
     const std::size_t v = *next;
     ready.erase(next);
-    made.devices[places[v]].push_back(Stage{{{horizon_.op(v)}}});
+    made.devices[devices[v]].push_back(Stage{{{horizon_.op(v)}}});
     for (const Horizon::Arc& arc : horizon_.arcs()) {
       if (arc.from == v && --missing[arc.to] == 0) ready.push_back(arc.to);
     }
   }
-  if (links_) made.transfers = links_->order(*this, places, values);
+  if (links_) made.transfers = links_->order(*this, devices, values);
   return made;
 }
 

@@ -15,7 +15,7 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<void, Destroy>;
 
-/// Rows one after the other, as HiGHS reads them.
+/// The program row by row, as HiGHS reads it.
 struct Matrix {
   std::vector<double> cost, column_lower, column_upper, row_lower, row_upper, factor;
   std::vector<HighsInt> begin, column, integrality;
@@ -43,8 +43,8 @@ Handle make() {
   Handle highs(Highs_create());
   Highs_setBoolOptionValue(highs.get(), "output_flag", 0);
   Highs_setIntOptionValue(highs.get(), "threads", 1);
-  // Whether an operator runs on a device multiplies times as long as the whole schedule: what is
-  // not quite 0 would let operators overlap.
+  // The placement columns multiply times as long as the whole schedule: a value that is not quite 0
+  // would let operators overlap.
   Highs_setDoubleOptionValue(highs.get(), "mip_feasibility_tolerance", 1e-9);
   Highs_setDoubleOptionValue(highs.get(), "primal_feasibility_tolerance", 1e-9);
   Highs_setDoubleOptionValue(highs.get(), "dual_feasibility_tolerance", 1e-9);
@@ -62,7 +62,7 @@ void limit(void* highs, const Limits& limits) {
   if (limits.nodes > 0 && limits.nodes < std::numeric_limits<HighsInt>::max()) {
     Highs_setIntOptionValue(highs, "mip_max_nodes", static_cast<HighsInt>(limits.nodes));
   }
-  // Presolve and cuts ask this clock more often than they call back.
+  // Presolve and cuts check this clock more often than they call back.
   if (limits.deadline.has_time_limit()) {
     Highs_setDoubleOptionValue(highs, "time_limit", limits.deadline.seconds_left());
   }
@@ -129,7 +129,7 @@ Answer solve(const Program& program, const std::vector<double>& start, const Lim
       matrix.row_upper.data(), matrix.begin.data(), matrix.column.data(), matrix.factor.data(),
       integers ? matrix.integrality.data() : nullptr);
   if (passed == kHighsStatusError) {
-    return {Status::kFailed, {}, kInfinity, -kInfinity, "HiGHS did not take the program"};
+    return {Status::kFailed, {}, kInfinity, -kInfinity, "HiGHS rejected the program"};
   }
   if (!start.empty()) Highs_setSolution(highs.get(), start.data(), nullptr, nullptr, nullptr);
   Highs_run(highs.get());

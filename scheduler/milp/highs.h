@@ -4,7 +4,7 @@
 
 namespace hios::scheduler::milp {
 
-/// HiGHS (MIT licence), by its C interface. Only in builds that found it.
+/// Returns HiGHS (MIT licence), used by its C interface. Only in builds that found it.
 Solver highs();
 
 }  // namespace hios::scheduler::milp

@@ -9,7 +9,8 @@ namespace hios::scheduler::milp {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;  // of a latency: sums of the same times in another order
+// relative to a latency: sums of the same times in another order
+constexpr double kRounding = 1e-9;
 
 }  // namespace
 
@@ -20,11 +21,11 @@ Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms,
       latency_ms_(latency_ms * (1 + kRounding)),
       devices_(costs.platform().size()),
       ops_(graph.topological().begin(), graph.topological().end()),
-      place_(graph.size()) {
-  for (std::size_t v = 0; v < ops_.size(); ++v) place_[ops_[v].index()] = v;
-  find_homes();
+      position_(graph.size()) {
+  for (std::size_t v = 0; v < ops_.size(); ++v) position_[ops_[v].index()] = v;
+  find_leaders();
   find_arcs();
-  find_places();
+  find_allowed_devices();
   do {
     compute_heads(around);
     compute_tails(around);
@@ -43,11 +44,11 @@ double Horizon::transfer_ms(const Arc& arc, std::size_t from, std::size_t to) co
   return largest;
 }
 
-void Horizon::find_homes() {
+void Horizon::find_leaders() {
   std::map<std::string, std::size_t> first;
   for (std::size_t v = 0; v < ops_.size(); ++v) {
     const std::string& label = graph_->op(ops_[v]).colocate;
-    home_.push_back(label.empty() ? v : first.try_emplace(label, v).first->second);
+    leader_.push_back(label.empty() ? v : first.try_emplace(label, v).first->second);
   }
 }
 
@@ -59,7 +60,7 @@ void Horizon::find_arcs() {
   for (std::size_t v = 0; v < n; ++v) {
     std::map<std::size_t, std::vector<EdgeId>> inputs;
     for (EdgeId edge : graph_->in_edges(ops_[v])) {
-      inputs[place(graph_->edge(edge).from)].push_back(edge);
+      inputs[position(graph_->edge(edge).from)].push_back(edge);
     }
     for (auto& [u, edges] : inputs) {
       in_[v].push_back(arcs_.size());
@@ -73,26 +74,26 @@ void Horizon::find_arcs() {
   }
 }
 
-/// Where labels, times by device and the memory of one device alone let operators run.
-void Horizon::find_places() {
+/// Finds the devices that labels, times by device and the memory of one device allow.
+void Horizon::find_allowed_devices() {
   const std::size_t n = ops_.size();
-  std::vector<double> held(n, 0);  // by home
+  std::vector<double> held(n, 0);  // by leader
   for (std::size_t v = 0; v < n; ++v) {
     const Operator& op = graph_->op(ops_[v]);
-    held[home_[v]] +=
+    held[leader_[v]] +=
         static_cast<double>(op.memory_bytes) + static_cast<double>(op.parameter_bytes);
   }
   may_run_.assign(n * devices_, 1);
   for (std::size_t v = 0; v < n; ++v) {
     for (std::size_t d = 0; d < devices_; ++d) {
       const auto limit = costs_->platform().device(DeviceId(d)).memory_bytes;
-      const bool fits = limit == 0 || held[home_[v]] <= static_cast<double>(limit);
-      if (!fits || !costs_->can_run(ops_[v], DeviceId(d))) may_run_[home_[v] * devices_ + d] = 0;
+      const bool fits = limit == 0 || held[leader_[v]] <= static_cast<double>(limit);
+      if (!fits || !costs_->can_run(ops_[v], DeviceId(d))) may_run_[leader_[v] * devices_ + d] = 0;
     }
   }
   for (std::size_t v = 0; v < n; ++v) {
     for (std::size_t d = 0; d < devices_; ++d) {
-      may_run_[v * devices_ + d] = may_run_[home_[v] * devices_ + d];
+      may_run_[v * devices_ + d] = may_run_[leader_[v] * devices_ + d];
     }
   }
 }
@@ -110,7 +111,7 @@ void Horizon::compute_heads(const Surroundings* around) {
         const std::size_t u = arcs_[a].from;
         double least = kInfinity;
         for (std::size_t from = 0; from < devices_; ++from) {
-          if (!may_run(u, from) || (home_[u] == home_[v] && from != d)) continue;
+          if (!may_run(u, from) || (leader_[u] == leader_[v] && from != d)) continue;
           least =
               std::min(least, head_ms(u, from) + time_ms(u, from) + transfer_ms(arcs_[a], from, d));
         }
@@ -130,7 +131,7 @@ void Horizon::compute_tails(const Surroundings* around) {
         const std::size_t w = arcs_[a].to;
         double least = kInfinity;
         for (std::size_t to = 0; to < devices_; ++to) {
-          if (!may_run(w, to) || (home_[w] == home_[v] && to != d)) continue;
+          if (!may_run(w, to) || (leader_[w] == leader_[v] && to != d)) continue;
           least = std::min(least, transfer_ms(arcs_[a], d, to) + time_ms(w, to) + tail_ms(w, to));
         }
         tail = std::max(tail, least);
@@ -139,7 +140,7 @@ void Horizon::compute_tails(const Surroundings* around) {
   }
 }
 
-/// Takes out the devices on which an operator comes too late. True if there were any.
+/// Excludes devices on which an operator would be too late. Returns true if it excluded any.
 bool Horizon::narrow() {
   bool narrowed = false;
   for (std::size_t v = 0; v < ops_.size(); ++v) {
@@ -147,7 +148,7 @@ bool Horizon::narrow() {
       if (!may_run(v, d)) continue;
       if (head_ms(v, d) + time_ms(v, d) + tail_ms(v, d) <= latency_ms_) continue;
       for (std::size_t w = 0; w < ops_.size(); ++w) {
-        if (home_[w] == home_[v]) may_run_[w * devices_ + d] = 0;
+        if (leader_[w] == leader_[v]) may_run_[w * devices_ + d] = 0;
       }
       narrowed = true;
     }
@@ -184,7 +185,7 @@ bool Horizon::may_follow(std::size_t a, std::size_t b, std::size_t d) const {
   return head_ms(a, d) + time_ms(a, d) + time_ms(b, d) + tail_ms(b, d) <= latency_ms_;
 }
 
-bool Horizon::impossible() const {
+bool Horizon::infeasible() const {
   for (std::size_t v = 0; v < ops_.size(); ++v) {
     bool any = false;
     for (std::size_t d = 0; d < devices_; ++d) any = any || may_run(v, d);

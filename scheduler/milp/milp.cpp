@@ -43,8 +43,8 @@ namespace {
 
 constexpr std::size_t kMostOperators = 1000;  // above, even counting terms takes long
 
-/// What a schedule takes at most that lets everything wait for everything, each at its most
-/// expensive.
+/// Returns an upper bound on the latency: all operators and transfers one after the other, each at
+/// its largest cost.
 double longest_ms(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   double sum = 0;
@@ -84,9 +84,9 @@ class Search {
   }
 
   MilpResult run() {
-    if (begin()) return result_;
+    if (find_start()) return result_;
     const Horizon horizon(graph_, costs_, latency_ms_);
-    if (horizon.impossible()) refuse_memory();
+    if (horizon.infeasible()) refuse_memory();
     Formulation formulation(horizon, costs_, options_.symmetry);
     refuse_size(formulation.too_large(), std::to_string(graph_.size()) + " operators on " +
                                              std::to_string(costs_.platform().size()) +
@@ -97,8 +97,8 @@ class Search {
     std::vector<double> values;
     if (start_) values = formulation.values(*start_, costs_);
     Answer answer = options_.solver->solve(formulation.program(), values, limits_);
-    distrust(answer, formulation.program(), values);
-    take(formulation, answer);
+    check_answer(answer, formulation.program(), values);
+    use_answer(formulation, answer);
     return result_;
   }
 
@@ -113,9 +113,10 @@ class Search {
     if (context_.progress) context_.progress(line);
   }
 
-  /// The schedule to start from, if `best` finds one, and a latency that some schedule has. True if
-  /// a known bound says that it is the optimum, as where nothing takes any time.
-  bool begin() {
+  /// Finds a schedule to start from with `best`, if possible, and an upper bound on the latency.
+  /// Returns true if a known bound proves the schedule optimal, for example if nothing takes any
+  /// time.
+  bool find_start() {
     best::BestOptions moves;
     moves.iterations = options_.iterations;
     Context half = context_;
@@ -136,11 +137,11 @@ class Search {
     return result_.optimal;
   }
 
-  void take(const Formulation& formulation, const Answer& answer) {
+  void use_answer(const Formulation& formulation, const Answer& answer) {
     if (answer.status == Status::kFailed) report("the solver failed: " + answer.message);
     if (answer.status == Status::kInfeasible) refuse_memory();
-    if (!answer.values.empty()) keep(formulation.schedule(answer.values));
-    if (result_ms_ == kInfinity) throw *refusal_;  // nothing was found, nor excluded
+    if (!answer.values.empty()) keep_if_shorter(formulation.schedule(answer.values));
+    if (result_ms_ == kInfinity) throw *refusal_;  // neither found nor excluded
     if (answer.bound > 0) raise_bound(formulation.ms(answer.bound));
     const double cost_ms = formulation.ms(answer.cost);
     result_.optimal = answer.status == Status::kOptimal && !stages_can_gain(graph_, costs_) &&
@@ -148,8 +149,8 @@ class Search {
     result_.timed_out = !result_.optimal && context_.deadline.expired();
   }
 
-  /// A schedule, if it is valid and shorter than what there is. Solvers work to a tolerance.
-  void keep(Schedule schedule) {
+  /// Keeps a schedule if it is valid and shorter than the result. Solvers work to a tolerance.
+  void keep_if_shorter(Schedule schedule) {
     if (!validate(graph_, costs_.platform(), schedule).empty()) return;
     const double latency_ms = simulate(graph_, schedule, costs_).latency_ms;
     if (latency_ms >= result_ms_) return;
@@ -165,12 +166,12 @@ class Search {
           LowerBound{ms, "milp by " + options_.solver->name + " " + options_.solver->version};
   }
 
-  /// No schedule exists. That none is as short as the one it began with, no solver can know.
+  /// Throws because no schedule exists. A solver cannot prove that none is as short as the start:
+  /// the start itself is one.
   [[noreturn]] void refuse_memory() const {
     if (start_) throw std::logic_error("milp: a horizon excludes the schedule that it was made of");
     throw InputError(
-        "milp: it is proved that there is no placement that fits labels and memory of all "
-        "operators");
+        "milp: it is proved that no placement fits the labels and memory of all operators");
   }
 
   const Graph& graph_;
@@ -180,8 +181,8 @@ class Search {
   Limits limits_;
   MilpResult result_;
   double result_ms_ = kInfinity;
-  std::optional<Schedule> start_;      // of one operator a stage
-  std::optional<InputError> refusal_;  // why there is none
+  std::optional<Schedule> start_;      // one operator per stage
+  std::optional<InputError> refusal_;  // why there is no start_
   double latency_ms_ = 0;
 };
 

@@ -13,37 +13,38 @@ namespace hios::scheduler::milp {
 struct MilpOptions {
   const Solver* solver = nullptr;  ///< not nullptr
   Symmetry symmetry = Symmetry::kTasks;
-  std::int64_t nodes = 0;            ///< of branch and bound; 0: any number
-  std::int64_t iterations = 50'000;  ///< moves of each island of the search that it starts from
+  std::int64_t nodes = 0;            ///< branch-and-bound nodes; 0: any number
+  std::int64_t iterations = 50'000;  ///< moves per island of the search for the start
 };
 
 struct MilpResult {
   Schedule schedule;
-  bool optimal = false;  ///< it is proved that no schedule is shorter
+  bool optimal = false;  ///< proved that no schedule is shorter
   bool timed_out = false;
-  /// Of any schedule, proved by the solver; nothing where stages of several groups could be
-  /// shorter.
+  /// A lower bound of any schedule, proved by the solver. Absent if stages of several groups could
+  /// be shorter.
   std::optional<LowerBound> bound;
 };
 
-/// The shortest schedule with one operator after the other on every device, by a mixed integer
-/// linear program (formulation.h), from the schedule of a short `best`: never longer than that.
+/// Returns the shortest schedule with one operator after the other on every device, by a mixed
+/// integer linear program (formulation.h). It starts from the schedule of a short `best`, and the
+/// result is never longer than that.
 ///
-/// Small problems only: throws InputError, which names the size, above Formulation::kMostTerms (a
-/// solver hears that time is up within 0.1 s at 35,000 terms, 13 s late at 300,000); also where
-/// devices' memory is proved not to suffice. What a solver says is not trusted: a schedule is timed
-/// by simulate() and judged by validate(), a bound counts less kTolerance of it, and an answer that
+/// Small problems only: throws InputError with the size above Formulation::kMostTerms (a solver
+/// notices a deadline within 0.1 s at 35,000 terms, 13 s late at 300,000). Also throws InputError
+/// if the devices' memory is proved not to suffice. The solver is not trusted: simulate() times its
+/// schedule and validate() checks it, a bound is lowered by kTolerance of it, and an answer that
 /// contradicts a known schedule is a failure.
 ///
-/// The same arguments give the same result where no deadline ends it; `best` ends at half of
-/// the time. A solver that fails leaves what it began with.
+/// The same arguments give the same result if no deadline ends it; `best` ends at half of the time.
+/// If the solver fails, returns the schedule it started from.
 MilpResult schedule_exactly(const Graph& graph, const CostModel& costs, const MilpOptions& options,
                             const Context& context);
 
-/// Whether a stage of several groups can be shorter than its operators one after the other.
+/// Returns true if a stage of several groups can be shorter than its operators one after the other.
 bool stages_can_gain(const Graph& graph, const CostModel& costs);
 
-/// The same devices and orders, a stage for every operator.
+/// Returns a schedule with the same devices and orders, one operator per stage.
 Schedule one_by_one(const Schedule& schedule);
 
 inline constexpr double kTolerance = 1e-6;

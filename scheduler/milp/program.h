@@ -10,8 +10,8 @@ namespace hios::scheduler::milp {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A mixed integer linear program: the least sum of cost × value with every column's value and
-/// every row's sum inside its bounds. Bounds may be infinite.
+/// A mixed integer linear program: minimize the sum of cost × value such that every column's value
+/// and every row's sum is within its bounds. Bounds may be infinite.
 struct Program {
   struct Column {
     double cost = 0;
@@ -24,12 +24,12 @@ struct Program {
   };
   struct Row {
     double lower = -kInfinity, upper = kInfinity;
-    std::vector<Term> terms;  ///< each column once at most
+    std::vector<Term> terms;  ///< each column at most once
   };
 
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::size_t terms = 0;  ///< of all rows that were added
+  std::size_t terms = 0;  ///< sum over all rows that were added
 
   std::uint32_t add(const Column& column);
   void add(Row row);
@@ -37,10 +37,10 @@ struct Program {
 
 double cost(const Program& program, const std::vector<double>& values);
 
-/// By how much the values miss the row's bounds; 0 where they meet them.
+/// Returns by how much the values violate the row's bounds, 0 if they satisfy them.
 double violation(const Program::Row& row, const std::vector<double>& values);
 
-/// The largest violation of any row, column bound or integer column.
+/// Returns the largest violation of any row, column bound or integer column.
 double violation(const Program& program, const std::vector<double>& values);
 
 }  // namespace hios::scheduler::milp

@@ -5,39 +5,41 @@
 
 #include "scheduler/milp/formulation.h"
 
-// Zhang et al., "MOIRAI", section III-D, (8): two tensors on one channel are through one after the
-// other. The text says channel, the printed rows compare what leaves or enters a device: links here
-// are the one, ports the other. A tensor is a task for each device that may need it, not one for
-// each edge, since it travels once to all its consumers there.
+// Zhang et al., "MOIRAI", section III-D, (8): two tensors on one channel are sent one after the
+// other. The text says channel; the printed rows compare transfers that leave or enter a device.
+// Here links are the former, ports the latter. A task is a tensor and a device that may need it,
+// not an edge, since the tensor is sent once to all its consumers there.
 //
-// With x for "runs there", T the start of a task and q for "before":
+// With x for "runs there", T for the start of a task and q for "before":
 //  - sent:     travels >= x(consumer, to) − x(producer, to), for every consumer
 //  - ready:    T >= end of the producer
-//  - arrival:  start(consumer) >= T + price, where the consumer is on `to` and the producer is not
-//  - one at a time: q(a, b) + q(b, a) >= 1 where both travel and share what carries them,
-//              T(b) >= T(a) + price of each of a's consumers that is there, where q(a, b)
+//  - arrival:  start(consumer) >= T + transfer, if the consumer is on `to` and the producer is not
+//  - one at a time: q(a, b) + q(b, a) >= 1 if both are sent and share a link or port, T(b) >= T(a)
+//    + transfer of each of a's consumers on its device, if q(a, b)
 
 namespace hios::scheduler::milp {
 namespace {
 
 using Row = Program::Row;
 
-// A tensor that travels longer than the horizon is as good as one that takes half as long again; so
-// kFar is more than any start and price together.
-constexpr double kLongest = 1.5 * Formulation::kScale, kFar = 3 * Formulation::kScale;
+// A transfer longer than the horizon can be clamped to 1.5 times the horizon; so kBigM exceeds any
+// start and transfer together.
+constexpr double kLongest = 1.5 * Formulation::kScale, kBigM = 3 * Formulation::kScale;
 
-/// Until a consumer can start, or while the tensor is on its way.
-using Price = double (Horizon::*)(const Horizon::Arc&, std::size_t from, std::size_t to) const;
+/// Time until a consumer can start (transfer_ms), or time on the link (link_ms).
+using TransferCost = double (Horizon::*)(const Horizon::Arc&, std::size_t from,
+                                         std::size_t to) const;
 
-/// Σ over the producer's devices of what the arc costs from there.
-void add_price(Row& row, const Formulation& formulation, const Horizon::Arc& arc, std::size_t to,
-               double sign, Price price_ms) {
+/// Adds Σ over the producer's devices of the arc's cost from there.
+void add_transfer_cost(Row& row, const Formulation& formulation, const Horizon::Arc& arc,
+                       std::size_t to, double sign, TransferCost cost_ms) {
   const Horizon& horizon = formulation.horizon();
   for (std::size_t from = 0; from < horizon.devices(); ++from) {
     const auto x = formulation.on(arc.from, from);
     if (!x || from == to) continue;
-    const double price = std::min(kLongest, formulation.scaled((horizon.*price_ms)(arc, from, to)));
-    if (price > 0) row.terms.push_back({*x, sign * price});
+    const double transfer =
+        std::min(kLongest, formulation.scaled((horizon.*cost_ms)(arc, from, to)));
+    if (transfer > 0) row.terms.push_back({*x, sign * transfer});
   }
 }
 
@@ -63,7 +65,7 @@ void SharedLinks::add_task(Formulation& formulation, std::size_t producer, std::
   Task task{producer, device, {}, 0, 0};
   for (std::size_t a = 0; a < horizon.arcs().size(); ++a) {
     const Horizon::Arc& arc = horizon.arcs()[a];
-    const bool together = horizon.home(arc.from) == horizon.home(arc.to);
+    const bool together = horizon.leader(arc.from) == horizon.leader(arc.to);
     if (arc.from == producer && !together && formulation.on(arc.to, device)) task.arcs.push_back(a);
   }
   if (task.arcs.empty()) return;
@@ -83,18 +85,18 @@ void SharedLinks::add_arrivals(Formulation& formulation, const Task& task) const
     const auto producer = formulation.on(arc.from, task.to);
     Row sent{0, kInfinity, {{task.travels, 1}, {consumer, -1}}};
     Row arrival{
-        -kFar, kInfinity, {{formulation.start(arc.to), 1}, {task.start, -1}, {consumer, -kFar}}};
+        -kBigM, kInfinity, {{formulation.start(arc.to), 1}, {task.start, -1}, {consumer, -kBigM}}};
     if (producer) {
       sent.terms.push_back({*producer, 1});
-      arrival.terms.push_back({*producer, kFar});
+      arrival.terms.push_back({*producer, kBigM});
     }
-    add_price(arrival, formulation, arc, task.to, -1, &Horizon::transfer_ms);
+    add_transfer_cost(arrival, formulation, arc, task.to, -1, &Horizon::transfer_ms);
     formulation.add(std::move(sent));
     formulation.add(std::move(arrival));
   }
 }
 
-/// Tasks that may share what carries them: whoever comes first is through before the other starts.
+/// Adds the order of two tasks that may share a link or port: one ends before the other starts.
 void SharedLinks::add_pair(Formulation& formulation, std::size_t a, std::size_t b) {
   const Task &first = tasks_[a], &second = tasks_[b];
   const bool same_end = first.to == second.to;
@@ -107,7 +109,7 @@ void SharedLinks::add_pair(Formulation& formulation, std::size_t a, std::size_t 
     formulation.add(std::move(both));
     return;
   }
-  for (std::size_t d = 0; d < formulation.horizon().devices(); ++d) {  // both from d
+  for (std::size_t d = 0; d < formulation.horizon().devices(); ++d) {  // both are sent from d
     const auto x = formulation.on(first.from, d), y = formulation.on(second.from, d);
     if (!x || !y || d == first.to || d == second.to) continue;
     Row there = both;
@@ -125,11 +127,13 @@ std::uint32_t SharedLinks::add_order(Formulation& formulation, std::size_t first
   for (std::size_t a : tasks_[first].arcs) {
     const Horizon::Arc& arc = formulation.horizon().arcs()[a];
     const std::uint32_t consumer = *formulation.on(arc.to, tasks_[first].to);
-    Row row{
-        -2 * kFar,
-        kInfinity,
-        {{tasks_[second].start, 1}, {tasks_[first].start, -1}, {column, -kFar}, {consumer, -kFar}}};
-    add_price(row, formulation, arc, tasks_[first].to, -1, &Horizon::link_ms);
+    Row row{-2 * kBigM,
+            kInfinity,
+            {{tasks_[second].start, 1},
+             {tasks_[first].start, -1},
+             {column, -kBigM},
+             {consumer, -kBigM}}};
+    add_transfer_cost(row, formulation, arc, tasks_[first].to, -1, &Horizon::link_ms);
     formulation.add(std::move(row));
   }
   return column;
@@ -153,7 +157,8 @@ void SharedLinks::set(const Formulation& formulation, const Timeline& timeline,
                       const std::vector<std::size_t>& stands_for,
                       const std::vector<std::size_t>& device, std::vector<double>& values) const {
   const Horizon& horizon = formulation.horizon();
-  std::vector<std::size_t> turn(tasks_.size(), 0);  // from 1 on: the first to leave
+  // position in the order of transfers from 1 on; 0: not sent
+  std::vector<std::size_t> turn(tasks_.size(), 0);
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     const double ready = values[formulation.start(task.from)] +
@@ -161,7 +166,7 @@ void SharedLinks::set(const Formulation& formulation, const Timeline& timeline,
     values[task.start] = ready;
     for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
       const TransferTimes& transfer = timeline.transfers[i];
-      if (horizon.place(transfer.producer) != task.from) continue;
+      if (horizon.position(transfer.producer) != task.from) continue;
       if (stands_for[transfer.to.index()] != task.to) continue;
       values[task.start] = formulation.scaled(transfer.start_ms);
       values[task.travels] = 1;
@@ -183,7 +188,7 @@ std::vector<PlannedTransfer> SharedLinks::order(const Formulation& formulation,
                                                 const std::vector<std::size_t>& device,
                                                 const std::vector<double>& values) const {
   struct Sent {
-    double middle;  // starts are true but for a rounding
+    double middle;  // more robust than starts, which may be off by rounding
     std::size_t task;
   };
   const Horizon& horizon = formulation.horizon();

@@ -13,35 +13,36 @@ namespace hios::scheduler::milp {
 
 class Formulation;
 
-/// The part of a formulation that says when tensors travel, where links carry one at a time: a
-/// tensor goes once to each device that needs it, when its link or both its ports are free, whole
-/// and without a break (hios/evaluate/simulate.h). Rows and their source in shared_links.cpp.
+/// The rows and columns of a formulation for transfers over links that carry one tensor at a time.
+/// A tensor is sent once to each device that needs it, when its link or both its ports are free,
+/// without interruption (hios/evaluate/simulate.h). The rows and their source are in
+/// shared_links.cpp.
 class SharedLinks {
  public:
-  /// Adds columns and rows to the formulation. REQUIRES: contention is not kNone; operators'
-  /// columns are there.
+  /// Adds columns and rows to the formulation. REQUIRES: contention is not kNone; the operators'
+  /// columns exist.
   void add(Formulation& formulation, hios::Contention contention);
 
-  /// Sets the columns' values to those of a timeline. `device`: by operator; `stands_for`: by the
-  /// timeline's devices, the formulation's.
+  /// Sets the columns' values to those of a timeline. `device` is by operator; `stands_for` maps
+  /// the timeline's devices to the formulation's.
   void set(const Formulation& formulation, const Timeline& timeline,
            const std::vector<std::size_t>& stands_for, const std::vector<std::size_t>& device,
            std::vector<double>& values) const;
 
-  /// The transfers of a placement, in the order of the values' times.
+  /// Returns the transfers of a placement, sorted by the times in `values`.
   std::vector<PlannedTransfer> order(const Formulation& formulation,
                                      const std::vector<std::size_t>& device,
                                      const std::vector<double>& values) const;
 
  private:
   struct Task {
-    std::size_t from, to;           // producer, and the device that its tensor goes to
-    std::vector<std::size_t> arcs;  // that it may serve there
-    std::uint32_t travels, start;   // columns: whether it is sent, and when
+    std::size_t from, to;           // producer, and destination device
+    std::vector<std::size_t> arcs;  // arcs that it may serve there
+    std::uint32_t travels, start;   // columns: 1 if it is sent; its start
   };
   struct Order {
     std::size_t first, second;  // tasks
-    std::uint32_t column;       // where it is 1, the first is through before the second starts
+    std::uint32_t column;       // 1 if the first ends before the second starts
   };
 
   void add_task(Formulation& formulation, std::size_t producer, std::size_t device);

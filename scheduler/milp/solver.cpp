@@ -43,33 +43,34 @@ const Solver& solver_named(const std::string& name) {
   throw InputError("milp: this build has no solver " + quote(name) + "; there are: any" + names);
 }
 
-void distrust(Answer& answer, const Program& program, const std::vector<double>& known) {
-  constexpr double kFar = 1e-3;  // solvers work to 1e-6 or better
+void check_answer(Answer& answer, const Program& program, const std::vector<double>& known) {
+  constexpr double kAnswerTolerance = 1e-3;  // solvers work to 1e-6 or better
   const auto fail = [&](const char* message) {
     answer = {Status::kFailed, {}, kInfinity, -kInfinity, message};
   };
   if (answer.status == Status::kFailed) return;
   if (!known.empty() && answer.status == Status::kInfeasible) {
-    return fail("it says that there is no solution, and one is known");
+    return fail("it reports infeasibility, but a solution is known");
   }
   const bool finite = std::all_of(answer.values.begin(), answer.values.end(),
                                   [](double value) { return std::isfinite(value); });
-  if (!finite || std::isnan(answer.bound)) return fail("it gives what is no number");
+  if (!finite || std::isnan(answer.bound))
+    return fail("it returns values or a bound that are not numbers");
   if (answer.status == Status::kOptimal && answer.values.empty()) {
-    return fail("it gives no values with its optimum");
+    return fail("it returns an optimum without values");
   }
   if (!answer.values.empty() && answer.values.size() != program.columns.size()) {
-    return fail("it gives more or fewer values than there are columns");
+    return fail("it returns a wrong number of values");
   }
-  if (!answer.values.empty() && violation(program, answer.values) > kFar) {
-    return fail("its values break the program's rows");
+  if (!answer.values.empty() && violation(program, answer.values) > kAnswerTolerance) {
+    return fail("its values violate the program's rows");
   }
   const auto above = [&](const std::vector<double>& values) {
     if (values.empty()) return false;
     const double known_cost = cost(program, values);
-    return answer.bound > known_cost + kFar * (1 + std::abs(known_cost));
+    return answer.bound > known_cost + kAnswerTolerance * (1 + std::abs(known_cost));
   };
-  if (above(known) || above(answer.values)) fail("its bound is above a known solution");
+  if (above(known) || above(answer.values)) fail("its bound exceeds the cost of a known solution");
 }
 
 Program relaxed(Program program) {

@@ -25,7 +25,7 @@ WholeResult solve_whole(const CostModel& costs, const Schedule& known,
   if (costs.graph().size() > kMostOperators) return result;
   const double known_ms = simulate(costs.graph(), known, costs).latency_ms;
   const milp::Horizon horizon(costs.graph(), costs, known_ms);
-  if (horizon.impossible()) return result;
+  if (horizon.infeasible()) return result;
   milp::Formulation formulation(horizon, costs, options.symmetry);
   if (formulation.too_large()) return result;
   milp::Limits limits;
@@ -35,7 +35,7 @@ WholeResult solve_whole(const CostModel& costs, const Schedule& known,
   result.bound_ms = milp::tighten(formulation, *options.solver, limits);
   const auto start = formulation.values(known, costs);
   milp::Answer answer = options.solver->solve(formulation.program(), start, limits);
-  milp::distrust(answer, formulation.program(), start);
+  milp::check_answer(answer, formulation.program(), start);
   if (answer.bound > 0) result.bound_ms = std::max(result.bound_ms, formulation.ms(answer.bound));
   result.bound_ms = std::min(result.bound_ms, known_ms);
   if (!answer.values.empty()) result.schedule = formulation.schedule(answer.values);

@@ -88,14 +88,14 @@ class Windows {
       start_ms.push_back(rest.start_ms(op));
     }
     const milp::Horizon horizon(piece.graph(), piece.costs(), rest.latency_ms(), &around);
-    if (horizon.impossible()) return false;
+    if (horizon.infeasible()) return false;
     milp::Formulation formulation(horizon, piece.costs(), milp::Symmetry::kNone);
     if (formulation.too_large()) return false;
     const milp::Limits limits = limited();
     if (tighten(formulation, *options_.solving.solver, limits) >= enough_ms) return false;
     const auto known = formulation.values(device, start_ms, rest.latency_ms());
     milp::Answer answer = options_.solving.solver->solve(formulation.program(), known, limits);
-    milp::distrust(answer, formulation.program(), known);
+    milp::check_answer(answer, formulation.program(), known);
     if (answer.values.empty()) return false;
     return take(rest.with(begin, end, in_whole(piece, formulation.schedule(answer.values))),
                 enough_ms);

@@ -9,40 +9,40 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/structures/saturating_sum.h"
 
-// A label is placed as one: on a device that can run all of its operators and has memory for their
-// sum. Operators mostly have few different sets of devices, so that relations are kept by set.
+// Operators of a label are placed together, on a device that can run all of them and has memory for
+// their sum. Most graphs have few different device sets, so relations are stored per set.
 
 namespace hios::scheduler {
 namespace {
 
-/// Operators that go together: those of a label, or one.
-struct Party {
+/// Operators that are placed together: all of a label, or a single one.
+struct Unit {
   std::vector<OpId> operators;
   Bytes memory_bytes = 0;  // saturated
 };
 
-std::vector<Party> parties(const Graph& graph) {
-  std::vector<Party> result;
+std::vector<Unit> units_of(const Graph& graph) {
+  std::vector<Unit> result;
   std::map<std::string_view, std::size_t> by_label;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Operator& op = graph.op(OpId(i));
-    std::size_t party = result.size();
-    if (!op.colocate.empty()) party = by_label.emplace(op.colocate, party).first->second;
-    if (party == result.size()) result.emplace_back();
-    Party& own = result[party];
+    std::size_t unit = result.size();
+    if (!op.colocate.empty()) unit = by_label.emplace(op.colocate, unit).first->second;
+    if (unit == result.size()) result.emplace_back();
+    Unit& own = result[unit];
     own.operators.push_back(OpId(i));
     own.memory_bytes = saturating_sum(own.memory_bytes, held_bytes(op));
   }
   return result;
 }
 
-std::vector<DeviceId> possible_devices(const Party& party, const CostModel& costs) {
+std::vector<DeviceId> possible_devices(const Unit& unit, const CostModel& costs) {
   std::vector<DeviceId> able;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {
     const DeviceId device(d);
     const Bytes limit = costs.platform().device(device).memory_bytes;
-    const bool fits = limit == 0 || party.memory_bytes <= limit;
-    const bool runs = std::all_of(party.operators.begin(), party.operators.end(),
+    const bool fits = limit == 0 || unit.memory_bytes <= limit;
+    const bool runs = std::all_of(unit.operators.begin(), unit.operators.end(),
                                   [&](OpId op) { return costs.can_run(op, device); });
     if (fits && runs) able.push_back(device);
   }
@@ -65,12 +65,15 @@ bool intersect(const std::vector<DeviceId>& a, const std::vector<DeviceId>& b) {
 
 }  // namespace
 
-Places::Places(const Graph& graph, const CostModel& costs)
-    : graph_(&graph), costs_(&costs), set_of_(graph.size()), home_(graph.size(), kNoHome) {
+AllowedDevices::AllowedDevices(const Graph& graph, const CostModel& costs)
+    : graph_(&graph),
+      costs_(&costs),
+      set_of_(graph.size()),
+      colocation_(graph.size(), kNoColocation) {
   std::map<std::vector<DeviceId>, std::size_t> known;
-  for (const Party& party : parties(graph)) {
-    const std::vector<DeviceId> able = possible_devices(party, costs);
-    for (OpId op : party.operators) {
+  for (const Unit& unit : units_of(graph)) {
+    const std::vector<DeviceId> able = possible_devices(unit, costs);
+    for (OpId op : unit.operators) {
       std::vector<DeviceId> own = able.empty() ? devices_that_run(op, costs) : able;
       const auto [set, is_new] = known.emplace(std::move(own), sets_.size());
       if (is_new) sets_.push_back(set->first);
@@ -82,30 +85,30 @@ Places::Places(const Graph& graph, const CostModel& costs)
     if (sets_.size() > kMostSets) break;
     for (const auto& b : sets_) share_.push_back(intersect(a, b));
   }
-  find_homes();
+  number_colocations();
 }
 
-bool Places::may_share(OpId a, OpId b) const {
+bool AllowedDevices::may_share(OpId a, OpId b) const {
   const std::size_t one = set_of(a), other = set_of(b);
   if (one == other) return true;
   return share_.empty() ? intersect(sets_[one], sets_[other]) : share_[one * sets_.size() + other];
 }
 
-void Places::find_homes() {
+void AllowedDevices::number_colocations() {
   std::map<std::string_view, std::uint32_t> labels;
   for (std::size_t i = 0; i < graph_->size(); ++i) {
     const std::string& label = graph_->op(OpId(i)).colocate;
     const std::vector<DeviceId>& able = devices(OpId(i));
     if (able.size() == 1) {
-      home_[i] = static_cast<std::uint32_t>(able.front().index());
+      colocation_[i] = static_cast<std::uint32_t>(able.front().index());
     } else if (!label.empty()) {
       const auto next = static_cast<std::uint32_t>(costs_->platform().size() + labels.size());
-      home_[i] = labels.emplace(label, next).first->second;
+      colocation_[i] = labels.emplace(label, next).first->second;
     }
   }
 }
 
-double Places::cheapest_ms(EdgeId edge) const {
+double AllowedDevices::cheapest_ms(EdgeId edge) const {
   const Edge& e = graph_->edge(edge);
   double least = std::numeric_limits<double>::infinity();
   for (DeviceId from : devices(e.from)) {
@@ -116,10 +119,10 @@ double Places::cheapest_ms(EdgeId edge) const {
   return least;
 }
 
-double Places::transfer_ms(EdgeId edge) {
+double AllowedDevices::transfer_ms(EdgeId edge) {
   const Edge& e = graph_->edge(edge);
   if (e.transfer_ms) return *e.transfer_ms;
-  if (e.transfer_by_pair) return cheapest_ms(edge);  // of this edge alone
+  if (e.transfer_by_pair) return cheapest_ms(edge);  // costs of this edge alone
   const std::tuple key(set_of(e.from), set_of(e.to), e.size_bytes);
   const auto found = cheapest_.find(key);
   if (found != cheapest_.end()) return found->second;

@@ -11,50 +11,54 @@
 
 namespace hios::scheduler {
 
-/// An edge as the other end sees it.
+/// An edge, stored at one of its ends.
 struct Arc {
   std::uint32_t other = 0;
-  bool may_share = true;   ///< some device can be the place of both ends
-  double transfer_ms = 0;  ///< the least between two devices; infinity where both always share one
+  bool may_share = true;  ///< some device can run both ends
+  /// minimum over two different devices; infinity if both ends must share one
+  double transfer_ms = 0;
 };
 
-/// What bounds ask of a graph, or of a part of it: operators 0, 1, … in topological order.
+/// A graph or subgraph for bounds: operators 0, 1, … in topological order.
 struct BoundGraph {
-  std::vector<OpId> ops;            ///< by number
-  std::vector<double> path_ms;      ///< the least share over all devices that it can be placed on
-  std::vector<double> window_ms;    ///< likewise
-  std::vector<std::uint32_t> home;  ///< operators of equal home share a device for certain
-  std::vector<double> speeds;       ///< device_speeds() of all that can run at least one of them
+  std::vector<OpId> ops;                  ///< by number
+  std::vector<double> path_ms;            ///< minimum of the path share over its allowed devices
+  std::vector<double> window_ms;          ///< minimum of the window share over them
+  std::vector<std::uint32_t> colocation;  ///< equal for operators that must share a device
+  /// device_speeds() of all devices that can run at least one operator
+  std::vector<double> speeds;
   FlatGraph<Arc> edges;
-  const Places* places = nullptr;
+  const AllowedDevices* allowed = nullptr;
 
   std::size_t size() const { return ops.size(); }
 };
 
-/// How fast devices are with some operators, the fastest first: what a device does of window_ms in
-/// 1 ms is at most its speed, 1 for a device that is the fastest with any of them. Of the devices
-/// given that can be the place of at least one. `window_ms`: by place in `ops`, the least share.
+/// Returns the speeds of devices for some operators, the fastest first. In 1 ms a device processes
+/// at most its speed of window_ms; the speed is 1 if the device is the fastest for any of them.
+/// Only devices that can run at least one operator count. `window_ms` is the least share by index
+/// in `ops`.
 std::vector<double> device_speeds(const std::vector<OpId>& ops,
                                   const std::vector<double>& window_ms, const Shares& shares,
-                                  const Places& places);
+                                  const AllowedDevices& allowed);
 
-/// Makes such graphs of a graph and its parts; what it refers to must outlive it and them.
-class GraphParts {
+/// Builds BoundGraphs of a graph and its subgraphs. The arguments must outlive it and them.
+class BoundGraphs {
  public:
-  GraphParts(const Graph& graph, const Shares& shares, Places& places);
-  /// These operators, in topological order, and the edges among them. Linear in both.
-  BoundGraph part(std::vector<OpId> operators);
+  BoundGraphs(const Graph& graph, const Shares& shares, AllowedDevices& allowed);
+  /// Returns the subgraph of these operators, given in topological order, with the edges among
+  /// them. Linear in both.
+  BoundGraph subgraph(std::vector<OpId> operators);
   BoundGraph whole();
 
  private:
   const Graph* graph_;
   const Shares* shares_;
-  Places* places_;
-  std::vector<std::uint32_t> number_;  // by OpId: in the part at work
+  AllowedDevices* allowed_;
+  std::vector<std::uint32_t> number_;  // by OpId: number in the current subgraph
 };
 
-/// The same graph with time reversed: the last operator is number 0. A schedule run backwards
-/// is a schedule of the reversed graph, with heads and tails exchanged.
+/// Returns the graph with time reversed: the last operator is number 0. A schedule run backwards is
+/// a schedule of the reversed graph, with heads and tails exchanged.
 BoundGraph reversed(const BoundGraph& graph);
 
 }  // namespace hios::scheduler

@@ -8,27 +8,27 @@
 
 namespace hios::scheduler {
 
-/// What the heads take into account beside paths.
+/// The resource limits that heads consider in addition to paths.
 enum class Contention {
-  kOneDevice,   ///< what shares a device with the operator runs one after the other
+  kOneDevice,   ///< operators that share a device with it run one after the other
   kAllDevices,  ///< also: all ancestors together fill all devices
 };
 
-/// By operator of the graph: the earliest time at which it can begin in any schedule (proof in
-/// heads.cpp). At most `ancestors` of an operator, the last in topological order, are considered.
-/// Those not reached when the deadline expires keep 0.
+/// Returns, by operator of the graph, the earliest time at which it can start in any schedule
+/// (proof in heads.cpp). At most `ancestors` ancestors of an operator are considered, the last in
+/// topological order. Operators not reached before the deadline keep 0.
 std::vector<double> heads(const BoundGraph& graph, Contention contention, std::size_t ancestors,
                           const Deadline& deadline = {});
 
-/// Times in which operators must run: `head` from the beginning to `tail` before the end.
-struct Windows {
+/// Time windows in which operators must run: from `head` after the start to `tail` before the end.
+struct TimeWindows {
   std::vector<double> head, tail;  ///< by operator of the graph
 };
-Windows windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
-                const Deadline& deadline = {});
+TimeWindows time_windows(const BoundGraph& graph, Contention contention, std::size_t ancestors,
+                         const Deadline& deadline = {});
 
-/// How many ancestors are worth considering in a graph of this size: all in small ones, few in
-/// large ones, so that the time stays about linear.
+/// Returns how many ancestors to consider in a graph of this size: all in small graphs, few in
+/// large ones, so that the time is about linear.
 std::size_t ancestor_limit(std::size_t operators, std::size_t edges);
 
 }  // namespace hios::scheduler

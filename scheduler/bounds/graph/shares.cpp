@@ -12,42 +12,42 @@
 // Let t(v) be v's time on the device, t(X) the sum over operators X, C the cost of stage S, W(S)
 // its sum of times and L(S) that of its longest group.
 //
-// 1. Path share f, such that C >= f(X) for every part X of one group.
+// 1. Path share f, such that C >= f(X) for every subset X of one group.
 //  - One group, or a serial stage: C >= t(X), f = t.
 //  - Overlap, 0 <= w <= 1: C = w·Σt + (1−w)·max(Σ t·u, L) >= w·L + (1−w)·L = L, f = t.
-//  - Measured: C is anything. f(v) = t(v)·min(1, min C/L over measured stages that contain v's
-//    signature), so f(X) <= t(X)·C/L <= C.
+//  - Measured: C may have any value. f(v) = t(v)·min(1, min C/L over measured stages that contain
+//    v's signature), so f(X) <= t(X)·C/L <= C.
 //  - Not measured in a profile: a serial sum, or batches of groups, each serial or measured; X lies
 //    in one batch, whose cost is at least f(X) by the above.
 //
-// 2. Work share h, such that C >= h(S): the same with all of S in the place of X and W in the place
-// of L; under overlap C >= w·Σt + (1−w)·Σ t·u, and u <= 1 makes that a share of stages of one group
-// too.
+// 2. Work share h, such that C >= h(S): as 1, with all of S instead of X and W instead of L. Under
+//    overlap C >= w·Σt + (1−w)·Σ t·u, and since u <= 1 this is a share of stages of one group too.
 //
-// 3. Window share. Give every operator of S a virtual time: it begins at σ(v) = s + what is before
-// it in its group, and ends at τ(v) = e − what is behind it, both in the stage's own path shares
-// f_S (t·min(1, C/L) where measured, else t); hence τ(v) − σ(v) >= f(v). An input of v comes from
-// another stage and is there by s, or from the same group and ends before v begins; so lower bounds
-// on σ and upper bounds on τ pass along edges with path shares and, between devices, transfers.
+// 3. Window share. Every operator of S has a virtual time: it starts at σ(v) = s + the shares
+//    before it in its group, and ends at τ(v) = e − the shares after it. Both use the stage's own
+//    path shares f_S (t·min(1, C/L) if measured, else t); hence τ(v) − σ(v) >= f(v). An input of v
+//    comes from another stage and arrives by s, or is from the same group and ends before v starts.
+//    So lower bounds on σ and upper bounds on τ propagate along edges with path shares and, between
+//    devices, transfers.
 // Let J be operators of S with σ >= a and τ <= b, x = max(0, a − s), y = max(0, e − b), z = x + y.
-// In each group that has some of J, operators of at least x virtual time come before J and of at
-// least y behind it. [s, e] ∩ [a, b] is C − z long. Claim: C − z >= the window shares of J.
+// In each group with operators of J, at least x of virtual time is before J and at least y after
+// it. [s, e] ∩ [a, b] has length C − z. Claim: C − z >= the window shares of J.
 //  - Serial, or one group: C >= t(J) + z.
-//  - Overlap: let k groups have some of J and u' be the least utilization. Σt >= t(J) + z. If
+//  - Overlap: let k groups have operators of J and u' be the least utilization. Σt >= t(J) + z. If
 //    k·u' >= 1, then Σ t·u >= Σ_J t·u + k·z·u' >= Σ_J t·u + z. Else L >= z + t(J)/k. With c = 1/K,
-//    K the most groups with K·u' < 1, both are at least z + Σ_J t·min(u, c); so the window share is
-//    w·t + (1−w)·t·min(u, c). From u' = 1/2 on it is the work share.
+//    K the largest number of groups with K·u' < 1, both are at least z + Σ_J t·min(u, c); so the
+//    window share is w·t + (1−w)·t·min(u, c). From u' = 1/2 on it is the work share.
 //  - Measured, with h_S(v) = t(v)·min(1, C/W), which is at least h(v).
-//    C <= L: the time before and behind J is at least z·L/C in each of its k groups, so t(J) <=
-//    min(W − k·z·L/C, k·(L − z·L/C)), and h_S(J) = t(J)·C/W <= C − z: by the first where k·L >= W,
-//    else by the second. L < C < W: the same with z in the place of z·L/C, and k·C against W.
+//    C <= L: the time before and after J is at least z·L/C in each of its k groups, so t(J) <=
+//    min(W − k·z·L/C, k·(L − z·L/C)), and h_S(J) = t(J)·C/W <= C − z: by the first if k·L >= W,
+//    else by the second. L < C < W: the same with z instead of z·L/C, and k·C compared with W.
 //    C >= W: t(J) <= W − z <= C − z. So the window share is the work share; batches are stages of
-//    their own, one behind the other.
+//    their own, one after the other.
 //
-// 4. An operator comparable with all others only ever runs in stages of one group, which cost their
-// sum: all its shares are t. So are all on a device of one stream.
+// 4. An operator comparable with all others only runs in stages of one group, which cost their sum:
+//    all its shares are t. So are all shares on a device of one stream.
 //
-// tests/scheduler/bounds/bounds_parts_test.cpp holds 1 to 3 to random stages.
+// tests/scheduler/bounds/bounds_parts_test.cpp checks 1 to 3 on random stages.
 
 namespace hios::scheduler {
 namespace {
@@ -57,7 +57,7 @@ struct Least {
   double work = 1;
 };
 
-/// What is left of an operator's time in the cheapest measured stage, by signature.
+/// The least factors of operators' times over the measured stages, by signature.
 using MeasuredShares = std::map<std::string_view, Least, std::less<>>;
 
 MeasuredShares measured_shares(const Configuration& configuration, int streams) {
@@ -76,7 +76,7 @@ MeasuredShares measured_shares(const Configuration& configuration, int streams) 
       longest = std::max(longest, length);
       all += length;
     }
-    if (!known || longest <= 0) continue;  // not this graph's; or no time that could shrink
+    if (!known || longest <= 0) continue;  // not of this graph, or no time that could shrink
     for (const auto& group : groups) {
       for (const std::string& signature : group) {
         Least& share = shares[signature];
@@ -88,7 +88,7 @@ MeasuredShares measured_shares(const Configuration& configuration, int streams) 
   return shares;
 }
 
-/// c of the window share: 1/K.
+/// Returns c of the window share: 1/K.
 double utilization_in_windows(const Graph& graph, int streams) {
   double least = 1;
   for (const Operator& op : graph.operators()) least = std::min(least, op.utilization);
@@ -96,12 +96,12 @@ double utilization_in_windows(const Graph& graph, int streams) {
   return 1 / std::max(1.0, std::min(most_groups, static_cast<double>(streams)));
 }
 
-/// By OpId: operators comparable with all others, which share no stage.
+/// Returns, by OpId, true for operators that are comparable with all others and so share no stage.
 std::vector<bool> comparable_with_all(const Graph& graph) {
   std::vector<bool> alone(graph.size(), false);
   const GraphPartition cut = partition_graph(graph, std::numeric_limits<std::size_t>::max());
-  for (const auto& piece : cut.subgraphs) {
-    if (piece.size() == 1) alone[piece.front().index()] = true;
+  for (const auto& subgraph : cut.subgraphs) {
+    if (subgraph.size() == 1) alone[subgraph.front().index()] = true;
   }
   return alone;
 }

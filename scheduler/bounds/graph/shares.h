@@ -7,13 +7,13 @@
 
 namespace hios::scheduler {
 
-/// The least that an operator can be charged with, whatever the stage that it comes to; proofs in
-/// shares.cpp. Let [s, e] be the time of a stage S on device d, so e − s is its cost.
+/// Shares: lower bounds on the time that an operator takes, whatever its stage (proofs in
+/// shares.cpp). Let [s, e] be the time of a stage S on device d; e − s is its cost.
 class Shares {
  public:
   Shares(const Graph& graph, const CostModel& costs);
 
-  /// e − s >= the sum over any part of one group.
+  /// e − s >= the sum over any subset of one group.
   double path_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].path[op.index()];
   }
@@ -21,21 +21,21 @@ class Shares {
   double work_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].work[op.index()];
   }
-  /// The part of [s, e] inside a window [a, b] >= the sum over those operators of S that cannot
-  /// begin before a nor end after b. At most work_ms.
+  /// The length of [s, e] inside a window [a, b] is at least the sum over those operators of S that
+  /// cannot start before a nor end after b. At most work_ms.
   double window_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].window[op.index()];
   }
 
  private:
-  struct Factors {  // of the operator's time, by OpId
+  struct Factors {  // factors of the operator's time, by OpId
     std::vector<double> path, work, window;
   };
   Factors measured(const Graph& graph, DeviceId device) const;
   Factors overlapping(const Graph& graph, DeviceId device) const;
 
   const CostModel* costs_;
-  std::vector<std::size_t> kind_;  // by device: devices of equal stage costs share their factors
+  std::vector<std::size_t> kind_;  // by device: devices with equal stage costs share their factors
   std::vector<Factors> factors_;
 };
 

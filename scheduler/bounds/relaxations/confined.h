@@ -6,13 +6,14 @@
 
 namespace hios::scheduler {
 
-/// Operators that can only come to some devices, and those devices.
+/// Operators that can run only on some devices, and those devices.
 struct Confined {
-  std::vector<Job> jobs;       ///< of the least window shares on those devices
-  std::vector<double> speeds;  ///< device_speeds(), the fastest first; of one device at least
+  std::vector<Job> jobs;       ///< with the least window shares on those devices
+  std::vector<double> speeds;  ///< device_speeds(), the fastest first; at least one
 };
 
-/// What they take at least (proof in confined.cpp). 0 without jobs.
+/// Returns a lower bound on the latency due to these operators (proof in confined.cpp), or 0
+/// without jobs.
 double confined_ms(Confined confined);
 
 }  // namespace hios::scheduler

@@ -11,39 +11,39 @@
 
 namespace hios::scheduler {
 
-ConnectedParts::ConnectedParts(std::size_t size) : above_(size) {
-  std::iota(above_.begin(), above_.end(), std::size_t{0});
+ConnectedComponents::ConnectedComponents(std::size_t size) : parent_(size) {
+  std::iota(parent_.begin(), parent_.end(), std::size_t{0});
 }
 
-std::size_t ConnectedParts::root(std::size_t v) {
-  while (above_[v] != v) v = above_[v] = above_[above_[v]];
+std::size_t ConnectedComponents::root(std::size_t v) {
+  while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
   return v;
 }
 
-std::vector<std::vector<std::uint32_t>> ConnectedParts::members() {
-  std::vector<std::vector<std::uint32_t>> parts;
-  std::vector<std::size_t> number(above_.size(), above_.size());
-  for (std::size_t v = 0; v < above_.size(); ++v) {
-    std::size_t& part = number[root(v)];
-    if (part == above_.size()) {
-      part = parts.size();
-      parts.emplace_back();
+std::vector<std::vector<std::uint32_t>> ConnectedComponents::members() {
+  std::vector<std::vector<std::uint32_t>> components;
+  std::vector<std::size_t> number(parent_.size(), parent_.size());
+  for (std::size_t v = 0; v < parent_.size(); ++v) {
+    std::size_t& component = number[root(v)];
+    if (component == parent_.size()) {
+      component = components.size();
+      components.emplace_back();
     }
-    parts[part].push_back(static_cast<std::uint32_t>(v));
+    components[component].push_back(static_cast<std::uint32_t>(v));
   }
-  return parts;
+  return components;
 }
 
 OneDevice::OneDevice(const BoundGraph& graph, const BoundContext& context)
     : graph_(graph), context_(context) {
   const auto devices = context.costs.platform().devices();
-  any_device_ = graph.places->sets() == 1 &&
+  any_device_ = graph.allowed->sets() == 1 &&
                 std::all_of(devices.begin(), devices.end(),
                             [](const Device& device) { return device.memory_bytes == 0; });
 }
 
 double OneDevice::shared_ms(std::span<const std::uint32_t> operators,
-                            const Windows& windows) const {
+                            const TimeWindows& windows) const {
   if (!any_device_ && !has_a_device(operators)) return std::numeric_limits<double>::infinity();
   std::vector<Job> jobs;
   for (std::uint32_t v : operators) {
@@ -58,17 +58,17 @@ bool OneDevice::has_a_device(std::span<const std::uint32_t> operators) const {
   for (std::uint32_t v : operators) {
     const Operator& op = context_.graph.op(graph_.ops[v]);
     bytes += static_cast<double>(op.memory_bytes) + static_cast<double>(op.parameter_bytes);
-    sets.push_back(graph_.places->set_of(graph_.ops[v]));
+    sets.push_back(graph_.allowed->set_of(graph_.ops[v]));
   }
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  const auto& first = graph_.places->set(sets.front());
+  const auto& first = graph_.allowed->set(sets.front());
   return std::any_of(first.begin(), first.end(), [&](DeviceId device) {
     constexpr double kRounding = 1e-9;
     const auto limit = static_cast<double>(context_.costs.platform().device(device).memory_bytes);
     if (limit > 0 && bytes * (1 - kRounding) > limit) return false;
     return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {
-      const auto& able = graph_.places->set(set);
+      const auto& able = graph_.allowed->set(set);
       return std::binary_search(able.begin(), able.end(), device);
     });
   });

@@ -4,38 +4,40 @@
 #include <span>
 #include <vector>
 
-#include "scheduler/bounds/bound_table.h"
+#include "scheduler/bounds/bound_context.h"
+#include "scheduler/bounds/graph/bound_graph.h"
+#include "scheduler/bounds/graph/heads.h"
 
 namespace hios::scheduler {
 
-/// GraphParts that edges connect: a forest in which every operator finds the root of its part.
-class ConnectedParts {
+/// Connected components of operators: a union-find forest.
+class ConnectedComponents {
  public:
-  explicit ConnectedParts(std::size_t size);
+  explicit ConnectedComponents(std::size_t size);
   std::size_t root(std::size_t v);
-  void connect(std::size_t a, std::size_t b) { above_[root(a)] = root(b); }
-  /// The operators of every part, by part.
+  void connect(std::size_t a, std::size_t b) { parent_[root(a)] = root(b); }
+  /// Returns the operators of every component.
   std::vector<std::vector<std::uint32_t>> members();
 
  private:
-  std::vector<std::size_t> above_;
+  std::vector<std::size_t> parent_;
 };
 
-/// What operators take that share a device.
+/// A bound for operators that share a device.
 class OneDevice {
  public:
   OneDevice(const BoundGraph& graph, const BoundContext& context);
 
-  /// The latency at least, if these all share a device; infinity where no device can run and hold
-  /// them. `windows` are those of the graph.
-  double shared_ms(std::span<const std::uint32_t> operators, const Windows& windows) const;
+  /// Returns a lower bound on the latency if these operators all share a device, or infinity if no
+  /// device can run and hold them. `windows` are those of the graph.
+  double shared_ms(std::span<const std::uint32_t> operators, const TimeWindows& windows) const;
 
  private:
   bool has_a_device(std::span<const std::uint32_t> operators) const;
 
   const BoundGraph& graph_;
   const BoundContext& context_;
-  bool any_device_;  // can take any of them
+  bool any_device_;  // any device can run and hold all of them
 };
 
 }  // namespace hios::scheduler

@@ -62,7 +62,7 @@ Proof Prover::proof_of(const Piece& piece, double seconds) const {
   proof.low_ms = std::numeric_limits<double>::infinity();
   if (!piece.possible()) return proof;
   const milp::Horizon any(piece.graph(), piece.costs(), std::numeric_limits<double>::infinity());
-  if (any.impossible()) return proof;
+  if (any.infeasible()) return proof;
   proof.low_ms = 0;
   const Context context = within(context_, seconds);
   try {

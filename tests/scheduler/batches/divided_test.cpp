@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-/// Operators on unlike devices whose times for more inputs grow by less than the inputs, or by
-/// more; some sizes cannot be run by some devices.
+/// Returns operators on different devices whose times grow more slowly or faster than the number of
+/// inputs; some devices cannot run some sizes.
 Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t devices,
                          Random& random) {
   std::vector<Operator> described;
@@ -47,7 +47,7 @@ Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t
   return Graph("sized", std::move(described), std::move(edges), {}, inputs);
 }
 
-/// Devices of one stream, the first of which mostly holds some of the operators only.
+/// Returns devices of one stream, the first of which mostly holds only some of the operators.
 Platform limited(std::size_t count, std::size_t operators, Random& random) {
   const Platform all = test::devices(count, 1);
   std::vector<Device> devices(all.devices().begin(), all.devices().end());
@@ -57,7 +57,7 @@ Platform limited(std::size_t count, std::size_t operators, Random& random) {
   return Platform(std::move(devices));
 }
 
-/// A graph, a platform and what schedulers ask of them.
+/// A graph, a platform and the inputs of schedulers.
 struct Case {
   Case(std::size_t operators, std::int64_t inputs, std::size_t devices, Random& random)
       : platform(limited(devices, operators, random)),
@@ -84,7 +84,7 @@ std::vector<Batch> batches_of(const SizedGraphs& graphs, const std::vector<std::
   return batches;
 }
 
-/// The least latency of every division and every schedule of each.
+/// Returns the least latency over every division and every schedule of each.
 double least_of_all(const Case& one) {
   double least = std::numeric_limits<double>::infinity();
   const std::uint64_t masks = std::uint64_t{1} << (one.graphs.inputs() - 1);
@@ -95,7 +95,7 @@ double least_of_all(const Case& one) {
       const CostModel costs = CostModel::from_graph(graph, one.platform);
       least = std::min(least,
                        test::brute_force(graph, one.platform, test::prices_of(costs)).latency_ms);
-    } catch (const InputError&) {  // a size that no device runs
+    } catch (const InputError&) {  // no device runs this size
     }
     std::size_t op = 0;
     while (op < cuts.size() && ++cuts[op] == masks) cuts[op++] = 0;
@@ -124,7 +124,7 @@ void expect_sound(const Case& one, const DividedResult& made) {
   EXPECT_LE(result.lower_bound_ms, result.latency_ms * (1 + kRounding));
 }
 
-TEST(EveryDivision, BoundsAreBelowTheBestOfAll) {
+TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "divisions");
@@ -134,14 +134,14 @@ TEST(EveryDivision, BoundsAreBelowTheBestOfAll) {
   }
 }
 
-TEST(Divided, EveryAlgorithmIsSoundAndNeverBetterThanTheBestOfAll) {
+TEST(Divided, EveryAlgorithmIsValidAndNotBelowTheOptimum) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "algorithms");
     const Case one(3, 2, 2, random);
     const double least = least_of_all(one);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.exact && milp::solvers().empty()) continue;  // says so itself
+      if (algorithm.exact && milp::solvers().empty()) continue;  // it throws without a solver
       SCOPED_TRACE(algorithm.name);
       const DividedResult made = scheduled(one, algorithm);
       expect_sound(one, made);
@@ -153,8 +153,8 @@ TEST(Divided, EveryAlgorithmIsSoundAndNeverBetterThanTheBestOfAll) {
   }
 }
 
-TEST(Divided, MilpIsTheBestOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
-  if (milp::solvers().empty()) return;  // minimal builds have none, and milp refuses
+TEST(Divided, MilpIsTheOptimumOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
+  if (milp::solvers().empty()) return;  // minimal builds have no solver, and milp throws
   const Algorithm& algorithm = built_in().find("milp");
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -170,7 +170,7 @@ TEST(Divided, MilpIsTheBestOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
   }
 }
 
-TEST(Divided, WithoutTimeThereIsAScheduleAllTheSame) {
+TEST(Divided, WithoutTimeThereIsStillASchedule) {
   Random random(1, "no time");
   const Case one(3, 3, 2, random);
   Context context;
@@ -182,7 +182,7 @@ TEST(Divided, WithoutTimeThereIsAScheduleAllTheSame) {
   }
 }
 
-TEST(Divided, SizesThatAllInputsAreNotAmongAreEnough) {
+TEST(Divided, NeedsNoTimesForAllInputsAtOnce) {
   Operator op;
   op.name = "a";
   op.time_by_size["gpu0"] = {{1, 1}, {2, 1.5}};
@@ -200,7 +200,7 @@ TEST(Divided, SizesThatAllInputsAreNotAmongAreEnough) {
   EXPECT_EQ(made.result.outcome, Outcome::kOptimal);
 }
 
-TEST(Copies, AreTheBestShares) {
+TEST(Copies, SharesAreValidAndNotBelowTheBound) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "copies");
@@ -212,12 +212,12 @@ TEST(Copies, AreTheBestShares) {
       EXPECT_EQ(made->division.graph->batch(edge.from).inputs,
                 made->division.graph->batch(edge.to).inputs);
     }
-    // No device can give a part to another and gain: judged by every way to share them out.
+    // The bound holds for every division, so for shares of inputs too.
     EXPECT_GE(made->latency_ms, bound_of_every_division(one.problem()).ms * (1 - kRounding));
   }
 }
 
-TEST(Copies, ShareOutByWhatDevicesTake) {
+TEST(Copies, SharesFollowTheTimesOfDevices) {
   Operator op;
   op.name = "only";
   op.time_by_size["gpu0"] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}};
@@ -229,7 +229,7 @@ TEST(Copies, ShareOutByWhatDevicesTake) {
                                  }};
   const auto made = copies(problem);
   ASSERT_TRUE(made);
-  EXPECT_DOUBLE_EQ(made->latency_ms, 3) << "three there, one here";
+  EXPECT_DOUBLE_EQ(made->latency_ms, 3) << "three on the faster device, one on the other";
 }
 
 TEST(JoinBatches, IsNeverLongerThanItsStart) {
@@ -257,7 +257,7 @@ TEST(JoinBatches, IsNeverLongerThanItsStart) {
     EXPECT_LE(joined.latency_ms, start.latency_ms);
     shorter += joined.latency_ms < start.latency_ms;
   }
-  EXPECT_GT(shorter, 10u) << "or it does nothing";
+  EXPECT_GT(shorter, 10u) << "it never finds a shorter one";
 }
 
 }  // namespace

@@ -14,9 +14,8 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
-// Every bound by its name against brute force, where placement is restricted, transfers are
-// expensive, devices differ, and stages cost anything. oracle_test does the same on every small
-// graph.
+// Compares every bound by its name with brute force, for restricted placement, expensive transfers,
+// different devices and arbitrary stage costs. oracle_test does the same on every small graph.
 
 namespace hios::scheduler {
 namespace {
@@ -25,12 +24,11 @@ using test::CostStyle;
 
 constexpr double kRounding = 1e-8;
 
-/// Which bounds were alone in being the largest, how often; so that one that never says anything
-/// does not pass for right.
+/// How often each bound alone was the largest, so that a bound that is always small does not pass.
 using Wins = std::map<std::string, int>;
 
-void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
-           const test::Prices& prices, Wins& wins) {
+void check_bounds(const Graph& graph, const Platform& platform, const CostModel& costs,
+                  const test::Prices& prices, Wins& wins) {
   const double best = test::brute_force(graph, platform, prices).latency_ms;
   std::vector<LowerBound> bounds = all_bounds(graph, costs);
   for (const LowerBound& bound : bounds) {
@@ -44,7 +42,7 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
   if (bounds[0].ms >= best * (1 - kRounding)) ++wins["tight"];
 }
 
-/// Some labels, lists of allowed devices and memory, on operators of any graph.
+/// Adds labels, lists of allowed devices and memory to some operators.
 Graph restricted(const Graph& graph, const Platform& platform, Random& random) {
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) {
@@ -60,7 +58,7 @@ Graph restricted(const Graph& graph, const Platform& platform, Random& random) {
                graph.stage_cost());
 }
 
-/// The graph with its transfers that many times as expensive.
+/// Returns the graph with its transfers multiplied by `factor`.
 Graph with_transfers(const Graph& graph, double factor) {
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   for (Edge& edge : edges) edge.transfer_ms = *edge.transfer_ms * factor;
@@ -97,8 +95,8 @@ TEST(BoundsOracle, RestrictedPlacement) {
     Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)),
                             style_by_number(seed), random);
     graph = restricted(with_transfers(graph, random.uniform(0.5, 3)), platform, random);
-    judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform),
-          wins);
+    check_bounds(graph, platform, CostModel::from_graph(graph, platform),
+                 test::prices_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 300);
@@ -108,7 +106,7 @@ TEST(BoundsOracle, RestrictedPlacement) {
   }
 }
 
-TEST(BoundsOracle, DearTransfersOnEqualDevices) {
+TEST(BoundsOracle, ExpensiveTransfersOnEqualDevices) {
   Wins wins;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -118,8 +116,8 @@ TEST(BoundsOracle, DearTransfersOnEqualDevices) {
     Graph graph = test::dag(6, random.below(1 << 15) & random.below(1 << 15), style, random);
     graph = with_transfers(graph, random.uniform(0.2, 3));
     const Platform platform = test::devices(2 + seed % 2, 1 + static_cast<int>(seed % 3));
-    judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform),
-          wins);
+    check_bounds(graph, platform, CostModel::from_graph(graph, platform),
+                 test::prices_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["tight"], 100);
@@ -138,13 +136,13 @@ TEST(BoundsOracle, MeasuredStages) {
     const Profile profile = test::random_profile(graph, platform, random);
     graph = restricted(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    judge(graph, platform, costs, test::prices_of(costs), wins);
+    check_bounds(graph, platform, costs, test::prices_of(costs), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 100);
 }
 
-/// Links for some pairs of devices in one direction, a default for the others.
+/// Returns devices with links for some pairs in one direction, and a default link for the others.
 Platform linked_devices(std::size_t count, Random& random) {
   const Platform plain = some_devices(count, false, random);
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
@@ -158,8 +156,8 @@ Platform linked_devices(std::size_t count, Random& random) {
                   Link{random.uniform(0, 2), 2e-3});
 }
 
-/// The graph at one end of what `overlap` can be (weight 0 or 1, now and then between), with some
-/// operators that hardly use a device, and edges that leave their price to the links.
+/// Returns the graph with an extreme overlap rule (weight 0 or 1, sometimes between), some
+/// operators that hardly use a device, and edges whose cost depends on the links.
 Graph extreme(const Graph& graph, bool links, Random& random) {
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) {
@@ -175,7 +173,7 @@ Graph extreme(const Graph& graph, bool links, Random& random) {
                {StageCostRule::Kind::kOverlap, weights[random.below(5)]});
 }
 
-TEST(BoundsOracle, StageCostsAtTheirEndsWithLinksAndDevicesThatCannot) {
+TEST(BoundsOracle, ExtremeStageCostsWithLinksAndRestrictedDevices) {
   Wins wins;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -188,15 +186,15 @@ TEST(BoundsOracle, StageCostsAtTheirEndsWithLinksAndDevicesThatCannot) {
     Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)), style, random);
     graph = restricted(extreme(graph, links, random), platform, random);
     const CostModel costs = CostModel::from_graph(graph, platform);
-    judge(graph, platform, costs, links ? test::prices_of(costs) : test::prices_of(graph, platform),
-          wins);
+    check_bounds(graph, platform, costs,
+                 links ? test::prices_of(costs) : test::prices_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 200);
   EXPECT_GT(wins["tight"], 100);
 }
 
-TEST(BoundsOracle, NoDeviceTimeIsNoPrice) {
+TEST(BoundsOracle, OperatorsThatCannotRunCostInfinity) {
   std::vector<Operator> operators(2);
   for (std::size_t i = 0; i < 2; ++i) {
     operators[i].name = i == 0 ? "a" : "b";

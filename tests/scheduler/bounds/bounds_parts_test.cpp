@@ -13,12 +13,12 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/small_graph.h"
 
-// What the bounds are made of, each against its definition.
+// Compares the parts of the bounds with their definitions.
 
 namespace hios::scheduler {
 namespace {
 
-TEST(PreemptiveSchedule, IsTheWorstSetOfJobs) {
+TEST(PreemptiveSchedule, IsTheMaximumOverSetsOfJobs) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "jobs");
@@ -44,7 +44,7 @@ TEST(PreemptiveSchedule, IsTheWorstSetOfJobs) {
   }
 }
 
-/// A stage that starts at 0, its operators' virtual times and shares.
+/// A stage that starts at 0, with its operators' virtual times and shares.
 struct Timed {
   double cost_ms = 0;
   std::vector<double> begin, end, path, work, window;  // by operator of the stage
@@ -92,7 +92,7 @@ void expect_shares_hold(const Timed& stage, std::size_t groups, Random& random) 
   }
   for (double sum : path) EXPECT_LE(sum, stage.cost_ms + slack);
   EXPECT_LE(work, stage.cost_ms + slack);
-  for (int i = 0; i < 8; ++i) {  // windows between the begin of one and the end of another
+  for (int i = 0; i < 8; ++i) {  // windows between the start of one and the end of another
     const double a = stage.begin[random.below(stage.begin.size())];
     const double b = stage.end[random.below(stage.end.size())];
     double inside = 0;
@@ -133,15 +133,15 @@ TEST(Shares, HoldInEveryStage) {
 struct Whole {
   Whole(const Graph& graph, const CostModel& costs)
       : shares(graph, costs),
-        places(graph, costs),
-        bound_graph(GraphParts(graph, shares, places).whole()) {}
+        allowed(graph, costs),
+        bound_graph(BoundGraphs(graph, shares, allowed).whole()) {}
   Shares shares;
-  Places places;
+  AllowedDevices allowed;
   BoundGraph bound_graph;
 };
 
-// Fewer ancestors and less contention never raise a head.
-TEST(Heads, RiseWithWhatIsLookedAt) {
+// More ancestors and more contention never lower a head.
+TEST(Heads, RiseWithAncestorsAndContention) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "heads");
@@ -162,17 +162,17 @@ TEST(Heads, RiseWithWhatIsLookedAt) {
   }
 }
 
-TEST(Heads, OfOneDeviceAreTheWorkOfAllAncestors) {
+TEST(Heads, OnOneDeviceAreTheWorkOfAllAncestors) {
   const Graph graph = test::small_graph({1, 2, 3, 4}, {{1, 2, 5}, {1, 3, 5}, {2, 4, 5}, {3, 4, 5}});
   const Platform platform = test::devices(1, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Whole whole(graph, costs);
   EXPECT_EQ(heads(whole.bound_graph, Contention::kOneDevice, 9), (std::vector<double>{0, 1, 1, 6}));
-  const Windows both = windows(whole.bound_graph, Contention::kOneDevice, 9);
+  const TimeWindows both = time_windows(whole.bound_graph, Contention::kOneDevice, 9);
   EXPECT_EQ(both.tail, (std::vector<double>{9, 4, 4, 0}));
 }
 
-/// Whether every path from an operator without inputs to v comes through s.
+/// Returns true if every path from an operator without inputs to v goes through s.
 bool dominates(const BoundGraph& graph, std::size_t s, std::size_t v) {
   std::vector<bool> around(graph.size(), false);  // reached without s
   for (std::size_t x = 0; x <= v; ++x) {
@@ -184,7 +184,7 @@ bool dominates(const BoundGraph& graph, std::size_t s, std::size_t v) {
   return !around[v];
 }
 
-TEST(Dominators, AreTheLastOnEveryPath) {
+TEST(Dominators, AreTheLastOperatorsOnEveryPath) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "dominators");

@@ -13,8 +13,8 @@
 #include "support/oracles/slow_simulator.h"
 #include "support/oracles/small_graph.h"
 
-// That no bound exceeds the optimum is bounds_oracle_test's and oracle_test's; here is how large
-// each is where it is the best, and that no schedule of larger graphs is below.
+// bounds_oracle_test and oracle_test check that no bound exceeds the optimum. This file checks how
+// large each bound is where it is the best, and that no schedule of larger graphs is below.
 
 namespace hios::scheduler {
 namespace {
@@ -27,7 +27,7 @@ double named(std::string_view name, const Graph& graph, const CostModel& costs) 
   return 0;
 }
 
-/// The bound of this name is that large, and no other is.
+/// Expects that the bound of this name is `ms`, and that all others are smaller.
 void expect_largest(std::string_view name, double ms, const Graph& graph,
                     const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -41,8 +41,8 @@ void expect_largest(std::string_view name, double ms, const Graph& graph,
   }
 }
 
-// Both of the middle on one device (3 + 4), or one transfer there and one back.
-TEST(Bounds, CriticalPathSharesADeviceOrPays) {
+// Both middle operators on one device (3 + 4), or one transfer there and one back.
+TEST(Bounds, CriticalPathSharesADeviceOrTransfers) {
   for (const auto& [transfer, latency] :
        {std::pair(0.0, 7.0), {0.5, 7.0}, {1.0, 8.0}, {9.0, 10.0}}) {
     const Graph graph = test::small_graph(
@@ -54,7 +54,7 @@ TEST(Bounds, CriticalPathSharesADeviceOrPays) {
   }
 }
 
-// v4 waits for three: v1, which ends last, is with it, and the others arrive at 5.
+// v4 waits for three inputs: v1, which ends last, is on its device, and the others arrive at 5.
 TEST(Bounds, CriticalPathWithoutForks) {
   const Graph graph =
       test::small_graph({3, 3, 3, 1, 1}, {{1, 4, 2}, {2, 4, 2}, {3, 4, 2}, {5, 1, 2}});
@@ -62,14 +62,15 @@ TEST(Bounds, CriticalPathWithoutForks) {
   EXPECT_EQ(named("critical_path", graph, CostModel::from_graph(graph, platform)), 3 + 2 + 1);
 }
 
-// Stages may be shorter than their sum, but not than a path. v4 keeps the others from being alone.
+// A stage may be shorter than its sum, but not than a path. v4 keeps the others from being
+// comparable with all.
 TEST(Bounds, CriticalPathIsNotShortenedByStreams) {
   const StageCostRule rule{StageCostRule::Kind::kOverlap, 0.5};
   const Graph graph = test::small_graph({3, 3, 3, 1}, {{1, 2, 20}, {2, 3, 20}}, rule);
   expect_largest("critical_path", 9, graph, test::devices(4, 2));
 }
 
-TEST(Bounds, CriticalPathPaysWhereNoDeviceCanRunBoth) {
+TEST(Bounds, CriticalPathHasTransfersIfNoDeviceCanRunBoth) {
   Operator a, b;
   a.name = "a";
   b.name = "b";
@@ -112,7 +113,7 @@ TEST(Bounds, EachOperatorCountsOnItsFastestDevice) {
 }
 
 // One device is three times as fast: of four equal operators it should take three.
-TEST(Bounds, WorkPricesTheFasterDevice) {
+TEST(Bounds, WorkWeighsDevicesBySpeed) {
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < 4; ++i) {
     operators[i].name = std::string("v").append(std::to_string(i));
@@ -122,24 +123,24 @@ TEST(Bounds, WorkPricesTheFasterDevice) {
   const Platform platform = test::devices(2, 1);
   const double work = named("work", graph, CostModel::from_graph(graph, platform));
   EXPECT_LE(work, 3);
-  EXPECT_GT(work, 2.9) << "evenly shared at the faster device's times: 2";
+  EXPECT_GT(work, 2.9) << "shared evenly at the faster device's times: 2";
 }
 
-// Nothing but v1 and v2 can run until 4; then there are 12 for three devices.
-TEST(Bounds, IntervalsCountWhatCanBegin) {
+// Only v1 and v2 can run until 4; then 12 ms of work remain for three devices.
+TEST(Bounds, IntervalsCountOperatorsThatCanStart) {
   const Graph graph = test::small_graph(
       {4, 4, 2, 2, 2, 2, 2, 2}, {{1, 3, 0}, {1, 4, 0}, {1, 5, 0}, {2, 6, 0}, {2, 7, 0}, {2, 8, 0}});
   expect_largest("intervals", 4 + 12 / 3.0, graph, test::devices(3, 1));
 }
 
-// Nothing joins all four, but each edge ties its ends to one device.
-TEST(Bounds, TogetherConnectsWhatCannotPart) {
+// No edge connects all four, but each edge is too expensive to cut.
+TEST(Bounds, TogetherConnectsEdgesThatCannotBeCut) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 3, 9}, {2, 3, 9}, {2, 4, 9}});
   expect_largest("together", 4, graph, test::devices(2, 1));
 }
 
-// The same twice, with v5 in between, which no edge ties to either.
-TEST(Bounds, SeparatorsAddUpTheBestBoundsOfTheParts) {
+// The same graph twice, with v5 in between, whose edges are free.
+TEST(Bounds, SeparatorsAddUpTheBestBoundsBetweenThem) {
   const Graph graph = test::small_graph({1, 1, 1, 1, 1, 1, 1, 1, 1}, {{1, 3, 9},
                                                                       {2, 3, 9},
                                                                       {2, 4, 9},
@@ -153,7 +154,7 @@ TEST(Bounds, SeparatorsAddUpTheBestBoundsOfTheParts) {
   expect_largest("separators", 4 + 1 + 4, graph, test::devices(2, 1));
 }
 
-// The fast device has room for one of four operators; the slow one needs 12 for the others.
+// The fast device has memory for one of four operators; the slow one needs 12 for the others.
 TEST(Bounds, MemorySendsWorkToSlowerDevices) {
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -170,8 +171,8 @@ TEST(Bounds, MemorySendsWorkToSlowerDevices) {
   EXPECT_LT(named("work", graph, costs), 4);
 }
 
-// Four operators of 1 ms, and of 4 ms on the second device: it does a quarter of the first one's
-// work, and none at all of what takes less than 4 ms together.
+// Four operators of 1 ms, and of 4 ms on the second device. It processes a quarter of the first
+// device's work, and nothing if all take less than 4 ms together.
 TEST(Bounds, ASlowDeviceDoesNotCountInFull) {
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -186,8 +187,8 @@ TEST(Bounds, ASlowDeviceDoesNotCountInFull) {
   EXPECT_LE(named("destructive", graph, costs), 4);
 }
 
-// Two operators of 1000 bytes on devices of 1500: the edge must be paid for.
-TEST(Bounds, MemoryPartsWhatWouldShareADevice) {
+// Two operators of 1000 bytes on devices of 1500: the edge must be cut.
+TEST(Bounds, MemorySeparatesOperatorsThatWouldShareADevice) {
   Graph graph = test::small_graph({2, 3}, {{1, 2, 4}});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) op.memory_bytes = 1000;
@@ -262,7 +263,7 @@ TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
   }
 }
 
-// Few devices for the work: it must be done; many: the layers must follow each other.
+// With few devices, the work is the limit; with many, the layers, which follow each other.
 TEST(Bounds, LargeGraphs) {
   RandomDag parameters;
   parameters.operators = 50'000;
@@ -280,7 +281,7 @@ TEST(Bounds, LargeGraphs) {
   EXPECT_GT(paths.ms, work / 200);
 }
 
-TEST(Bounds, StopsSoonWithWhatThereIsByThen) {
+TEST(Bounds, StopsSoonWithTheBoundsReached) {
   RandomDag parameters;
   parameters.operators = 600;
   parameters.edges = 1200;
@@ -290,13 +291,13 @@ TEST(Bounds, StopsSoonWithWhatThereIsByThen) {
   const std::vector<LowerBound> whole = all_bounds(graph, costs);
   int needed = 0;
   all_bounds(graph, costs, Deadline([&] { return ++needed < 0; }));
-  ASSERT_GT(needed, 30) << "it is asked in the long ones, too";
+  ASSERT_GT(needed, 30) << "the long bounds ask, too";
   double before = 0;
   for (int calls = 0; calls <= needed; calls += 1 + needed / 40) {
     SCOPED_TRACE("calls " + std::to_string(calls));
     int asked = 0;
     const auto cut = all_bounds(graph, costs, Deadline([&] { return ++asked > calls; }));
-    EXPECT_LT(asked, calls + 25) << "asked again and again after it said stop";
+    EXPECT_LT(asked, calls + 25) << "asked too often after it expired";
     ASSERT_EQ(cut.size(), whole.size());
     double largest = 0;
     for (std::size_t i = 0; i < cut.size(); ++i) {
@@ -305,7 +306,7 @@ TEST(Bounds, StopsSoonWithWhatThereIsByThen) {
       EXPECT_GE(cut[i].ms, 0);
       largest = std::max(largest, cut[i].ms);
     }
-    EXPECT_GE(largest, before) << "more time, and less known";
+    EXPECT_GE(largest, before) << "more time gave a smaller bound";
     before = largest;
   }
   EXPECT_GT(before, 0);

@@ -24,9 +24,9 @@ namespace {
 
 using test::CostStyle;
 
-constexpr double kClose = 1e-5;  // what solvers and kTolerance leave
+constexpr double kClose = 1e-5;  // tolerance of solvers, and kTolerance
 
-/// Devices of one stream: stages cannot gain, so the optimum of the program is the problem's.
+/// Returns devices of one stream: stages cannot gain, so the program's optimum is the problem's.
 Platform single(std::size_t count) { return test::devices(count, 1); }
 
 MilpResult solved(const Graph& graph, const CostModel& costs, const Solver& solver,
@@ -34,13 +34,13 @@ MilpResult solved(const Graph& graph, const CostModel& costs, const Solver& solv
   MilpOptions options;
   options.solver = &solver;
   options.symmetry = symmetry;
-  options.iterations = 50;  // a start that is not the optimum already
+  options.iterations = 50;  // so that the start is not already optimal
   return schedule_exactly(graph, costs, options, {});
 }
 
-/// The solver must prove what brute force finds.
-void judge(const Graph& graph, const Platform& platform, const Solver& solver,
-           Symmetry symmetry = Symmetry::kTasks) {
+/// Expects that the solver proves the optimum of brute force.
+void expect_optimum(const Graph& graph, const Platform& platform, const Solver& solver,
+                    Symmetry symmetry = Symmetry::kTasks) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
   const MilpResult result = solved(graph, costs, solver, symmetry);
@@ -72,25 +72,25 @@ TEST_P(Milp, IsTheOptimumOfEveryDagOfUpToFourOperators) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
       Random random(edge_set, "milp");
       const Graph graph = test::dag(n, edge_set, unlike(edge_set), random);
-      judge(graph, single(2 + edge_set % 2), solver());
+      expect_optimum(graph, single(2 + edge_set % 2), solver());
       if (HasFailure()) return;
     }
   }
 }
 
-TEST_P(Milp, IsTheOptimumOfDagsOfFiveOperatorsHoweverDevicesAreToldApart) {
+TEST_P(Milp, IsTheOptimumOfDagsOfFiveOperatorsWithAnySymmetry) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "milp of five");
     const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
     const Symmetry symmetries[] = {Symmetry::kNone, Symmetry::kTasks, Symmetry::kTime};
-    judge(graph, single(3), solver(), symmetries[seed % 3]);
+    expect_optimum(graph, single(3), solver(), symmetries[seed % 3]);
     if (HasFailure()) return;
   }
 }
 
-// Labels, lists of devices, and memory of which nothing is to spare.
-TEST_P(Milp, KeepsWhatLimitsPlacements) {
+// Labels, lists of devices, and just enough memory.
+TEST_P(Milp, HonoursLimitsOfPlacements) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::string words = "n=6,seed=" + std::to_string(seed) +
                               ",family=" + (seed % 2 == 0 ? "dense" : "forkjoin") +
@@ -99,12 +99,12 @@ TEST_P(Milp, KeepsWhatLimitsPlacements) {
                                                : ",speeds=2:1,memory=1.1,colocate=0.5");
     SCOPED_TRACE(words);
     const RandomProblem network = random_problem(parse_random_dag(words), single(2));
-    judge(network.graph, network.platform, solver());
+    expect_optimum(network.graph, network.platform, solver());
     if (HasFailure()) return;
   }
 }
 
-TEST_P(Milp, TransfersCostWhatTheirPairOfDevicesSays) {
+TEST_P(Milp, TransfersCostAsTheirPairOfDevices) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pairs");
@@ -121,14 +121,14 @@ TEST_P(Milp, TransfersCostWhatTheirPairOfDevicesSays) {
                             {{DeviceId(0), DeviceId(1), {0.1, 10}},
                              {DeviceId(0), DeviceId(2), {0.5, 1}},
                              {DeviceId(1), DeviceId(2), {0.01, 0.5}}});
-    judge(graph, platform, solver());
+    expect_optimum(graph, platform, solver());
     if (HasFailure()) return;
   }
 }
 
-/// As judge(), over every order of transfers, which the schedule lists.
-void judge_contended(const Graph& graph, std::size_t devices, hios::Contention contention,
-                     const Solver& solver) {
+/// Like expect_optimum(), over every order of transfers, which the schedule lists.
+void expect_contended_optimum(const Graph& graph, std::size_t devices, hios::Contention contention,
+                              const Solver& solver) {
   const Platform alike = single(devices);
   const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -152,7 +152,7 @@ TEST_P(Milp, OrdersTransfersOfEveryDagOfUpToFourOperators) {
         SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
         Random random(edge_set, "contended milp");
         const Graph graph = test::dag(n, edge_set, unlike(edge_set), random);
-        judge_contended(graph, 2 + edge_set % 2, contention, solver());
+        expect_contended_optimum(graph, 2 + edge_set % 2, contention, solver());
         if (HasFailure()) return;
       }
     }
@@ -164,13 +164,14 @@ TEST_P(Milp, OrdersTransfersOfDagsOfFiveOperators) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "contended milp of five");
     const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
-    judge_contended(graph, 2 + seed % 2,
-                    seed % 4 < 2 ? hios::Contention::kLink : hios::Contention::kPort, solver());
+    expect_contended_optimum(graph, 2 + seed % 2,
+                             seed % 4 < 2 ? hios::Contention::kLink : hios::Contention::kPort,
+                             solver());
     if (HasFailure()) return;
   }
 }
 
-TEST_P(Milp, NeverEndsAboveItsStartAndTwiceAtTheSame) {
+TEST_P(Milp, NeverExceedsItsStartAndIsDeterministic) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomProblem network = random_problem(
@@ -191,7 +192,7 @@ TEST_P(Milp, NeverEndsAboveItsStartAndTwiceAtTheSame) {
   }
 }
 
-TEST_P(Milp, SaysOptimalOnlyOfTheOptimumWhereStagesGain) {
+TEST_P(Milp, IsOptimalOnlyAtTheOptimumIfStagesGain) {
   std::size_t said = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -229,9 +230,9 @@ std::vector<std::string> names() {
 
 INSTANTIATE_TEST_SUITE_P(Solvers, Milp, ::testing::ValuesIn(names()),
                          [](const auto& one) { return one.param; });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Milp);  // builds without a solver
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Milp);  // for builds without a solver
 
-// Solvers that are none: what they answer must not harm.
+// Faulty solvers, whose answers must do no harm.
 Answer gives_up(const Program&, const std::vector<double>&, const Limits&) {
   return {Status::kFailed, {}, kInfinity, -kInfinity, "out of order"};
 }
@@ -255,7 +256,7 @@ TEST(MilpOfABadSolver, LeavesTheStartAndNoBound) {
     MilpOptions options;
     options.solver = &bad;
     Context context;
-    context.bound = LowerBound{0, "none"};  // else it proves the optimum, and nobody is asked
+    context.bound = LowerBound{0, "none"};  // otherwise it proves the optimum and calls no solver
     const MilpResult result = schedule_exactly(graph, costs, options, context);
     EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
     EXPECT_FALSE(result.optimal);
@@ -271,7 +272,7 @@ TEST(MilpOfABadSolver, IsRefusedBySize) {
         solved(large.graph, costs, {"bad", "0", gives_up});
       },
       {"milp", "small", "2000 operators", "best"});
-  // Every two of 960 tensors may meet at a port; only the first of them are written down.
+  // Any two of 960 tensors may share a port; construction stops at kMostTerms.
   const Platform alike = single(32);
   const Platform ports({alike.devices().begin(), alike.devices().end()}, {}, {},
                        {hios::Contention::kPort});
@@ -284,8 +285,8 @@ TEST(MilpOfABadSolver, IsRefusedBySize) {
       {"milp", "small", "30 operators on 32 devices", "best"});
 }
 
-// Every schedule that takes no longer than the horizon is a solution, also once cuts are added by
-// whatever values: else they would cut off the optimum.
+// Every schedule within the horizon's latency is a solution, also after cuts for arbitrary values:
+// otherwise they could cut off the optimum.
 TEST(Formulation, HoldsEverySchedule) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -313,7 +314,7 @@ TEST(Formulation, HoldsEverySchedule) {
     if (latency_ms == 0) continue;
     const Symmetry symmetries[] = {Symmetry::kNone, Symmetry::kTasks, Symmetry::kTime};
     const Horizon horizon(graph, costs, latency_ms * (1 + static_cast<double>(seed % 2)));
-    ASSERT_FALSE(horizon.impossible());
+    ASSERT_FALSE(horizon.infeasible());
     Formulation formulation(horizon, costs, symmetries[seed / 3 % 3]);
     const std::vector<double> values = formulation.values(apart, costs);
     EXPECT_LT(violation(formulation.program(), values), 1e-6);

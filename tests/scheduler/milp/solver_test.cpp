@@ -10,7 +10,7 @@
 namespace hios::scheduler::milp {
 namespace {
 
-/// What brute force says of a program of integer columns with small bounds: the least cost, or
+/// Returns the least cost of a program of integer columns with small bounds, by brute force, or
 /// infinity.
 double least_cost(const Program& program) {
   std::vector<double> values;
@@ -46,7 +46,7 @@ Program random_program(Random& random) {
   return program;
 }
 
-TEST(Program, KnowsWhatValuesMiss) {
+TEST(Program, MeasuresViolations) {
   Program program;
   program.add({3, 0, 5, true});
   program.add({-1, 0, kInfinity, false});
@@ -79,7 +79,7 @@ TEST_P(EverySolver, AgreesWithBruteForce) {
       EXPECT_EQ(answer.status, Status::kInfeasible);
       continue;
     }
-    distrust(answer, program, {});
+    check_answer(answer, program, {});
     ASSERT_EQ(answer.status, Status::kOptimal) << answer.message;
     EXPECT_NEAR(answer.cost, least, 1e-6);
     EXPECT_NEAR(cost(program, answer.values), least, 1e-6);
@@ -89,7 +89,7 @@ TEST_P(EverySolver, AgreesWithBruteForce) {
 }
 
 TEST_P(EverySolver, SolvesWithoutIntegers) {
-  Program program;  // the most of 3a + 2b with a + b <= 4, a + 3b <= 6, a <= 3
+  Program program;  // maximize 3a + 2b with a + b <= 4, a + 3b <= 6, a <= 3
   program.add({-3, 0, 3, true});
   program.add({-2, 0, kInfinity, true});
   program.add({-kInfinity, 4, {{0, 1}, {1, 1}}});
@@ -100,7 +100,7 @@ TEST_P(EverySolver, SolvesWithoutIntegers) {
   EXPECT_NEAR(answer.bound, answer.cost, 1e-5);
 }
 
-/// A program whose proof takes long: as much as fits of many things of nearly equal worth.
+/// Returns a program whose proof takes long: a knapsack of many items of nearly equal worth.
 Program hard_program() {
   Program program;
   Random random(1, "hard");
@@ -120,7 +120,7 @@ Program hard_program() {
   return program;
 }
 
-TEST_P(EverySolver, KeepsWhatItBeganWithWhenTimeIsUp) {
+TEST_P(EverySolver, KeepsItsStartWhenTimeIsUp) {
   const Program program = hard_program();
   const std::vector<double> start(program.columns.size(), 0);
   Limits limits;
@@ -134,7 +134,7 @@ TEST_P(EverySolver, KeepsWhatItBeganWithWhenTimeIsUp) {
   }
 }
 
-TEST_P(EverySolver, ALimitOfNodesEndsTheSameWayTwice) {
+TEST_P(EverySolver, ANodeLimitIsDeterministic) {
   const Program program = hard_program();
   Limits limits;
   limits.nodes = 5;
@@ -153,7 +153,7 @@ std::vector<std::string> names() {
 
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver, ::testing::ValuesIn(names()),
                          [](const auto& one) { return one.param; });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EverySolver);  // builds without any
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EverySolver);  // for builds without a solver
 
 TEST(Solvers, AreFoundByName) {
   EXPECT_EQ(find_solver("simplex"), nullptr);
@@ -168,13 +168,13 @@ TEST(Solvers, AreFoundByName) {
   }
 }
 
-TEST(Distrust, MakesAFailureOfWhatCannotBe) {
-  Program program;  // the least a >= 1
+TEST(CheckAnswer, TurnsWrongAnswersIntoFailures) {
+  Program program;  // minimize a >= 1
   program.add({1, 0, 10, true});
   program.add({1, kInfinity, {{0, 1}}});
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto judged = [&](Answer answer, const std::vector<double>& known) {
-    distrust(answer, program, known);
+    check_answer(answer, program, known);
     return answer.status;
   };
   EXPECT_EQ(judged({Status::kOptimal, {1}, 1, 1}, {1}), Status::kOptimal);

@@ -49,7 +49,7 @@ std::vector<double> best_shares(const LeastCosts& costs, const milp::Solver& sol
     }
   }
   milp::Answer answer = solver.solve(program, {}, {});
-  milp::distrust(answer, program, {});
+  milp::check_answer(answer, program, {});
   if (answer.status != milp::Status::kOptimal) return {};
   answer.values.resize(classes.size());
   return answer.values;

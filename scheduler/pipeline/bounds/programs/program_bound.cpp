@@ -93,7 +93,7 @@ ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
   const ProgramOptions part = with_share(options, 1 / static_cast<double>(parts));
   const milp::Limits limits{.deadline = part.deadline};
   milp::Answer answer = solver.solve(made.program(), start, limits);
-  milp::distrust(answer, made.program(), start);
+  milp::check_answer(answer, made.program(), start);
   if (answer.status == milp::Status::kFailed) return {0, false, answer.message};
   if (answer.status == milp::Status::kInfeasible) return {milp::kInfinity, true};
   const double ms = answer.bound * made.unit_ms() * (1 - milp::kTolerance);

@@ -6,12 +6,13 @@
 
 namespace hios::scheduler {
 
-/// The least over k = 0 … count of max(floor, share(k), pay(k)): the first k choices share a device
-/// and take share(k), the others pay, pay(k) at most. REQUIRES: pay does not rise with k, share
-/// does not fall; pay(k) is asked for k < count only. Asks share O(log count) times.
+/// Returns the minimum over k = 0 … count of max(floor, share(k), pay(k)): the first k operators
+/// share a device, which takes share(k), and the others pay for a transfer, pay(k) at most.
+/// REQUIRES: pay does not rise with k, share does not fall. Calls pay(k) for k < count only, and
+/// share O(log count) times.
 template <class Pay, class Share>
-double share_or_pay(std::size_t count, double floor, Pay pay, Share share) {
-  // The first k whose sharing takes no less than the next payment: it, or one fewer, is best.
+double best_threshold(std::size_t count, double floor, Pay pay, Share share) {
+  // Find the first k with share(k) >= pay(k): it, or one fewer, is best.
   std::size_t low = 0, high = count;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
