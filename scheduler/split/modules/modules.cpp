@@ -16,13 +16,13 @@ namespace hios::scheduler::split {
 
 std::vector<Module> modules_of(const Graph& graph) {
   std::vector<Module> modules(1);
-  for (auto& piece : partition_graph(graph, std::numeric_limits<std::size_t>::max()).subgraphs) {
+  for (auto& subgraph : partition_graph(graph, std::numeric_limits<std::size_t>::max()).subgraphs) {
     Module& open = modules.back();
-    if (piece.size() > 1) {
-      open.between = std::move(piece);
+    if (subgraph.size() > 1) {
+      open.between = std::move(subgraph);
       continue;
     }
-    const OpId separator = piece.front();
+    const OpId separator = subgraph.front();
     if (modules.size() == 1 && open.between.empty() && !open.entry) {
       open.entry = separator;  // nothing is before it
       continue;
