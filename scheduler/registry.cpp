@@ -219,7 +219,7 @@ ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const 
   limits.channels = static_cast<std::size_t>(options.integer("channels"));
   Context bounded = context;
   bounded.bound = bound_of(graph, costs, context);
-  split::SplitResult found = split::schedule_in_parts(graph, costs, limits, bounded);
+  split::SplitResult found = split::schedule_by_modules(graph, costs, limits, bounded);
   if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
   return complete(std::move(found.schedule),
                   found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,

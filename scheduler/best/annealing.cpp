@@ -3,29 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scheduler/best/moves/windows.h"
+#include "scheduler/best/moves/neighbourhoods.h"
 #include "scheduler/structures/exponential.h"
 
-// Simulated annealing over arrangements. Energy is the latency plus a small share of all stages'
-// work: many moves leave the latency as it is, and those that save work make room for the ones that
-// do not. The temperature falls with the cube of what is left of a cycle, from a fraction of a mean
-// operator's time to next to nothing.
+// Simulated annealing over arrangements. The energy is the latency plus a small share of all
+// stages' work. Many moves leave the latency as it is; those that save work make later gains
+// possible. The temperature falls with the cube of the rest of a cycle, from a fraction of a mean
+// operator's time to almost 0.
 //
-// A move is accepted where its energy exceeds the present one by no more than temperature · x, x
-// drawn from the exponential distribution beforehand: that is Metropolis' rule, and as a limit it
-// lets Timing::update() give a bad move up early.
+// A move is accepted if its energy exceeds the present one by at most temperature · x, where x is
+// drawn from the exponential distribution before the move. That is Metropolis' rule, and as a limit
+// it lets Timing::update() reject a bad move early.
 //
-// In a large graph most moves far from each other have nothing to do with each other, and one that
-// is kept would time all that follows it anew. So a cycle that has few moves for each operator goes
-// through the sequence, put into an order of time, window by window: between ends that stand still
-// before it and tails that stand still behind, a window is a small problem of its own (timing.h),
-// whose longest path is what counts. A window never leaves the schedule longer: no path through it
-// is longer than the longest one was. Operators of one label and trades for memory reach beyond
-// windows: where there are any, every other cycle goes through the whole.
+// In a large graph most moves are independent of each other, and an accepted one would update the
+// times of everything after it. So a cycle of few moves an operator is a sweep: it visits the
+// sequence, sorted by time, neighbourhood by neighbourhood. Ends before a neighbourhood and tails
+// after it are fixed, so it is a small problem of its own (timing.h), and its latency is its
+// longest path. A neighbourhood never leaves the schedule longer: no path through it becomes longer
+// than the longest one was. Operators of one label and trades for memory reach beyond
+// neighbourhoods; where there are any, every other cycle covers the whole sequence.
 //
-// The sequence of an arrangement says more than the schedule does: stages of different devices that
-// could stand in either order limit each other's ranges. So it is put into another order now and
-// then, by the earliest ends or by the latest starts. (Both grow along edges and devices in
+// The sequence of an arrangement restricts more than the schedule does: stages of different devices
+// limit each other's ranges even if their order is arbitrary. So the sequence is sorted again from
+// time to time, by the earliest ends or by the latest starts. (Both grow along edges and devices in
 // floating point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
 // Tests: best_test.
@@ -34,32 +34,31 @@ namespace hios::scheduler::best {
 namespace {
 
 // Temperatures as shares of a mean operator's time. The fewer the operators, the hotter a cycle may
-// begin; and a cycle of few moves an operator, which could not undo the disorder, begins cooler.
+// begin. A cycle of few moves an operator begins cooler, as it could not undo the disorder.
 constexpr double kHot = 0.1;          ///< at least
 constexpr double kHottest = 1;        ///< at most
-constexpr double kHotOperators = 20;  ///< divided by the number of operators, within these two
-constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle, for that temperature
+constexpr double kHotOperators = 20;  ///< divided by the number of operators, clamped to these two
+constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle of that temperature
 constexpr double kCold = 0.003;
-constexpr double kWork = 0.3;                 ///< share of the work in the energy
-constexpr double kMemory = 0.3;               ///< mean operators' time for their bytes, at first
-constexpr double kMostMemory = 30;            ///< at last
-constexpr double kOverfull = 0.6;             ///< a device's, beside its bytes
-constexpr double kMostMovesOfSweep = 400;     ///< moves an operator in a cycle
-constexpr std::size_t kLeastOfSweep = 2000;   ///< operators
-constexpr std::size_t kWindow = 500;          ///< positions, at least
-constexpr std::size_t kWindowOnADevice = 32;  ///< positions a device, at least
+constexpr double kWork = 0.3;              ///< share of the work in the energy
+constexpr double kMemory = 0.3;            ///< initial cost of all bytes, in mean operators' times
+constexpr double kMaxMemory = 30;          ///< final cost
+constexpr double kOverfull = 0.6;          ///< cost of an overfull device, apart from its bytes
+constexpr double kMaxMovesOfSweep = 400;   ///< moves an operator in a cycle
+constexpr std::size_t kMinOfSweep = 2000;  ///< operators of a graph
+constexpr std::size_t kNeighbourhood = 500;         ///< positions, at least
+constexpr std::size_t kNeighbourhoodOfDevice = 32;  ///< positions a device, at least
 constexpr std::int64_t kMovesToCool = 256;
 constexpr std::int64_t kMovesToReorder = 1024;
-constexpr std::int64_t kWorkToStop =
-    100'000;  ///< moves · operators between two checks of the clock
+constexpr std::int64_t kWorkToStop = 100'000;  ///< moves · operators between two checks
 
 }  // namespace
 
 Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::uint64_t seed)
     : problem_(problem),
-      pricer_(problem),
+      stage_costs_(problem),
       random_(seed),
-      now_(problem, pricer_, start),
+      now_(problem, stage_costs_, start),
       best_(now_),
       timing_(now_),
       proposals_(now_, timing_, random_),
@@ -80,9 +79,9 @@ void Annealing::begin_cycle(std::int64_t length) {
   timing_.recompute();
   least_ms_ = best_ms_;
   now_is_best_ = false;
-  // What happens in a window delays tensors of others, where they share links.
+  // Where links contend, moves in a neighbourhood delay tensors of others.
   const bool large =
-      problem_.operators() >= kLeastOfSweep && moves < kMostMovesOfSweep && !problem_.contended();
+      problem_.operators() >= kMinOfSweep && moves < kMaxMovesOfSweep && !problem_.contended();
   swept_ = large && (sweeps_do_all_ || !swept_);
   if (swept_) begin_sweep();
   weigh_memory();
@@ -90,47 +89,48 @@ void Annealing::begin_cycle(std::int64_t length) {
 }
 
 void Annealing::end_cycle() {
-  if (!windows_.empty()) end_sweep();
+  if (!neighbourhoods_.empty()) end_sweep();
 }
 
 void Annealing::begin_sweep() {
   reorder();
   best_ = now_;
-  const std::size_t size = std::max(kWindow, kWindowOnADevice * problem_.usable().size());
-  windows_ = windows_of(now_, size, random_);
-  next_window_ = 0;
-  enter_window(windows_[next_window_++]);
+  const std::size_t size =
+      std::max(kNeighbourhood, kNeighbourhoodOfDevice * problem_.usable().size());
+  neighbourhoods_ = neighbourhoods_of(now_, size, random_);
+  next_neighbourhood_ = 0;
+  enter_neighbourhood(neighbourhoods_[next_neighbourhood_++]);
 }
 
 void Annealing::end_sweep() {
-  leave_window();
+  leave_neighbourhood();
   confine({0, now_.slots()});
-  windows_.clear();
+  neighbourhoods_.clear();
   timing_.recompute();
   best_ms_ = least_ms_ = timing_.latency_ms();
 }
 
-void Annealing::enter_window(Window window) {
-  confine(window);
-  timing_.enter_window();
+void Annealing::enter_neighbourhood(Neighbourhood neighbourhood) {
+  confine(neighbourhood);
+  timing_.enter_neighbourhood();
   least_ms_ = timing_.latency_ms();
   now_energy_ms_ = energy_ms(timing_.latency_ms());
-  const double share =
-      static_cast<double>(window.end - window.first) / static_cast<double>(now_.slots());
+  const double share = static_cast<double>(neighbourhood.end - neighbourhood.first) /
+                       static_cast<double>(now_.slots());
   cooling_ = std::max<std::int64_t>(std::llround(static_cast<double>(cycle_length_) * share), 1);
   in_cooling_ = 0;
 }
 
-/// With what was best in it.
-void Annealing::leave_window() {
+/// Replaces the neighbourhood by its best state.
+void Annealing::leave_neighbourhood() {
   save_best();
-  now_.take_window(best_);
-  timing_.leave_window();
+  now_.take_neighbourhood(best_);
+  timing_.leave_neighbourhood();
 }
 
-void Annealing::confine(Window window) {
-  now_.confine(window);
-  best_.confine(window);
+void Annealing::confine(Neighbourhood neighbourhood) {
+  now_.confine(neighbourhood);
+  best_.confine(neighbourhood);
   proposals_.confine();
 }
 
@@ -146,11 +146,11 @@ double Annealing::energy_ms(double latency_ms) const {
          ms_per_overfull_device_ * static_cast<double>(now_.overfull_devices());
 }
 
-/// What memory beyond the limits costs grows through the cycle, from little to more than any
+/// Raises the cost of memory beyond the limits through the cycle, from little to more than any
 /// schedule gains by it.
 void Annealing::weigh_memory() {
   const double gone = 1 - left_of_cooling();
-  const double weight = kMemory + (kMostMemory - kMemory) * gone * gone;
+  const double weight = kMemory + (kMaxMemory - kMemory) * gone * gone;
   const double operator_ms =
       problem_.total_operator_ms() / static_cast<double>(problem_.operators());
   ms_per_excess_byte_ = weight * problem_.total_operator_ms() / problem_.total_held_bytes();
@@ -188,7 +188,7 @@ void Annealing::step() {
     return;
   }
   if (now_is_best_ && (timing_.latency_ms() > least_ms_ || now_.excess_bytes() > 0)) {
-    timing_.undo();  // the best is saved when it is about to be left, not at every step to it
+    timing_.undo();  // the best is saved when it is left, not at every step towards it
     now_.undo();
     save_best();
     return;
@@ -198,7 +198,7 @@ void Annealing::step() {
   now_energy_ms_ = energy_ms(timing_.latency_ms());
   if (timing_.latency_ms() < least_ms_ && now_.excess_bytes() == 0) {
     least_ms_ = timing_.latency_ms();
-    if (windows_.empty()) best_ms_ = least_ms_;
+    if (neighbourhoods_.empty()) best_ms_ = least_ms_;
     now_is_best_ = true;
   }
 }
@@ -209,8 +209,8 @@ void Annealing::save_best() {
 }
 
 void Annealing::copy_to_best() {
-  if (now_is_best_ && windows_.empty()) best_ = now_;
-  if (now_is_best_ && !windows_.empty()) best_.take_window(now_);
+  if (now_is_best_ && neighbourhoods_.empty()) best_ = now_;
+  if (now_is_best_ && !neighbourhoods_.empty()) best_.take_neighbourhood(now_);
 }
 
 void Annealing::run(std::int64_t moves, double good_enough_ms, const Deadline& deadline) {
@@ -218,24 +218,24 @@ void Annealing::run(std::int64_t moves, double good_enough_ms, const Deadline& d
   const std::int64_t look = std::clamp<std::int64_t>(kWorkToStop / operators, 1, 256);
   for (std::int64_t i = 0; i < moves; ++i, ++in_cooling_) {
     if (i % look == 0 && (best_ms_ <= good_enough_ms || deadline.expired())) break;
-    if (in_cooling_ >= cooling_ && next_window_ < windows_.size()) {
-      leave_window();
-      enter_window(windows_[next_window_++]);
+    if (in_cooling_ >= cooling_ && next_neighbourhood_ < neighbourhoods_.size()) {
+      leave_neighbourhood();
+      enter_neighbourhood(neighbourhoods_[next_neighbourhood_++]);
     }
     if (in_cooling_ % kMovesToCool == 0) cool();
     if (in_cooling_ % kMovesToReorder == 0) reorder();
     step();
   }
-  copy_to_best();  // whoever asks for it now finds it; nothing else changes between two rounds
+  copy_to_best();  // for callers between two rounds
 }
 
 void Annealing::adopt(const Annealing& other) {
-  best_ = Arrangement(other.best_, pricer_);
+  best_ = Arrangement(other.best_, stage_costs_);
   best_ms_ = other.best_ms_;
 }
 
 void Annealing::restart(const Schedule& schedule) {
-  best_ = Arrangement(problem_, pricer_, schedule);
+  best_ = Arrangement(problem_, stage_costs_, schedule);
   best_ms_ = Timing(best_).latency_ms();
 }
 

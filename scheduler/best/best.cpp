@@ -13,27 +13,27 @@
 #include "scheduler/best/starts/starts.h"
 #include "scheduler/structures/run_all.h"
 
-// Islands anneal apart from each other (annealing.h), in cycles that are as many moves long for
-// all, each cycle longer than the one before: whenever time runs out, most of it went into few long
-// coolings, which is what annealing needs. Between two cycles islands exchange their bests, in the
-// order of their numbers.
+// Islands anneal independently (annealing.h), in cycles of equally many moves for all. Each cycle
+// is longer than the one before: whenever the time ends, most of it went into few long coolings,
+// which annealing needs. Between two cycles islands exchange their bests, in the order of their
+// numbers.
 //
-// Where devices differ, the fastest of them are searched for themselves, too, by as many islands
-// (nests.h): annealing that may also place operators on a slow device comes to a good schedule of
-// the fast ones later than annealing that may not. So the islands of a nest do just what they would
-// without the other devices, and with one slow device more the same budget of moves never ends at a
-// longer schedule. Each nest tells the next its best after each cycle. It ends once no schedule on
-// its devices can be shorter than the best of all; by the clock, which promises no such thing, once
-// it is far behind.
+// Where devices differ, the fastest of them are also searched alone, by as many islands
+// (device_subsets.h). Annealing that may use a slow device finds a good schedule of the fast ones
+// later than annealing that may not. The islands of a subset do exactly what they would without the
+// other devices. So with one slow device more, the same budget of moves never ends at a longer
+// schedule. Each subset passes its best to the next larger one after each cycle. A subset is pruned
+// once its lower bound is not below the best of all; with a time limit, which gives no such
+// guarantee, also once its best is far above it.
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
-// whole islands, and everything that islands tell each other waits for the round's end, so neither
-// the number of threads nor their speed shows. Only the deadline cuts a round short.
+// whole islands, and islands exchange nothing before the round's end. So the result depends neither
+// on the number of threads nor on their speed. Only the deadline cuts a round short.
 //
-// `ios` may take longer than all the rest, and has a chance only where one device is as good as
-// many. So it runs after a second or so of annealing (before it, where a cycle takes longer than
-// that), and only where a bound for its one device is below what there is by then. Out of time, it
-// still runs and ends early by itself, as it would have alone.
+// `ios` may take longer than everything else, and has a chance only where one device is as good as
+// many. So it runs after about a second of annealing (before it, if a cycle takes longer), and only
+// where a bound of its one device is below the best latency. After the deadline it still runs and
+// ends early by itself, as it would have alone.
 //
 // Tests: best_test, and oracle_test for all algorithms.
 
@@ -42,14 +42,15 @@ namespace {
 
 constexpr double kRounding = 1e-10;           // sums of the same times in another order
 constexpr std::int64_t kFirstCycle = 20'000;  // moves, at least
-constexpr std::int64_t kFirstMoves = 20;      // of the first cycle, an operator where that is more
-constexpr std::int64_t kLongFirstCycle = 400'000;  // moves, at most
-constexpr std::int64_t kGrowth = 2;                // of the next cycle
-constexpr std::int64_t kUnlimitedBudget = 2000;    // moves an operator where nothing else ends it
-constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: a second or so
+constexpr std::int64_t kFirstMoves = 20;  // moves an operator in the first cycle, if that is more
+constexpr std::int64_t kLongFirstCycle = 400'000;     // moves, at most
+constexpr std::int64_t kGrowth = 2;                   // ratio of two cycles' lengths
+constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator without any other limit
+constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
-constexpr double kFarBehind = 1.02;  // a nest beside the best of all, where time is what is short
-constexpr std::int64_t kMostOperatorsOfMove = 1000;  // in larger graphs a move stays in a window
+constexpr double kFarAbove =
+    1.02;  // ratio to the best of all at which a time limit prunes a subset
+constexpr std::int64_t kMaxOperatorsOfMove = 1000;  // larger graphs' moves stay in a neighbourhood
 
 class Search {
  public:
@@ -94,10 +95,10 @@ class Search {
   }
 
   void anneal() {
-    nests_ = nests(graph_, costs_, threads_, preparing_);
-    for (const Nest& nest : nests_) {
-      offer(nest.start.schedule);
-      add_group(nest.costs, nest.start.schedule);
+    subsets_ = device_subsets(graph_, costs_, threads_, preparing_);
+    for (const DeviceSubset& subset : subsets_) {
+      offer(subset.start.schedule);
+      add_group(subset.costs, subset.start.schedule);
     }
     add_group(costs_, best_.schedule);
     const auto operators = static_cast<std::int64_t>(graph_.size());
@@ -115,20 +116,20 @@ class Search {
     groups_.push_back(std::make_unique<Islands>(costs, start, options_.islands, context_.seed));
   }
 
-  /// What would leave less than half a cycle of the budget is made as long as the budget.
+  /// Extends a cycle to the whole budget if less than half a cycle would be left.
   std::int64_t cycle_length(std::int64_t length) const {
     const std::int64_t left = budget_ - moves_;
     return left - length < length * kGrowth / 2 ? left : length;
   }
 
   void run_cycle(std::int64_t length) {
-    drop_hopeless_nests();
+    prune_subsets();
     std::vector<Annealing*> islands;
     for (const auto& group : groups_) {
       for (std::size_t i = 0; i < group->size(); ++i) islands.push_back(&(*group)[i]);
     }
     const auto operators = static_cast<std::int64_t>(graph_.size());
-    const std::int64_t round = kRoundWork / std::min(operators, kMostOperatorsOfMove);
+    const std::int64_t round = kRoundWork / std::min(operators, kMaxOperatorsOfMove);
     for (Annealing* island : islands) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
@@ -137,7 +138,7 @@ class Search {
       moves_ += moves;
       island_moves_ += moves * static_cast<std::int64_t>(islands.size());
       const double least = least_ms();
-      tell(least);
+      report_progress(least);
       at_bound_ = least <= good_enough_ms_;
       if (at_bound_ || late()) break;
     }
@@ -151,22 +152,23 @@ class Search {
     return least;
   }
 
-  /// The largest first: as long as it may come to something, so may what it is told by others.
-  void drop_hopeless_nests() {
-    while (!nests_.empty() && is_hopeless(nests_.size() - 1)) {
-      nests_.pop_back();
+  /// Removes subsets that cannot improve, the largest first; smaller ones may still help a larger
+  /// one.
+  void prune_subsets() {
+    while (!subsets_.empty() && cannot_improve(subsets_.size() - 1)) {
+      subsets_.pop_back();
       groups_.erase(groups_.end() - 2);
     }
   }
 
-  bool is_hopeless(std::size_t nest) const {
-    if (nests_[nest].bound_ms >= best_.latency_ms) return true;
+  bool cannot_improve(std::size_t subset) const {
+    if (subsets_[subset].bound_ms >= best_.latency_ms) return true;
     const bool by_time = options_.iterations == 0;
     return by_time && moves_ > 0 &&
-           groups_[nest]->leading().best_ms() > kFarBehind * best_.latency_ms;
+           groups_[subset]->leading().best_ms() > kFarAbove * best_.latency_ms;
   }
 
-  /// Within groups, and from each nest to the next.
+  /// Exchanges bests within groups, then passes each subset's best to the next.
   void exchange() {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g]->exchange();
@@ -176,7 +178,7 @@ class Search {
     }
   }
 
-  /// Once; also when time is up or all moves are made.
+  /// Tries `ios` once, also when the time is up or all moves are made.
   void try_ios() {
     if (ios_tried_ || graph_.size() < 2 || at_bound_) return;
     ios_tried_ = true;
@@ -188,7 +190,7 @@ class Search {
     for (const auto& group : groups_) group->take(start->schedule, start->latency_ms);
   }
 
-  void tell(double latency_ms) const {
+  void report_progress(double latency_ms) const {
     if (!context_.progress) return;
     char line[160];
     const double gap = bound_ms_ > 0 ? (latency_ms / bound_ms_ - 1) * 100 : 0;
@@ -202,16 +204,17 @@ class Search {
   const BestOptions& options_;
   double good_enough_ms_, bound_ms_;
   const Context& context_;
-  Deadline preparing_;  ///< of the schedules that the search starts from
+  Deadline preparing_;  ///< the deadline of starts
   std::size_t threads_;
-  std::int64_t budget_;                           ///< moves of each island
-  std::int64_t moves_ = 0;                        ///< made by each
-  std::int64_t island_moves_ = 0;                 ///< made by all
-  std::vector<Nest> nests_;                       ///< of the groups but the last, in their order
-  std::vector<std::unique_ptr<Islands>> groups_;  ///< one for each nest, the whole last
+  std::int64_t budget_;                ///< moves of each island
+  std::int64_t moves_ = 0;             ///< made by each
+  std::int64_t island_moves_ = 0;      ///< made by all islands
+  std::vector<DeviceSubset> subsets_;  ///< the groups' but for the last, in their order
+  std::vector<std::unique_ptr<Islands>>
+      groups_;  ///< one for each subset, then the whole platform's
   BestResult best_;
-  bool at_bound_ = false;   ///< nothing can be shorter
-  bool ios_tried_ = false;  ///< or out of the question
+  bool at_bound_ = false;   ///< no schedule can be shorter
+  bool ios_tried_ = false;  ///< or cannot help
 };
 
 }  // namespace

@@ -5,44 +5,44 @@
 namespace hios::scheduler::best {
 
 struct BestOptions {
-  std::int64_t iterations = 0;           ///< moves of each island; 0: until time is up
-  std::size_t islands = 4;               ///< searches side by side, which share what they find
+  std::int64_t iterations = 0;           ///< moves of each island; 0: until the deadline
+  std::size_t islands = 4;               ///< parallel searches that share their results
   std::size_t threads = 0;               ///< 0: as many as the machine runs at a time
-  std::int64_t max_endings = 5'000'000;  ///< of `ios`, where that is worth a try
+  std::int64_t max_endings = 5'000'000;  ///< limit of `ios`, where it may help
 };
 
 struct BestResult {
   Schedule schedule;
-  double latency_ms = 0;  ///< simulate()'s
+  double latency_ms = 0;  ///< by simulate()
   bool optimal = false;   ///< equal to the lower bound
   bool timed_out = false;
 };
 
-/// An anytime search over the whole space: device of every operator, order on every device,
+/// Searches the whole space anytime: the device of every operator, the order on every device, the
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
-/// them with their default options and max_endings, where none of them runs out of time. Where time
-/// is short, they share half of it (Deadline::half()) in the order of starts.h: those at work then
-/// end early and count with what they have, those behind them do not begin; and `ios` has what they
-/// and a second of annealing leave. So alone, with all of the time, one of them may come further;
-/// but never is the result worse than what any of them returns when it is out of time from the
+/// them with its default options and max_endings, if none of them runs out of time. Under a
+/// deadline they share half of the time (Deadline::half()) in the order of starts.h: those that run
+/// then end early with what they have, and later ones do not begin. `ios` gets what they and a
+/// second of annealing leave. So one algorithm alone, with all of the time, may be better; but the
+/// result is never worse than what any of them returns when its deadline has expired from the
 /// beginning.
 ///
 /// Where links carry one tensor at a time, all latencies are those with contention, in the order
-/// first ready, first sent; no order of transfers is searched or listed.
+/// first ready, first sent; orders of transfers are not searched.
 ///
-/// Where devices differ, the fastest classes of them (device_classes.h) are searched for themselves
-/// too, with the same budget. So with one class more, slower than all others, the same `iterations`
-/// never end at a longer schedule: in graphs of up to 2000 operators, for two such classes more.
+/// Where devices differ, the fastest classes of them (device_classes.h) are also searched alone,
+/// with the same budget. So one more class, slower than all others, never makes the result of the
+/// same `iterations` longer: in graphs of up to 2000 operators, for two such classes.
 ///
 /// Ends when the latency equals `bound_ms`, `iterations` are made or `context.deadline` expires;
 /// without one of the latter two it may run for ever.
 ///
-/// The result follows from the arguments, `context.seed` and `iterations` alone, whatever the
-/// number of threads. Where the deadline ends the search, it depends on when that was.
+/// The result depends on the arguments, `context.seed` and `iterations` alone, not on the number of
+/// threads. If the deadline ends the search, it also depends on when.
 ///
-/// Asks the deadline from several threads at a time; calls progress from the calling thread only,
-/// and the cost model's on_unmeasured too: for what the algorithms it begins with ask, and for the
-/// stages of the schedule that it returns.
+/// Asks the deadline from several threads at a time. Calls progress and the cost model's
+/// on_unmeasured from the calling thread only: the latter for stages that the first algorithms ask
+/// for and for those of the result.
 ///
 /// Throws InputError where no placement within the devices' memory is found.
 BestResult search(const Graph& graph, const CostModel& costs, const BestOptions& options,

@@ -9,8 +9,8 @@
 
 namespace hios::scheduler::best {
 
-/// Annealings of one problem, side by side, which share no more than the best that they found. What
-/// they find follows from the arguments alone, however many threads run them.
+/// Parallel annealings of one problem, which share only their best schedules. The result depends on
+/// the arguments alone, not on the number of threads.
 class Islands {
  public:
   /// `count` islands from one start. The graph and platform of `costs` outlive them.
@@ -21,10 +21,10 @@ class Islands {
   Annealing& operator[](std::size_t island) { return *islands_[island]; }
   const Annealing& leading() const { return *islands_[leader()]; }
 
-  /// Between two cycles: every other island goes on from the best of all; the rest keep their own.
+  /// Between two cycles: lets every other island continue from the best of all.
   void exchange();
-  /// Between two cycles: the last island goes on from this schedule if it is the shortest of all.
-  /// Nothing where it places an operator on a device that the costs exclude.
+  /// Between two cycles: lets the last island continue from this schedule if it is the shortest of
+  /// all. Does nothing if it uses a device that the costs exclude.
   void take(const Schedule& schedule, double latency_ms);
 
  private:

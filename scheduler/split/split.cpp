@@ -14,47 +14,47 @@
 #include "scheduler/split/modules/module_bounds.h"
 #include "scheduler/split/modules/modules.h"
 #include "scheduler/split/modules/prove.h"
-#include "scheduler/split/whole.h"
-#include "scheduler/split/windows.h"
+#include "scheduler/split/neighbourhoods.h"
+#include "scheduler/split/whole_graph.h"
 #include "scheduler/structures/run_all.h"
 
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::int64_t kMovesOfParts = 2000;  // of the search that a part's proof starts from
-constexpr double kShareOfStart = 0.15;        // of the time, at most
-constexpr double kShareOfChain = 0.6;         // of what is left then
-constexpr double kShareOfParts = 0.6;         // of what is left then
-constexpr double kShareOfClosing = 0.7;       // of that, before parts are bounded
-constexpr std::size_t kRounds = 3;            // of Closer, where no time is limited
+constexpr std::int64_t kMovesOfSubproblem = 2000;  // moves of the search before a proof
+constexpr double kShareOfStart = 0.15;             // share of the time, at most
+constexpr double kShareOfChain = 0.6;              // share of the rest
+constexpr double kShareOfNeighbourhoods = 0.6;     // share of the rest
+constexpr double kShareOfClosing = 0.7;            // share of that, before modules are bounded
+constexpr std::size_t kRounds = 3;                 // rounds of GapCloser without a time limit
 
 class Split {
  public:
   Split(const Graph& graph, const CostModel& costs, const SplitOptions& options,
         const Context& context)
       : graph_(graph), costs_(costs), options_(options), context_(context) {
-    parts_ = options.solving;
-    parts_.iterations = kMovesOfParts;
+    subproblem_options_ = options.solving;
+    subproblem_options_.iterations = kMovesOfSubproblem;
   }
 
   SplitResult run() {
-    begin();
+    find_start();
     if (!result_.optimal) try_chain();
-    const bool ended = result_.optimal || shortest_apart_;
-    if (!ended && !context_.deadline.expired()) try_windows();
-    if (!ended && !result_.optimal && !context_.deadline.expired()) try_whole();
+    const bool ended = result_.optimal || shortest_one_by_one_;
+    if (!ended && !context_.deadline.expired()) try_neighbourhoods();
+    if (!ended && !result_.optimal && !context_.deadline.expired()) try_whole_graph();
     result_.timed_out = !result_.optimal && context_.deadline.expired();
     return std::move(result_);
   }
 
  private:
-  void begin() {
+  void find_start() {
     best::BestOptions moves;
     moves.iterations = options_.solving.iterations;
-    Context part = context_;
-    part.deadline = context_.deadline.share(kShareOfStart);
+    Context limited = context_;
+    limited.deadline = context_.deadline.share(kShareOfStart);
     const double bound_ms = bound_of(graph_, costs_, context_).ms;
-    best::BestResult found = best::search(graph_, costs_, moves, bound_ms, part);
+    best::BestResult found = best::search(graph_, costs_, moves, bound_ms, limited);
     result_.schedule = std::move(found.schedule);
     result_ms_ = found.latency_ms;
     result_.optimal = result_ms_ <= bound_ms;
@@ -62,36 +62,36 @@ class Split {
 
   void try_chain() {
     const std::vector<Module> modules = modules_of(graph_);
-    if (modules.size() == 1 && graph_.size() > Prover::kMostSolved) return;
-    Context part = context_;
-    part.deadline = context_.deadline.share(kShareOfChain);
-    Prover prover(parts_, part);
-    ChainResult chain = shortest_chain(costs_, modules, result_ms_, prover, part);
+    if (modules.size() == 1 && graph_.size() > Prover::kMaxSolved) return;
+    Context limited = context_;
+    limited.deadline = context_.deadline.share(kShareOfChain);
+    Prover prover(subproblem_options_, limited);
+    ChainResult chain = shortest_chain(costs_, modules, result_ms_, prover, limited);
     if (chain.schedule) keep(std::move(*chain.schedule));
     raise_bound(chain.bound_ms);
-    shortest_apart_ = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
-    result_.optimal = shortest_apart_ && !milp::stages_can_gain(graph_, costs_);
+    shortest_one_by_one_ = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
+    result_.optimal = shortest_one_by_one_ && !milp::stages_can_gain(graph_, costs_);
   }
 
-  /// The schedule and the bound side by side: neither needs the other.
-  void try_windows() {
+  /// Improves the schedule and the bound in parallel: neither depends on the other.
+  void try_neighbourhoods() {
     Schedule improved = milp::one_by_one(result_.schedule);
     double bound_ms = 0;
     if (!milp::stages_can_gain(graph_, costs_)) {
       closer_.emplace(costs_, result_.bound ? result_.bound->ms : 0, result_ms_);
     }
-    Context part = context_;
-    part.deadline = context_.deadline.share(kShareOfParts);
-    part.progress = {};
+    Context limited = context_;
+    limited.deadline = context_.deadline.share(kShareOfNeighbourhoods);
+    limited.progress = {};
     run_all(closer_ ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
-        improved = improve(costs_, std::move(improved), options_, part);
+        improved = improve_by_neighbourhoods(costs_, std::move(improved), options_, limited);
         return;
       }
-      run_closer(kShareOfClosing, part);
+      run_closer(kShareOfClosing, limited);
       if (closer_->closed()) return;
-      Prover prover(parts_, part);
-      bound_ms = part_bound_ms(costs_, options_.channels, prover);
+      Prover prover(subproblem_options_, limited);
+      bound_ms = module_bound_ms(costs_, options_.channels, prover);
     });
     keep(std::move(improved));
     take_closer();
@@ -100,24 +100,25 @@ class Split {
   }
 
   void run_closer(double share, const Context& context) {
-    closer_->know(result_ms_);
-    Context part = context;
-    part.deadline = context.deadline.share(share);
-    closer_->run(context.deadline.has_time_limit() ? Closer::kMostRounds : kRounds, part);
+    closer_->update_incumbent(result_ms_);
+    Context limited = context;
+    limited.deadline = context.deadline.share(share);
+    closer_->run(context.deadline.has_time_limit() ? GapCloser::kMaxRounds : kRounds, limited);
   }
 
   void take_closer() {
     if (!closer_) return;
     if (closer_->schedule()) keep(*closer_->schedule());
-    raise_bound(closer_->bound_ms(), "begun");
+    raise_bound(closer_->bound_ms(), "diagram");
   }
 
-  /// As one program, and side by side again from the schedule that there is now.
-  void try_whole() {
-    WholeResult whole;
+  /// Solves the graph as one program, in parallel with GapCloser from the present schedule.
+  void try_whole_graph() {
+    WholeGraphResult whole;
     run_all(closer_ ? 2 : 1, 2, [&](std::size_t i) {
       if (i == 0) {
-        whole = solve_whole(costs_, milp::one_by_one(result_.schedule), options_.solving, context_);
+        whole = solve_whole_graph(costs_, milp::one_by_one(result_.schedule), options_.solving,
+                                  context_);
       } else {
         run_closer(1, context_);
       }
@@ -129,12 +130,12 @@ class Split {
     find_optimal();
   }
 
-  /// A bound is below the optimum by what solvers leave.
+  /// Updates `optimal`; a solver's bound may be below the optimum by its tolerance.
   void find_optimal() {
     result_.optimal = result_.bound && result_ms_ <= result_.bound->ms * (1 + 4 * milp::kTolerance);
   }
 
-  /// A schedule, if it is valid and shorter than what there is.
+  /// Takes a schedule if it is valid and shorter than the present one.
   void keep(Schedule schedule) {
     if (!validate(graph_, costs_.platform(), schedule).empty()) return;
     const double latency_ms = simulate(graph_, schedule, costs_).latency_ms;
@@ -153,17 +154,17 @@ class Split {
   const CostModel& costs_;
   const SplitOptions& options_;
   const Context& context_;
-  milp::MilpOptions parts_;
+  milp::MilpOptions subproblem_options_;
   SplitResult result_;
   double result_ms_ = 0;
-  std::optional<Closer> closer_;  ///< where bounds count, and all is not proved already
-  bool shortest_apart_ = false;   ///< of schedules of one operator a stage
+  std::optional<GapCloser> closer_;   ///< where bounds count and optimality is not proved yet
+  bool shortest_one_by_one_ = false;  ///< optimal among schedules of one operator a stage
 };
 
 }  // namespace
 
-SplitResult schedule_in_parts(const Graph& graph, const CostModel& costs,
-                              const SplitOptions& options, const Context& context) {
+SplitResult schedule_by_modules(const Graph& graph, const CostModel& costs,
+                                const SplitOptions& options, const Context& context) {
   if (graph.size() == 0)
     return {Schedule{{costs.platform().size(), std::vector<Stage>{}}}, true, false, {}};
   return Split(graph, costs, options, context).run();

@@ -214,8 +214,8 @@ TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
     const Platform platform = devices(count, 3, kContended[seed % 2]);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const best::SearchProblem problem(costs);
-    best::StagePricer pricer(problem);
-    best::Arrangement arrangement(problem, pricer, test::random_schedule(graph, platform, random));
+    best::StageCosts stage_costs(problem);
+    best::Arrangement arrangement(problem, stage_costs, test::random_schedule(graph, platform, random));
     best::Timing timing(arrangement);
     best::Moves moves(arrangement, timing, random);
     const auto simulated = [&] {

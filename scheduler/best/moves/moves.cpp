@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-// Three changes reach every arrangement: an operator enters another stage, an operator stands alone
-// somewhere, and companions change their device together. Two more are shortcuts through worse
-// ones: two operators exchange their places, and a stage moves as a whole.
+// Three changes reach every arrangement: an operator enters another stage, an operator gets a stage
+// of its own somewhere, and companions change their device together. Two more are shortcuts through
+// worse ones: two operators exchange their stages, and a stage moves as a whole.
 //
-// Where memory is short, most ways from one valid placement to another lead through such as fill a
-// device beyond its memory. So no change is refused for that: what it costs is up to the search.
-// And some changes are trades, of several operators between devices (trades.h).
+// Where memory is short, most paths from one valid placement to another overfill a device. So no
+// change is refused for that; the search weighs its cost. Some changes are trades of several
+// operators between devices (trades.h).
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
-// the greater through_ms() of two drawn ones.
+// the one of two drawn operators with the greater through_ms().
 //
 // Tests: timing_test (every move leaves a valid schedule), best_test (constraints).
 
@@ -22,13 +22,14 @@ constexpr double kExchange = 0.25;   ///< share of moves
 constexpr double kMoveStage = 0.1;   ///< share of moves
 constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a stage pays
 // Share of trades where memory is short: half of the moves where few placements are valid, as in
-// small graphs. In large ones bytes are finer, and a trade costs more than other moves.
-constexpr double kTrade = 0.5;          ///< at most
-constexpr double kLeastTrade = 0.05;    ///< at least
-constexpr double kTradeOperators = 12;  ///< divided by the number of operators, within these two
-constexpr double kCritical = 0.5;       ///< share of operators picked as the more critical of two
-/// The farthest that an operator looks for another place in the sequence. Ranges are wider in
-/// large graphs only, where most places are as good as hopeless.
+// small graphs. In large graphs bytes are finer, and a trade costs more than other moves.
+constexpr double kTrade = 0.5;      ///< at most
+constexpr double kMinTrade = 0.05;  ///< at least
+constexpr double kTradeOperators =
+    12;                            ///< divided by the number of operators, clamped to these two
+constexpr double kCritical = 0.5;  ///< share of operators picked as the more critical of two
+/// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
+/// positions there are hopeless.
 constexpr std::int64_t kReach = 256;
 
 }  // namespace
@@ -37,20 +38,20 @@ Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
     : arrangement_(arrangement), timing_(timing), random_(random), trades_(arrangement, random) {
   const SearchProblem& problem = arrangement.problem();
   for (DeviceId device : problem.usable()) {
-    any_sharing_ = any_sharing_ || arrangement.pricer().sharing_pays(device);
+    any_sharing_ = any_sharing_ || arrangement.stage_costs().sharing_pays(device);
   }
   any_labels_ = problem.any_companions();
   if (problem.memory_binds()) {
     trade_share_ =
-        std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kLeastTrade, kTrade);
+        std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kMinTrade, kTrade);
   }
 }
 
 void Moves::confine() {
   confined_.clear();
   if (!arrangement_.confined()) return;
-  const Window window = arrangement_.window();
-  for (std::size_t p = window.first; p < window.end; ++p) {
+  const Neighbourhood neighbourhood = arrangement_.neighbourhood();
+  for (std::size_t p = neighbourhood.first; p < neighbourhood.end; ++p) {
     const auto members = arrangement_.operators(arrangement_.at(p));
     confined_.insert(confined_.end(), members.begin(), members.end());
   }
@@ -89,11 +90,11 @@ bool Moves::may_change_device(OpId op, DeviceId device) const {
   return problem.companions(op).empty() && problem.costs().can_run(op, device);
 }
 
-/// A stage in the range other than `except`; kNoSlot where chance met none.
+/// Picks a stage in the range other than `except`, randomly; kNoSlot if the draw met none.
 Slot Moves::pick_stage(const PositionRange& range, Slot except) {
   const std::int64_t here = arrangement_.position(except);
-  const auto first = static_cast<std::int64_t>(arrangement_.window().first);
-  const auto end = static_cast<std::int64_t>(arrangement_.window().end) - 1;
+  const auto first = static_cast<std::int64_t>(arrangement_.neighbourhood().first);
+  const auto end = static_cast<std::int64_t>(arrangement_.neighbourhood().end) - 1;
   const std::int64_t low = std::max({range.first, first, here - kReach});
   const std::int64_t high = std::min({range.last, end, here + kReach});
   const auto width = static_cast<std::uint64_t>(high - low + 1);
@@ -105,7 +106,7 @@ Slot Moves::pick_stage(const PositionRange& range, Slot except) {
   return kNoSlot;
 }
 
-/// REQUIRES: range.first < range.last.
+/// Picks a gap in the range, randomly, near `from`. REQUIRES: range.first < range.last.
 std::int64_t Moves::pick_gap(const PositionRange& range, Slot from) {
   const std::int64_t here = arrangement_.position(from);
   const std::int64_t low = std::max(range.first, here - kReach);
@@ -121,22 +122,23 @@ bool Moves::enter_stage(OpId op) {
   const Slot slot = pick_stage(arrangement_.range(op), arrangement_.slot_of(op));
   if (slot == kNoSlot) return false;
   const DeviceId device = arrangement_.device(slot);
-  if (!arrangement_.pricer().sharing_pays(device) || !may_change_device(op, device)) return false;
-  if (arrangement_.operators(slot).size() >= StagePricer::kMostOperators) return false;
+  if (!arrangement_.stage_costs().sharing_pays(device) || !may_change_device(op, device))
+    return false;
+  if (arrangement_.operators(slot).size() >= StageCosts::kMaxOperators) return false;
   arrangement_.join(op, slot);
   return true;
 }
 
 bool Moves::stand_alone(OpId op) {
   const PositionRange range = arrangement_.range(op);
-  if (range.first >= range.last) return false;  // it reads and is read in its own stage
+  if (range.first >= range.last) return false;  // its stage holds a producer and a consumer of it
   const DeviceId device = arrangement_.problem().any_device(random_);
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
   return true;
 }
 
-/// The operator enters another stage, and one of that stage takes the place that it left.
+/// Moves the operator into another stage, and one of that stage to the position that it left.
 bool Moves::exchange(OpId op) {
   const Slot left = arrangement_.slot_of(op);
   const DeviceId left_device = arrangement_.device(left);
@@ -148,14 +150,14 @@ bool Moves::exchange(OpId op) {
   if (!may_change_device(op, entered_device)) return false;
   arrangement_.join(op, entered);
   const PositionRange range = arrangement_.range(other);
-  const std::int64_t place = arrangement_.position(left);
+  const std::int64_t position = arrangement_.position(left);
   if (!may_change_device(other, left_device)) return false;
   if (!arrangement_.empty(left)) {
-    if (place < range.first || place > range.last) return false;
+    if (position < range.first || position > range.last) return false;
     arrangement_.join(other, left);
   } else {
-    if (place < range.first || place >= range.last) return false;
-    arrangement_.isolate(other, left_device, place);
+    if (position < range.first || position >= range.last) return false;
+    arrangement_.isolate(other, left_device, position);
   }
   return true;
 }
@@ -171,7 +173,8 @@ bool Moves::move_stage(OpId op) {
   return true;
 }
 
-/// All with the operator's label go to another device, each to a stage of its own near its place.
+/// Moves all operators of the label to another device, each to a stage of its own near its
+/// position.
 bool Moves::move_companions(OpId op) {
   const DeviceId device = arrangement_.problem().any_device(random_);
   if (device == arrangement_.device_of(op)) return false;

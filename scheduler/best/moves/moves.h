@@ -7,19 +7,19 @@
 
 namespace hios::scheduler::best {
 
-/// Random changes of an arrangement, within everything that a schedule must keep but memory: order,
-/// devices that may run an operator, shared devices.
+/// Random changes of an arrangement that keep all constraints but memory: order, devices that may
+/// run an operator, shared devices.
 class Moves {
  public:
   /// All outlive the moves.
   Moves(Arrangement& arrangement, const Timing& timing, Random& random);
 
-  /// Applies one. False where the random choice found none: the arrangement may then have noted
-  /// changes, which must be undone.
+  /// Applies a random change. Returns false if the draw found none; the arrangement may then have
+  /// noted changes, which must be undone.
   bool propose();
 
-  /// Follows Arrangement::confine(): only what stands in the window is moved, and nothing that
-  /// would move others with it.
+  /// Follows Arrangement::confine(): moves only operators in the neighbourhood, and none whose move
+  /// would move others.
   void confine();
 
  private:
@@ -42,7 +42,7 @@ class Moves {
   bool any_sharing_ = false;  ///< stages of several operators pay on some device
   bool any_labels_ = false;
   double trade_share_ = 0;
-  std::vector<OpId> confined_;  ///< the operators in the window; empty where it is the whole
+  std::vector<OpId> confined_;  ///< operators in the neighbourhood; empty for the whole sequence
   Trades trades_;
 };
 

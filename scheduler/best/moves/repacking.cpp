@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-// Depth first, the largest item first, since small ones fill what is left; each item's devices in
-// an order by chance, so that any packing may be the first that is met.
+// Depth-first search, the largest item first, since small ones fill the rest. Each item's devices
+// are shuffled, so any packing may be found first.
 //
-// Tests: repacking_test (meets every packing that there is, and no other).
+// Tests: repacking_test (finds every packing, and no other).
 
 namespace hios::scheduler::best {
 namespace {
@@ -31,11 +31,11 @@ class Packer {
   }
 
   std::vector<DeviceId> run() {
-    return place(0, false) ? std::move(device_) : std::vector<DeviceId>();
+    return assign(0, false) ? std::move(device_) : std::vector<DeviceId>();
   }
 
  private:
-  bool place(std::size_t next, bool any_moved) {
+  bool assign(std::size_t next, bool any_moved) {
     if (next == items_.size()) return any_moved;
     const Repacking::Item& item = items_[by_size_[next]];
     for (DeviceId device : item.may) {
@@ -44,7 +44,7 @@ class Packer {
       if (item.bytes > room) continue;
       room -= item.bytes;
       device_[by_size_[next]] = device;
-      if (place(next + 1, any_moved || device != item.now)) return true;
+      if (assign(next + 1, any_moved || device != item.now)) return true;
       room += item.bytes;
     }
     return false;

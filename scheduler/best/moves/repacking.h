@@ -7,19 +7,19 @@
 
 namespace hios::scheduler::best {
 
-/// A few operators, or groups that share a label, and what room devices have for them.
+/// Some items (operators or groups of one label) and the devices' room for them.
 struct Repacking {
   struct Item {
     Bytes bytes = 0;
-    DeviceId now;               ///< where it is
-    std::vector<DeviceId> may;  ///< where it may be
+    DeviceId now;               ///< its device
+    std::vector<DeviceId> may;  ///< devices that it may use
   };
   std::vector<Item> items;
-  std::vector<Bytes> room;  ///< by device, with none of the items there
+  std::vector<Bytes> room;  ///< by device, without the items
 };
 
-/// Other devices for the items such that none holds more than its room, by chance; by item, empty
-/// where none was met within `steps` steps of O(1).
+/// Returns a random reassignment of the items, at least one moved, such that no device exceeds its
+/// room: devices by item, or empty if none was found within `steps` steps of O(1).
 std::vector<DeviceId> repack(Repacking problem, std::int64_t steps, Random& random);
 
 }  // namespace hios::scheduler::best

@@ -3,37 +3,38 @@
 #include <algorithm>
 
 // The sequence of an arrangement is a topological order whatever the devices are. So any set of
-// operators may change its devices, each to a stage of its own at its own place; and each
-// may go elsewhere within its range, too.
+// operators may change devices, each to a stage of its own at its own position, or elsewhere within
+// its range.
 //
-// What goes is an operator by itself, a run of stages that follow each other on a device, or
-// operators that edges join there: these move without a transfer between them. What makes room is
-// picked one at a time from the device that is overfull: by chance, or of a few the one whose bytes
-// come closest to what is too much.
+// A trade moves one operator, a run of consecutive stages of a device, or operators that edges
+// connect there, which move without a transfer between them. Operators that make room are picked
+// one at a time from the overfull device: randomly, or the one of a few whose bytes are closest to
+// the excess.
 //
 // Tests: timing_test (undone bit for bit, valid but for memory), memory_test.
 
 namespace hios::scheduler::best {
 namespace {
 
-// Dividing operators anew is what finds the few valid placements of a small graph. In a large one
-// bytes are finer, and other trades cost less.
-constexpr double kRepack = 0.5;          ///< share of trades that divide operators anew, at most
-constexpr double kLeastRepack = 0.03;    ///< at least
-constexpr double kRepackOperators = 12;  ///< divided by the number of operators, within these two
-constexpr std::uint64_t kRepacked = 8;   ///< the most operators then
-constexpr std::uint64_t kManyRepacked = 14;  ///< now and then
-constexpr double kMany = 0.1;                ///< share of those with so many
+// Redistribution finds the few valid placements of a small graph. In a large one bytes are finer,
+// and other trades cost less.
+constexpr double kRepack = 0.5;      ///< share of trades that redistribute operators, at most
+constexpr double kMinRepack = 0.03;  ///< at least
+constexpr double kRepackOperators =
+    12;  ///< divided by the number of operators, clamped to these two
+constexpr std::uint64_t kRepacked = 8;       ///< the most operators of a redistribution
+constexpr std::uint64_t kManyRepacked = 14;  ///< the same for large ones
+constexpr double kMany = 0.1;                ///< share of large ones
 constexpr std::int64_t kRepackSteps = 1000;
-constexpr double kAlone = 0.6;       ///< share of trades in which one operator goes
-constexpr double kRun = 0.5;         ///< share of the others in which a run does
-constexpr std::size_t kMostGo = 6;   ///< operators, and more with their labels
-constexpr double kAnywhere = 0.5;    ///< share of operators that take any place in their range
-constexpr std::int64_t kReach = 64;  ///< the farthest of these
-constexpr double kBestOfSome = 0.5;  ///< share of those that make room by their bytes
-constexpr int kSome = 4;             ///< that such a one is picked of
-constexpr double kElsewhere = 0.2;   ///< share of those that go to a third device
-constexpr int kDraws = 4;            ///< for each device, until one of the full device is met
+constexpr double kAlone = 0.6;       ///< share of trades that move one operator
+constexpr double kRun = 0.5;         ///< share of the others that move a run
+constexpr std::size_t kMaxGo = 6;    ///< operators, and more with their labels
+constexpr double kAnywhere = 0.5;    ///< share of operators that move within their range
+constexpr std::int64_t kReach = 64;  ///< the largest distance then
+constexpr double kBestOfSome = 0.5;  ///< share of operators picked by their bytes
+constexpr int kSome = 4;             ///< candidates of such a pick
+constexpr double kElsewhere = 0.2;   ///< share of operators that go to a third device
+constexpr int kDraws = 4;            ///< draws for each device, until one of the full device is met
 
 }  // namespace
 
@@ -42,7 +43,7 @@ Trades::Trades(Arrangement& arrangement, Random& random)
       random_(random),
       repack_share_(
           std::clamp(kRepackOperators / static_cast<double>(arrangement.problem().operators()),
-                     kLeastRepack, kRepack)),
+                     kMinRepack, kRepack)),
       has_gone_(arrangement.problem().operators(), false) {}
 
 bool Trades::propose(OpId op) {
@@ -63,7 +64,7 @@ bool Trades::trade(OpId op) {
   return make_room(to, from, going_.size() + 1);
 }
 
-/// The operator and some others are divided anew among the devices that they are on.
+/// Divides the operator and some others among the devices that they are on.
 bool Trades::redistribute(OpId op) {
   const SearchProblem& problem = arrangement_.problem();
   draw_some(op);
@@ -87,7 +88,7 @@ bool Trades::redistribute(OpId op) {
   return !devices.empty();
 }
 
-/// The operator and others by chance, of each label one.
+/// Draws other operators, one of each label.
 void Trades::draw_some(OpId op) {
   const SearchProblem& problem = arrangement_.problem();
   going_.assign(1, op);
@@ -123,7 +124,7 @@ Repacking::Item Trades::item(OpId op) const {
 void Trades::gather(OpId op) {
   going_.assign(1, op);
   if (below(kAlone)) return;
-  const std::size_t most = 2 + random_.below(kMostGo - 1);
+  const std::size_t most = 2 + random_.below(kMaxGo - 1);
   below(kRun) ? gather_run(op, most) : gather_neighbours(op, most);
 }
 
@@ -136,7 +137,7 @@ void Trades::gather_run(OpId op, std::size_t most) {
   }
 }
 
-/// From the operator along edges, as long as the device is the same.
+/// Gathers operators along edges, as long as the device is the same.
 void Trades::gather_neighbours(OpId op, std::size_t most) {
   const SearchProblem& problem = arrangement_.problem();
   const DeviceId device = arrangement_.device_of(op);
@@ -151,7 +152,7 @@ void Trades::gather_neighbours(OpId op, std::size_t most) {
   }
 }
 
-/// The operator and all with its label, unless it has gone before.
+/// Sends the operator and all of its label, unless it has gone before.
 bool Trades::send(OpId op, DeviceId device) {
   if (has_gone_[op.index()]) return true;
   const auto companions = arrangement_.problem().companions(op);
@@ -163,7 +164,7 @@ bool Trades::send(OpId op, DeviceId device) {
 bool Trades::send_one(OpId op, DeviceId device) {
   if (!arrangement_.problem().costs().can_run(op, device)) return false;
   const PositionRange range = arrangement_.range(op);
-  if (range.first >= range.last) return false;  // it reads and is read in its own stage
+  if (range.first >= range.last) return false;  // its stage holds a producer and a consumer of it
   const std::int64_t here = arrangement_.position(arrangement_.slot_of(op));
   std::int64_t low = range.first, high = range.last - 1;
   if (below(kAnywhere)) {
@@ -179,7 +180,7 @@ bool Trades::send_one(OpId op, DeviceId device) {
   return true;
 }
 
-/// Sends up to `most` operators away; that may not be enough. False where one cannot go.
+/// Sends up to `most` operators away, which may not suffice. Returns false where one cannot go.
 bool Trades::make_room(DeviceId full, DeviceId other, std::size_t most) {
   const std::size_t devices = arrangement_.problem().usable().size();
   for (std::size_t i = 0; i < most && arrangement_.overfull(full); ++i) {
@@ -192,7 +193,7 @@ bool Trades::make_room(DeviceId full, DeviceId other, std::size_t most) {
   return true;
 }
 
-/// One that has not gone yet; nothing where chance met none.
+/// Picks an operator that has not gone yet; nothing if the draws met none.
 std::optional<OpId> Trades::pick_leaving(DeviceId device) {
   const SearchProblem& problem = arrangement_.problem();
   const Bytes excess = arrangement_.excess_bytes(device);

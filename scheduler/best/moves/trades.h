@@ -9,14 +9,14 @@
 
 namespace hios::scheduler::best {
 
-/// Random changes of several operators' devices at once, for devices whose memory is full: one or
-/// several operators go to another device, and some of that device make room for them.
+/// Random changes of several operators' devices at once, where memory is full: operators go to
+/// another device, and some of that device make room for them.
 class Trades {
  public:
   /// Both outlive the trades.
   Trades(Arrangement& arrangement, Random& random);
 
-  /// Applies one that takes `op` to another device. False where the random choice found none: the
+  /// Applies a trade that takes `op` to another device. Returns false if the draw found none; the
   /// arrangement may then have noted changes, which must be undone.
   bool propose(OpId op);
 
@@ -37,7 +37,7 @@ class Trades {
   Arrangement& arrangement_;
   Random& random_;
   double repack_share_;
-  std::vector<OpId> going_;     ///< scratch: those that change their device first
+  std::vector<OpId> going_;     ///< scratch: operators that change their device first
   std::vector<bool> has_gone_;  ///< by operator; all false between calls
   std::vector<OpId> gone_;
 };

@@ -8,16 +8,16 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr std::size_t kMostNests = 2;         ///< a search of its own each, while it has a chance
-constexpr std::size_t kMostOperators = 2000;  ///< beyond, time is short enough for one
+constexpr std::size_t kMaxSubsets = 2;       ///< each is searched alone while it may improve
+constexpr std::size_t kMaxOperators = 2000;  ///< larger graphs leave time for one search only
 
 }  // namespace
 
-std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t threads,
-                        const Deadline& deadline) {
-  std::vector<Nest> found;
-  if (graph.size() > kMostOperators) return found;
-  for (const auto& devices : fastest_devices(graph, costs, kMostNests)) {
+std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& costs,
+                                         std::size_t threads, const Deadline& deadline) {
+  std::vector<DeviceSubset> found;
+  if (graph.size() > kMaxOperators) return found;
+  for (const auto& devices : fastest_devices(graph, costs, kMaxSubsets)) {
     if (deadline.expired()) break;
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
@@ -29,7 +29,7 @@ std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t 
       const double bound = lower_bound(graph, some, deadline).ms;
       found.push_back({std::move(some), std::move(start), bound});
     } catch (const InputError&) {
-      // Too little memory, or an operator that none of them can run.
+      // Too little memory, or an operator that no device of the subset can run.
     }
   }
   return found;

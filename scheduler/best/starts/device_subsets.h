@@ -8,17 +8,18 @@
 
 namespace hios::scheduler::best {
 
-/// Some of the devices, for a search of their own.
-struct Nest {
-  CostModel costs;      ///< those devices' alone (CostModel::only)
-  Start start;          ///< the shortest
-  double bound_ms = 0;  ///< no schedule on these devices is shorter
+/// A subset of the devices, to be searched alone.
+struct DeviceSubset {
+  CostModel costs;      ///< of those devices alone (CostModel::only)
+  Start start;          ///< the shortest start on them
+  double bound_ms = 0;  ///< a lower bound of schedules on them
 };
 
-/// Where devices differ: the fastest alone, then the next fastest with them, each nest within the
-/// next, without the whole (device_classes.h); few at most. None for a large graph, none for
-/// devices that cannot hold or run all operators. Ends early once out of time.
-std::vector<Nest> nests(const Graph& graph, const CostModel& costs, std::size_t threads,
-                        const Deadline& deadline);
+/// Returns a few device subsets where devices differ: the fastest devices, then those with the next
+/// fastest, and so on, without the whole platform (device_classes.h). Returns none for a large
+/// graph and skips devices that cannot hold or run all operators. Ends early when the deadline
+/// expires.
+std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& costs,
+                                         std::size_t threads, const Deadline& deadline);
 
 }  // namespace hios::scheduler::best

@@ -13,26 +13,25 @@
 #include "scheduler/list/timeline.h"
 #include "scheduler/structures/saturating_sum.h"
 
-// A device takes operators in order until the next one finds no room or its share is reached; then
-// comes the next device, and none goes back: the cuts between devices are few. (A device that none
-// of the operators to come may go to ends its turn, too.) Shares are those of
-// the work that is left, by the speeds of the devices that are left.
+// A device takes operators in order until the next one does not fit or the device's share is
+// reached; then comes the next device, and never an earlier one. So there are few cuts between
+// devices. (A device that no later operator may use ends its turn, too.) Shares are those of the
+// remaining work, by the speeds of the remaining devices.
 //
-// What remains at the end goes wherever there is room. Where there is none for an operator it takes
-// the place of a smaller one, which then needs a place itself: the bytes without a place shrink at
-// each step, and the smallest possible are left to the end.
+// Operators left at the end go to any device with room. Where none has room, the operator replaces
+// a smaller one, which then needs another device. So the bytes to be placed shrink at each step,
+// and only the smallest possible remain.
 //
-// Where some devices are much slower than others, a filling also says only what those must hold:
-// list scheduling divides the rest.
+// Where some devices are much slower than others, a filling is also used in part: it decides what
+// those devices hold, and list scheduling divides the rest.
 //
-// Cost: O(V + E) a filling where all find room; each step of the last kind is O(V).
+// Cost: O(V + E) for a filling in which all operators find room; each replacement is O(V).
 // Tests: memory_test.
 
 namespace hios::scheduler::best {
 namespace {
 
-/// Every operator after all that it reads, which comes right before it where it is not read by an
-/// earlier one.
+/// Returns a topological order in which a producer comes right before its first consumer.
 std::vector<OpId> depth_first_order(const Graph& graph) {
   std::vector<OpId> order, open;
   std::vector<bool> entered(graph.size(), false), left(graph.size(), false);
@@ -80,7 +79,8 @@ class Filling {
            });
   }
 
-  /// The fastest first, the larger of equal ones; the largest first, the faster of equal ones.
+  /// Returns usable devices, the fastest first and then by room; or the largest first and then by
+  /// speed.
   std::vector<std::size_t> devices(bool fastest) const {
     std::vector<std::size_t> order = usable_;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -91,7 +91,7 @@ class Filling {
     return order;
   }
 
-  /// By the time that the fastest device saves against the mean, for a byte.
+  /// Returns operators by the time that the fastest device saves against the mean, for a byte.
   std::vector<OpId> by_gain() const {
     const std::size_t fastest = devices(true).front();
     std::vector<double> gain;
@@ -105,7 +105,7 @@ class Filling {
     return order;
   }
 
-  /// Devices by operator; nothing where some find no place.
+  /// Returns devices by operator; nothing if some fit nowhere.
   std::optional<std::vector<std::optional<DeviceId>>> fill(const std::vector<OpId>& order,
                                                            const std::vector<std::size_t>& devices,
                                                            bool by_share) {
@@ -135,13 +135,13 @@ class Filling {
       left_ms -= ms;
     }
     for (OpId op : order) {
-      if (!device_of_[op.index()] && !find_place(op)) return std::nullopt;
+      if (!device_of_[op.index()] && !find_device(op)) return std::nullopt;
     }
     return device_of_;
   }
 
-  /// The same without the operators on devices that are about as fast as the fastest; empty where
-  /// all are.
+  /// Returns the mapping without the operators on devices about as fast as the fastest; empty if
+  /// all devices are.
   std::vector<std::optional<DeviceId>> on_slow_devices(
       std::vector<std::optional<DeviceId>> device_of) const {
     const double least = work_ms_[devices(true).front()];
@@ -154,7 +154,7 @@ class Filling {
   }
 
  private:
-  /// By device: the last place in the order of an operator that it can run; 0 where there is none.
+  /// Returns, by device, the last position in the order of an operator that it can run; 0 if none.
   std::vector<std::size_t> last_able(const std::vector<OpId>& order) const {
     std::vector<std::size_t> last(work_ms_.size(), 0);
     for (std::size_t d : usable_) {
@@ -173,7 +173,7 @@ class Filling {
                                       : costs_.mean_operator_ms(op);
   }
 
-  /// The device's part of the speed of all from its turn on.
+  /// Returns the device's share of the speed of all devices from its turn on.
   double share(const std::vector<std::size_t>& devices, std::size_t turn) const {
     double all = 0;
     for (std::size_t i = turn; i < devices.size(); ++i) all += 1 / (work_ms_[devices[i]] + kTiny);
@@ -197,9 +197,10 @@ class Filling {
     for (OpId member : members(op)) device_of_[member.index()].reset();
   }
 
-  /// The device with the least room that will do, or in place of smaller operators.
-  bool find_place(OpId op) {
-    for (int step = 0; step < kMostSteps; ++step) {
+  /// Assigns the operator to the device with the least room that suffices, or replaces smaller
+  /// operators.
+  bool find_device(OpId op) {
+    for (int step = 0; step < kMaxSteps; ++step) {
       std::optional<std::size_t> best;
       for (std::size_t d = 0; d < room_.size(); ++d) {
         if (fits(op, d) && (!best || room_[d] < room_[*best])) best = d;
@@ -218,7 +219,7 @@ class Filling {
     return false;
   }
 
-  /// The smallest one that makes room for `op` where it is.
+  /// Returns the smallest operator whose removal makes room for `op` on its device.
   std::optional<OpId> pick_smaller(OpId op) const {
     const Bytes bytes = empty_.bytes(op);
     std::optional<OpId> best;
@@ -233,15 +234,15 @@ class Filling {
   }
 
   static constexpr double kTiny = 1e-9;
-  static constexpr int kMostSteps = 100;  ///< to find an operator a place
-  static constexpr double kSlow = 2;      ///< times the work of the fastest
+  static constexpr int kMaxSteps = 100;  ///< replacements for one operator
+  static constexpr double kSlow = 2;     ///< ratio to the work of the fastest device
 
   const Graph& graph_;
   const CostModel& costs_;
   Placement empty_;
   std::vector<double> work_ms_;      // by device: of all operators
   std::vector<std::size_t> usable_;  // devices that can run some operator
-  // Of the filling in the making.
+  // State of the present filling.
   std::vector<Bytes> room_;                         // by device
   std::vector<std::optional<DeviceId>> device_of_;  // by operator
 };

@@ -24,17 +24,17 @@
 #include "scheduler/list/timeline.h"
 #include "scheduler/structures/run_all.h"
 
-// Whether an algorithm keeps memory limits and shared devices is judged by its schedule: what
-// validate() refuses is no start. An algorithm that refuses the problem itself is none either.
+// An algorithm's schedule shows whether it respects memory limits and shared devices: only
+// schedules that validate() accepts are starts. An algorithm that refuses the problem gives none.
 
 namespace hios::scheduler::best {
 namespace {
 
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
 constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
-constexpr std::size_t kFirstThatEndsEarly = 2;  ///< of the algorithms that starts() asks
+constexpr std::size_t kFirstThatEndsEarly = 2;  ///< index in the algorithms of starts()
 
-/// The schedule with its latency, or nothing where it is refused.
+/// Returns the schedule with its latency, or nothing where it is refused.
 template <class Make>
 std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::string name,
                              Make make) {
@@ -44,12 +44,12 @@ std::optional<Start> attempt(const Graph& graph, const CostModel& costs, std::st
     const double latency = simulate(graph, schedule, costs).latency_ms;
     return Start{std::move(name), std::move(schedule), latency};
   } catch (const InputError&) {
-    return std::nullopt;  // It says why it cannot; others may.
+    return std::nullopt;  // another algorithm may succeed
   }
 }
 
-/// What a schedule on this device alone takes at least. 0 with a profile, whose stages are known to
-/// the cost model of all devices only.
+/// Returns a lower bound of a schedule on this device alone. 0 with a profile, whose stages are
+/// known to the cost model of all devices only.
 double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId device,
                            const Deadline& deadline) {
   if (costs.configuration(device)) return 0;
@@ -102,13 +102,13 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
       });
     }
   };
-  // Where links contend, Alg. 2 may lengthen what it is given: it does not look at them.
+  // Where links contend, Alg. 2 ignores it and may lengthen a schedule.
   const bool contended = costs.platform().contention() != hios::Contention::kNone;
   if (graph.size() > kLarge || contended) add_mappings(false);
   add_mappings(true);
   std::vector<std::optional<Start>> made(algorithms.size());
   run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
-    // Out of time from their beginning, all behind these return the list schedule too.
+    // Out of time from the beginning, all later ones return the list schedule too.
     if (i >= kFirstThatEndsEarly && late()) return;
     made[i] = attempt(graph, costs, algorithms[i].first, algorithms[i].second);
   });
@@ -116,7 +116,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));
   }
-  if (found.empty()) pack_operators(graph, costs, "best", deadline);  // says why there is none
+  if (found.empty()) pack_operators(graph, costs, "best", deadline);  // throws the reason
   std::stable_sort(found.begin(), found.end(),
                    [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
   return found;

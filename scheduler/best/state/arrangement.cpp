@@ -4,27 +4,27 @@
 #include <queue>
 #include <tuple>
 
-// Six small changes make all others, and each has an inverse: an operator leaves a stage or enters
-// it, a stage leaves its device's list or enters it, a slot takes another position of the sequence,
-// a stage gets another price. undo() applies the inverses in reverse order, so an arrangement that
-// was undone is bit for bit what it was.
+// Six elementary changes make up all others, and each has an inverse: an operator leaves or enters
+// a stage, a stage leaves or enters its device's list, a slot takes another position of the
+// sequence, a stage gets another cost. undo() applies the inverses in reverse order, so an undone
+// arrangement is equal bit for bit.
 //
-// Ranges are read off direct edges alone. That suffices: let an operator v stand at a position p
-// with all its inputs at p or before and all its consumers at p or after. A path from v to another
-// operator of the same stage through operators outside it would have to go on to a position after p
-// and could not come back, since no edge leads backwards.
+// Ranges follow from direct edges alone. That suffices: let operator v be at position p with all
+// producers at p or before and all consumers at p or after. A path from v to another operator of
+// its stage through operators outside would reach a position after p. It could not come back, since
+// no edge leads backwards.
 //
-// Empty slots keep their positions among the others. There is always one for an operator that
-// leaves a stage of several: n slots hold at most n − 1 stages then.
+// Empty slots keep their positions among the others. An operator that leaves a stage of several
+// always finds one: n slots then hold at most n − 1 stages.
 //
 // Tests: timing_test (valid after any moves, undone bit for bit).
 
 namespace hios::scheduler::best {
 
-Arrangement::Arrangement(const SearchProblem& problem, StagePricer& pricer,
+Arrangement::Arrangement(const SearchProblem& problem, StageCosts& stage_costs,
                          const Schedule& schedule)
     : problem_(&problem),
-      pricer_(&pricer),
+      stage_costs_(&stage_costs),
       slot_of_(problem.operators(), kNoSlot),
       operators_(problem.operators()),
       device_(problem.operators()),
@@ -38,8 +38,8 @@ Arrangement::Arrangement(const SearchProblem& problem, StagePricer& pricer,
   fill_from(schedule);
 }
 
-Arrangement::Arrangement(const Arrangement& other, StagePricer& pricer) : Arrangement(other) {
-  pricer_ = &pricer;
+Arrangement::Arrangement(const Arrangement& other, StageCosts& stage_costs) : Arrangement(other) {
+  stage_costs_ = &stage_costs;
 }
 
 void Arrangement::fill_from(const Schedule& schedule) {
@@ -54,7 +54,7 @@ void Arrangement::fill_from(const Schedule& schedule) {
         }
       }
       link_after(next, last_[d], DeviceId(d));
-      cost_ms_[next] = pricer_->price(operators_[next], DeviceId(d));
+      cost_ms_[next] = stage_costs_->cost_ms(operators_[next], DeviceId(d));
       work_ms_ += cost_ms_[next];
       ++next;
     }
@@ -90,7 +90,7 @@ void Arrangement::fill_from(const Schedule& schedule) {
 }
 
 PositionRange Arrangement::range(OpId op) const {
-  PositionRange range = whole_window();
+  PositionRange range = whole_neighbourhood();
   for (const SearchProblem::Link& input : problem_->inputs(op)) {
     range.first = std::max<std::int64_t>(range.first, position_[slot_of(input.op)]);
   }
@@ -101,7 +101,7 @@ PositionRange Arrangement::range(OpId op) const {
 }
 
 PositionRange Arrangement::range_of_stage(Slot slot) const {
-  PositionRange range = whole_window();
+  PositionRange range = whole_neighbourhood();
   for (OpId op : operators_[slot]) {
     for (const SearchProblem::Link& input : problem_->inputs(op)) {
       const Slot from = slot_of(input.op);
@@ -143,11 +143,11 @@ void Arrangement::join(OpId op, Slot slot) {
   detach(op);
   attach(op, slot);
   changed_slots_.push_back(slot);
-  reprice(slot);
+  update_cost(slot);
   if (empty(old)) {
     set_cost(old, 0);
   } else {
-    reprice(old);
+    update_cost(old);
   }
 }
 
@@ -160,24 +160,24 @@ void Arrangement::isolate(OpId op, DeviceId device, std::int64_t gap) {
   const Slot slot = empty_slot_near(gap);
   detach(op);
   attach(op, slot);
-  stand_after(slot, gap);
+  move_after(slot, gap);
   link(slot, device);
   set_cost(slot, problem_->costs().operator_ms(op, device));
-  reprice(old);
+  update_cost(old);
   changed_slots_.push_back(old);
 }
 
 void Arrangement::shift(Slot slot, DeviceId device, std::int64_t gap) {
   const bool elsewhere = device != device_[slot];
   unlink(slot);
-  stand_after(slot, gap);
+  move_after(slot, gap);
   link(slot, device);
   if (!elsewhere) return;
-  reprice(slot);
+  update_cost(slot);
   for (OpId op : operators_[slot]) moved_.push_back(op);
 }
 
-/// Before its last operator leaves.
+/// Removes the stage from its device if its last operator is about to leave.
 void Arrangement::take_out(Slot slot) {
   changed_slots_.push_back(slot);
   if (operators_[slot].size() == 1) unlink(slot);
@@ -186,16 +186,16 @@ void Arrangement::take_out(Slot slot) {
 void Arrangement::detach(OpId op) {
   const Slot slot = slot_of(op);
   auto& members = operators_[slot];
-  const auto place = std::find(members.begin(), members.end(), op);
+  const auto member = std::find(members.begin(), members.end(), op);
   Note note{Change::kDetach, slot, op, 0, kNoSlot, {}, 0};
-  note.place = static_cast<std::uint32_t>(place - members.begin());
+  note.index = static_cast<std::uint32_t>(member - members.begin());
   notes_.push_back(note);
-  *place = members.back();
+  *member = members.back();
   members.pop_back();
   release(device_[slot], problem_->held_bytes(op));
 }
 
-/// The device of a slot that was empty is set by link().
+/// Adds the operator; link() then sets the device of a slot that was empty.
 void Arrangement::attach(OpId op, Slot slot) {
   notes_.push_back({Change::kAttach, slot, op, 0, kNoSlot, {}, 0});
   operators_[slot].push_back(op);
@@ -260,26 +260,26 @@ void Arrangement::rotate(Slot slot, std::uint32_t position) {
   }
 }
 
-void Arrangement::stand_after(Slot slot, std::int64_t gap) {
+void Arrangement::move_after(Slot slot, std::int64_t gap) {
   const std::uint32_t old = position_[slot];
   const std::int64_t position = static_cast<std::int64_t>(old) <= gap ? gap : gap + 1;
   notes_.push_back({Change::kRotate, slot, {}, old, kNoSlot, {}, 0});
   rotate(slot, static_cast<std::uint32_t>(position));
 }
 
-void Arrangement::reprice(Slot slot) {
-  set_cost(slot, pricer_->price(operators_[slot], device_[slot]));
+void Arrangement::update_cost(Slot slot) {
+  set_cost(slot, stage_costs_->cost_ms(operators_[slot], device_[slot]));
 }
 
 void Arrangement::set_cost(Slot slot, double ms) {
-  notes_.push_back({Change::kPrice, slot, {}, 0, kNoSlot, {}, cost_ms_[slot]});
+  notes_.push_back({Change::kCost, slot, {}, 0, kNoSlot, {}, cost_ms_[slot]});
   work_ms_ += ms - cost_ms_[slot];
   cost_ms_[slot] = ms;
 }
 
 Slot Arrangement::empty_slot_near(std::int64_t gap) const {
-  const auto first = static_cast<std::int64_t>(window_.first);
-  const auto end = static_cast<std::int64_t>(window_.end);
+  const auto first = static_cast<std::int64_t>(neighbourhood_.first);
+  const auto end = static_cast<std::int64_t>(neighbourhood_.end);
   for (std::int64_t distance = 0;; ++distance) {
     const std::int64_t right = gap + 1 + distance, left = gap - distance;
     if (right < end && empty(sequence_[static_cast<std::size_t>(right)])) {
@@ -300,7 +300,7 @@ void Arrangement::keep() {
 
 void Arrangement::undo() {
   while (!notes_.empty()) {
-    take_back(notes_.back());
+    revert(notes_.back());
     notes_.pop_back();
   }
   changed_slots_.clear();
@@ -308,12 +308,12 @@ void Arrangement::undo() {
   work_ms_ = noted_work_ms_;
 }
 
-void Arrangement::take_back(const Note& note) {
+void Arrangement::revert(const Note& note) {
   auto& members = operators_[note.slot];
   switch (note.change) {
     case Change::kDetach:
       members.push_back(note.op);
-      std::swap(members[note.place], members.back());
+      std::swap(members[note.index], members.back());
       slot_of_[note.op.index()] = note.slot;
       hold(device_[note.slot], problem_->held_bytes(note.op));
       break;
@@ -337,9 +337,9 @@ void Arrangement::take_back(const Note& note) {
       link_after(note.slot, note.neighbour, note.device);
       break;
     case Change::kRotate:
-      rotate(note.slot, note.place);
+      rotate(note.slot, note.index);
       break;
-    case Change::kPrice:
+    case Change::kCost:
       cost_ms_[note.slot] = note.cost_ms;
       break;
   }
@@ -350,7 +350,7 @@ Schedule Arrangement::schedule() const {
   for (Slot slot : first_) {
     auto& stages = schedule.devices.emplace_back();
     for (; slot != kNoSlot; slot = after_[slot]) {
-      stages.push_back(pricer_->stage(operators_[slot], device_[slot]));
+      stages.push_back(stage_costs_->stage(operators_[slot], device_[slot]));
     }
   }
   return schedule;

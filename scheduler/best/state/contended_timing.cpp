@@ -5,7 +5,7 @@
 namespace hios::scheduler::best {
 namespace {
 
-/// Slots as the stages of a ContendedRun.
+/// An arrangement as ContendedRun reads it: slots are stages.
 class PlanOfArrangement {
  public:
   explicit PlanOfArrangement(const Arrangement& arrangement) : arrangement_(arrangement) {}

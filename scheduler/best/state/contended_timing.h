@@ -7,18 +7,18 @@
 
 namespace hios::scheduler::best {
 
-/// When the stages of an arrangement end where links carry one tensor at a time, as simulate() has
-/// it without a list of transfers. Always from scratch: a move may change the turn of any tensor.
-/// One thread at a time.
+/// The ends of an arrangement's stages where links carry one tensor at a time, as simulate()
+/// computes them without a list of transfers. Always from scratch, as a move may change the turn of
+/// any tensor. One thread at a time may use it.
 class ContendedTiming {
  public:
   explicit ContendedTiming(const SearchProblem& problem)
       : run_(problem.platform().contention(), problem.devices()) {}
 
-  /// True if the latency is at most `limit_ms`. `tail_ms`, by slot: what follows a stage's end at
-  /// least; given up as soon as that shows that it is more.
+  /// Computes the latency; returns true if it is at most `limit_ms`. `tail_ms`, by slot: a lower
+  /// bound of the time after a stage's end, by which it returns early.
   bool update(const Arrangement& arrangement, const std::vector<double>& tail_ms, double limit_ms);
-  /// Of the last update() that was true.
+  /// Returns the latency of the last update() that was true.
   double latency_ms() const { return run_.latency_ms(); }
 
  private:

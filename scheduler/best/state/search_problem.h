@@ -12,8 +12,8 @@
 
 namespace hios::scheduler::best {
 
-/// What the search reads in its inner loops, as flat arrays: the graph's edges from both ends, and
-/// who must share a device. Immutable; all islands of a search share one. Keeps a copy of the costs
+/// The problem as flat arrays for the search's inner loops: edges from both ends, and operators
+/// that share a device. Immutable; all islands of a search share one. Keeps a copy of the costs
 /// that reports no unmeasured stages, since islands ask from several threads. The graph and
 /// platform of `costs` must outlive it.
 class SearchProblem {
@@ -31,29 +31,29 @@ class SearchProblem {
   const Platform& platform() const { return costs_.platform(); }
   std::size_t operators() const { return rank_.size(); }
   std::size_t devices() const { return platform().size(); }
-  /// The devices that can run some operator, the only ones that the search gives any.
+  /// Returns the devices that can run some operator; the search uses no others.
   std::span<const DeviceId> usable() const { return usable_; }
-  /// Whether links carry one tensor at a time.
+  /// Returns true if links carry one tensor at a time.
   bool contended() const { return platform().contention() != hios::Contention::kNone; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
   DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
   std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
-  /// The operator's position in the graph's topological order.
+  /// Returns the operator's position in the graph's topological order.
   std::uint32_t rank(OpId op) const { return rank_[op.index()]; }
-  /// All operators with the same `colocate` label, the operator itself too; of one operator without
-  /// a label, nothing.
+  /// Returns all operators with the same `colocate` label, including the operator itself; none for
+  /// an operator without a label.
   std::span<const OpId> companions(OpId op) const;
   bool any_companions() const { return !labels_.empty(); }
   double utilization(OpId op) const { return utilization_[op.index()]; }
-  /// Outputs and parameters, which the operator's device must hold; saturated.
+  /// Returns the bytes of outputs and parameters, which the operator's device must hold; saturated.
   Bytes held_bytes(OpId op) const { return held_bytes_[op.index()]; }
-  /// The most that a device may hold; the largest number where it has no limit.
+  /// Returns the most bytes that a device may hold; the largest number if it has no limit.
   Bytes memory_limit(DeviceId device) const { return memory_limit_[device.index()]; }
-  /// Whether some usable device could not hold all operators.
+  /// Returns true if some usable device could not hold all operators.
   bool memory_binds() const { return memory_binds_; }
-  /// Of all operators, each the mean over devices.
+  /// Returns the time of all operators, each its mean over devices.
   double total_operator_ms() const { return total_operator_ms_; }
   double total_held_bytes() const { return total_held_bytes_; }
 

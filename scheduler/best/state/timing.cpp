@@ -4,28 +4,26 @@
 #include <limits>
 
 // update() visits stages in the order of the sequence, which is topological, so each at most once:
-// those that changed, and whoever waits for a stage whose end has moved. The visit stops early in
-// two ways: no end moves any more; or the latency is sure to exceed the limit.
+// those that changed, and those that depend on a stage whose end has moved. The visit stops early
+// when no end moves any more, or when the latency is sure to exceed the limit.
 //
-// For the latter let p be the last position of a changed stage. Behind p nothing has changed, so
-// what follows a stage there is what it was, and so is its tail; at p itself the tail follows from
-// tails behind it. The end of a stage at or behind p plus its tail is then the length of a way
-// through the new schedule, and above the limit a proof. At low temperatures that settles nearly
-// all moves after a few stages.
+// For the latter, let p be the last position of a changed stage. Nothing after p has changed, so
+// tails there are valid; at p itself the tail follows from later tails. The end of a stage at or
+// after p plus its tail is the length of a path through the new schedule. Above the limit, it
+// proves that the latency is. At low temperatures that decides nearly all moves after a few stages.
 //
-// Tails are brought up to date only where the latency is within the limit, by the same visit
-// backwards.
+// Tails are updated only if the latency is within the limit, by the same visit backwards.
 //
-// A window: everything before it ends when it ended, and what follows it is what followed, so ends
-// and tails within it are exact, as is the longest path through any of its stages.
+// In a neighbourhood, everything before it ends as it did, and everything after it stays. So ends
+// and tails within it are exact, and so is the longest path through any of its stages.
 //
-// Contention only delays (simulate.h), so ends and tails without it are a first test of a move;
-// what passes is run as a whole, and given up where an end with it and the tail without it exceed
-// the limit.
+// Contention only delays (simulate.h), so ends and tails without it are a first test of a move. A
+// move that passes is computed as a whole, and rejected when an end with contention plus the tail
+// without it exceeds the limit.
 //
 // Cost: the edges of the stages visited; with contention those of the whole graph for a move that
-// passes the first test. Tests: timing_test (equal to simulate() and to
-// recompute() after thousands of random moves, kept and undone).
+// passes the first test. Tests: timing_test (equal to simulate() and to recompute() after thousands
+// of random moves, kept and undone).
 
 namespace hios::scheduler::best {
 
@@ -38,16 +36,16 @@ Timing::Timing(const Arrangement& arrangement)
   recompute();
 }
 
-/// In the window.
+/// Computes the ends in the neighbourhood.
 void Timing::recompute_ends() {
-  const Window window = arrangement_->window();
-  for (std::size_t p = window.first; p < window.end; ++p) {
+  const Neighbourhood neighbourhood = arrangement_->neighbourhood();
+  for (std::size_t p = neighbourhood.first; p < neighbourhood.end; ++p) {
     const Slot slot = arrangement_->at(p);
     if (!arrangement_->empty(slot)) end_ms_[slot] = ready_ms(slot) + arrangement_->cost_ms(slot);
   }
 }
 
-void Timing::enter_window() {
+void Timing::enter_neighbourhood() {
   recompute_ends();
   latency_ms_ = kept_latency_ms_ = arrangement_->confined() ? greatest_through() : greatest_end();
 }
@@ -63,7 +61,7 @@ void Timing::recompute() {
   kept_latency_ms_ = latency_ms_;
 }
 
-/// The latency of now with contention. False if it is above the limit.
+/// Updates the latency with contention. Returns false if it is above the limit.
 bool Timing::settle(double limit_ms) {
   if (!contended_) return true;
   if (!contended_->update(*arrangement_, tail_ms_, limit_ms)) return false;
@@ -104,15 +102,15 @@ double Timing::rest_ms(Slot slot) const {
   return rest;
 }
 
-/// The last position of a changed stage; that of the window where one behind it changed, which has
-/// another stage before it on its device now.
+/// Returns the last position of a changed stage, at most the neighbourhood's last: a later stage
+/// changes only if its previous stage on the device did.
 std::size_t Timing::last_change() const {
   const Arrangement& a = *arrangement_;
   std::size_t last = 0;
   for (Slot slot : a.changed_slots()) {
     if (!a.empty(slot)) last = std::max<std::size_t>(last, a.position(slot));
   }
-  return std::min(last, a.window().end - 1);
+  return std::min(last, a.neighbourhood().end - 1);
 }
 
 void Timing::mark_changes() {
@@ -219,11 +217,11 @@ double Timing::greatest_end() const {
   return greatest;
 }
 
-/// Within the window.
+/// Returns the longest path through a stage of the neighbourhood.
 double Timing::greatest_through() const {
-  const Window window = arrangement_->window();
+  const Neighbourhood neighbourhood = arrangement_->neighbourhood();
   double greatest = 0;
-  for (std::size_t p = window.first; p < window.end; ++p) {
+  for (std::size_t p = neighbourhood.first; p < neighbourhood.end; ++p) {
     const Slot slot = arrangement_->at(p);
     if (!arrangement_->empty(slot)) greatest = std::max(greatest, through_ms(slot));
   }

@@ -9,16 +9,16 @@
 
 namespace hios::scheduler::best {
 
-/// When the stages of an arrangement end, as simulate() has it, and the tail of each: the longest
-/// path from its end to the end of the schedule. Both follow changes without a new computation.
+/// The ends of an arrangement's stages, equal to simulate()'s, and the tail of each: the longest
+/// path from its end to the end of the schedule. Both are updated incrementally.
 ///
-/// Where links carry one tensor at a time, these ends and tails are those without contention, the
-/// latency is that with it: what passes the quick test of the former is computed anew.
+/// Where links carry one tensor at a time, these ends and tails are those without contention, and
+/// the latency is that with it. A move that passes the test without contention is computed from
+/// scratch with it.
 ///
-/// Where the arrangement is confined to a window, ends before it and tails behind it cannot change.
-/// Only times within are followed, and the latency is that of the longest path through the window;
-/// recompute() brings all others up to date. So windows are gone through from the first to the
-/// last.
+/// In a confined arrangement, ends before the neighbourhood and tails after it cannot change. Only
+/// times within are updated, and the latency is that of the longest path through the neighbourhood;
+/// recompute() updates all others. So neighbourhoods are visited from the first to the last.
 class Timing {
  public:
   /// `arrangement` outlives the timing and has no changes noted.
@@ -27,29 +27,29 @@ class Timing {
   double latency_ms() const { return latency_ms_; }
   double end_ms(Slot slot) const { return end_ms_[slot]; }
   double tail_ms(Slot slot) const { return tail_ms_[slot]; }
-  /// The longest path through the stage: without contention the latency where it is critical.
+  /// Returns the longest path through the stage: without contention the latency if it is critical.
   double through_ms(Slot slot) const { return end_ms_[slot] + tail_ms_[slot]; }
 
-  /// Times what the arrangement notes as changed. True if the latency is now at most `limit_ms`;
-  /// keep() or undo() must follow, before the arrangement's own. False if it is not: all times are
-  /// then as before already.
+  /// Updates times after the arrangement's noted changes. Returns true if the latency is at most
+  /// `limit_ms`; keep() or undo() must follow, before the arrangement's own. Otherwise returns
+  /// false and leaves all times as before.
   bool update(double limit_ms);
   void keep();
   void undo();
 
   /// Computes everything from scratch. REQUIRES: the arrangement is not confined.
   void recompute();
-  /// Once the arrangement is confined to a window. REQUIRES: no contention; since recompute(),
-  /// changes in the windows before it only, each followed by leave_window().
-  void enter_window();
-  /// Before the arrangement is confined to the next one, whatever has become of this one.
-  void leave_window() { recompute_ends(); }
+  /// Computes ends after the arrangement was confined. REQUIRES: no contention; since recompute(),
+  /// changes in earlier neighbourhoods only, each followed by leave_neighbourhood().
+  void enter_neighbourhood();
+  /// Computes ends before the arrangement is confined to the next neighbourhood, after any changes.
+  void leave_neighbourhood() { recompute_ends(); }
 
  private:
   double ready_ms(Slot slot) const;
   double rest_ms(Slot slot) const;
   bool followed(Slot slot) const {
-    return arrangement_->window().holds(arrangement_->position(slot));
+    return arrangement_->neighbourhood().holds(arrangement_->position(slot));
   }
   void mark(Slot slot) {
     if (followed(slot)) waiting_.insert(arrangement_->position(slot));

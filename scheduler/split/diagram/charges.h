@@ -8,28 +8,27 @@
 
 namespace hios::scheduler::split {
 
-/// What is left of a work, charged to devices by some prices: a bound of a begun schedule from when
-/// its devices are free (proof in charges.cpp). The work must outlive it.
+/// A lower bound of a state's completion: the operators that remain are charged to devices at fixed
+/// dual prices (proof in charges.cpp). The problem must outlive it.
 class Charges {
  public:
-  explicit Charges(const Work& work);
+  explicit Charges(const DiagramProblem& problem);
 
-  /// By price: what operators cost that are not done, and the least tail of those.
-  struct Rest {
+  /// The remaining operators, by price vector: their total cost and the least of their tails.
+  struct Remaining {
     std::vector<double> cost, tail;
   };
-  /// `done`: a bit for each operator, 64 a word.
-  Rest rest(std::span<const std::uint64_t> done) const;
+  /// Returns the charges of operators that are not in `done`: a bit for each operator, 64 a word.
+  Remaining remaining(std::span<const std::uint64_t> done) const;
 
-  /// No schedule ends earlier whose rest begins on each device when that is free, or later. `free`:
-  /// ms by device.
-  double end_ms(const Rest& rest, std::span<const double> free) const;
+  /// Returns a lower bound of the latency when device d runs remaining operators from free[d] (ms).
+  double end_ms(const Remaining& remaining, std::span<const double> free) const;
 
  private:
-  std::vector<std::vector<double>> prices_;  ///< by device; each sums up to 1
-  std::vector<std::size_t> by_tail_;         ///< operators, the largest least tail first
-  std::vector<double> least_tail_;           ///< by operator
-  std::vector<double> least_cost_;           ///< operator × prices
+  std::vector<std::vector<double>> dual_prices_;  ///< vectors by device, each with sum 1
+  std::vector<std::size_t> by_tail_;              ///< operators by decreasing least tail
+  std::vector<double> least_tail_;                ///< by operator
+  std::vector<double> least_cost_;                ///< operator × price vector
 };
 
 }  // namespace hios::scheduler::split

@@ -9,25 +9,27 @@
 
 namespace hios::scheduler::split {
 
-struct BegunLimits {
-  double below_ms = 0;       ///< what takes as long or longer is of no interest
-  std::size_t width = 1000;  ///< begun schedules of as many operators, more or less
+struct DiagramLimits {
+  double cutoff_ms = 0;      ///< states whose bound is not below this latency are pruned
+  std::size_t width = 1000;  ///< states of a layer, approximately
   Deadline deadline = {};    ///< asked often
 };
 
-struct BegunResult {
-  /// In every schedule of the work, an operator's end and its tail come to that or more.
+struct DiagramResult {
+  /// A lower bound of the problem, at most the cutoff: in every schedule, some operator's end plus
+  /// its tail is not less.
   double bound_ms = 0;
-  /// An order in which to place each operator at the end of its device; empty where none was found.
-  /// What comes of it can be longer than the bound and even than `below_ms`.
+  /// The path to the least state of the last layer: operators with their devices, each to be put at
+  /// the end of its device. Empty where every state was pruned. After merges, the schedule can be
+  /// longer than the bound and even than the cutoff.
   std::vector<std::pair<std::size_t, std::size_t>> order = {};
 };
 
-/// Searches all schedules at once: those of no operator, of one, of two, and so on, of each set of
-/// operators those alone that no other makes needless (proof in begun.cpp). Where there are more
-/// than `width`, several are replaced by one that is better than each, and the bound becomes less.
-/// The same arguments give the same result unless the deadline ends it. REQUIRES: below_ms is
-/// finite.
-BegunResult search_begun(const Work& work, const BegunLimits& limits);
+/// Compiles a decision diagram over partial schedules, layer by layer: layer k holds the
+/// non-dominated states that have scheduled k operators. A layer wider than `width` is relaxed:
+/// states are merged into one that is no worse than each, which weakens the bound (proof in
+/// decision_diagram.cpp). The same arguments give the same result unless the deadline expires.
+/// REQUIRES: cutoff_ms is finite.
+DiagramResult compile_diagram(const DiagramProblem& problem, const DiagramLimits& limits);
 
 }  // namespace hios::scheduler::split

@@ -12,44 +12,44 @@
 
 namespace hios::scheduler::split {
 
-/// Brings a bound and a latency together by searches through begun schedules (begun.h), in rounds,
-/// each larger than the one before. Links do not contend. Nothing new where there are more than
-/// 2000 operators or 16 devices. The same calls give the same result where no time ends them.
-class Closer {
+/// Closes the gap between a lower bound and the incumbent by decision diagrams (decision_diagram.h)
+/// in rounds, each wider than the one before. Links do not contend. Does nothing for more than 2000
+/// operators or 16 devices. The same calls give the same result unless a deadline expires.
+class GapCloser {
  public:
-  static constexpr std::size_t kMostRounds = 6;
+  static constexpr std::size_t kMaxRounds = 6;
 
-  /// `low_ms`: a bound that is known. `known_ms`: of a schedule that there is. The costs must
-  /// outlive it.
-  Closer(const CostModel& costs, double low_ms, double known_ms);
+  /// `bound_ms`: a known lower bound. `incumbent_ms`: the latency of a known schedule. The costs
+  /// must outlive it.
+  GapCloser(const CostModel& costs, double bound_ms, double incumbent_ms);
 
-  /// Goes on where it ended, with so many rounds in all, until time is up or nothing is between.
+  /// Continues up to `rounds` rounds in all, until the gap is closed or the deadline expires.
   void run(std::size_t rounds, const Context& context);
-  /// There is another schedule now.
-  void know(double latency_ms);
+  /// Updates the upper bound with a shorter schedule.
+  void update_incumbent(double latency_ms);
 
-  /// No schedule of one operator a stage takes less. Never more than the least latency known.
+  /// Returns a lower bound for schedules of one operator a stage, at most the incumbent's latency.
   double bound_ms() const { return bound_ms_; }
-  /// Shorter than those that were known, where one was found.
+  /// Returns the shortest schedule found that was shorter than the incumbent, if any.
   const std::optional<Schedule>& schedule() const { return schedule_; }
-  /// Whether nothing is between: within milp::kTolerance.
+  /// Returns true if bound and incumbent are equal within milp::kTolerance.
   bool closed() const;
 
  private:
-  struct Size;
-  static const Size kSizes[kMostRounds];
+  struct RoundSize;
+  static const RoundSize kSizes[kMaxRounds];
 
-  void raise(double ms);
-  void raise_ends(const Size& size, const Context& context);
-  void search(const Size& size, const Context& context);
-  void place(std::span<const std::pair<std::size_t, std::size_t>> order);
+  void raise_bound(double ms);
+  void tighten(const RoundSize& size, const Context& context);
+  void search(const RoundSize& size, const Context& context);
+  void try_order(std::span<const std::pair<std::size_t, std::size_t>> order);
 
   const CostModel& costs_;
-  double bound_ms_ = 0, known_ms_;
+  double bound_ms_ = 0, incumbent_ms_;
   std::optional<Schedule> schedule_;
-  Work work_;  ///< empty where there is too much of it
+  DiagramProblem problem_;  ///< empty where the graph or the platform is too large
   std::size_t round_ = 0;
-  bool raised_ = false;  ///< heads and tails, in this round
+  bool tightened_ = false;  ///< heads and tails, in this round
 };
 
 }  // namespace hios::scheduler::split

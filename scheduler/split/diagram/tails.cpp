@@ -7,36 +7,37 @@
 
 #include "scheduler/split/diagram/decision_diagram.h"
 
-// What passes at least from an operator's end on a device to the last end of all: let it take no
-// time, at time 0, on that device, and of the operators that it leads to take some; they begin
-// behind it, and what passes behind their ends are their tails. No schedule of these is below the
-// least of all, which search_begun() bounds. From the last operator to the first, the tails that
-// are asked for are raised already, so that a small window sees far.
+// The tail of operator v on device d is bounded by a local problem: v on d at time 0 with no
+// duration, and some of the operators that it leads to. They start after v, and their own tails
+// bound the time after their ends. compile_diagram() bounds every schedule of the local problem,
+// and so the tail of v. Operators are visited from last to first, so the tails that a local problem
+// uses are raised already, and a small local problem sees far.
 //
-// The search is cheap where the limit is low: it is raised in steps from the tail that is known. A
-// tail at which head, time and tail come to `below_ms` says that the operator is not on that device
-// in any schedule below it.
+// A diagram is cheap when its cutoff is low. The cutoff grows in steps from the known tail. Once
+// head, time and tail reach `cutoff_ms`, no schedule below the cutoff has the operator on that
+// device.
 //
-// Heads are tails of the mirrored work.
+// Heads are the tails of the mirrored problem.
 
 namespace hios::scheduler::split {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kFirstStep = 0.04, kGrowth = 1.6;  // of the window's own length
+constexpr double kFirstStep = 0.04, kGrowth = 1.6;  // times the local problem's length
 
 class Tails {
  public:
-  Tails(Work& work, const TailLimits& limits) : work_(work), limits_(limits), out_(work.operators) {
-    for (std::size_t a = 0; a < work.arcs.size(); ++a) out_[work.arcs[a].from].push_back(a);
+  Tails(DiagramProblem& problem, const TailLimits& limits)
+      : problem_(problem), limits_(limits), out_(problem.operators) {
+    for (std::size_t a = 0; a < problem.arcs.size(); ++a) out_[problem.arcs[a].from].push_back(a);
   }
 
   void run() {
-    for (std::size_t v = work_.operators; v-- > 0;) {
+    for (std::size_t v = problem_.operators; v-- > 0;) {
       if (stopped()) return;
-      Work window = window_of(v);
-      for (std::size_t d = 0; d < work_.devices; ++d) {
-        if (work_.time[work_.at(v, d)] < kInfinity) raise(v, d, window);
+      DiagramProblem local = local_problem(v);
+      for (std::size_t d = 0; d < problem_.devices; ++d) {
+        if (problem_.time[problem_.at(v, d)] < kInfinity) raise(v, d, local);
       }
     }
   }
@@ -44,79 +45,82 @@ class Tails {
  private:
   bool stopped() const { return limits_.deadline.expired(); }
 
-  /// An operator and the first in order of those that it leads to, as far as there are paths
-  /// within.
-  Work window_of(std::size_t v) const {
+  /// Returns v and the first operators, in order, of those that it leads to; paths stay within.
+  DiagramProblem local_problem(std::size_t v) const {
     std::vector<std::size_t> found;
     std::set<std::size_t> reached{v};
-    while (!reached.empty() && found.size() <= limits_.window) {
+    while (!reached.empty() && found.size() <= limits_.followers) {
       const std::size_t u = *reached.begin();
       reached.erase(reached.begin());
       found.push_back(u);
-      for (std::size_t a : out_[u]) reached.insert(work_.arcs[a].to);
+      for (std::size_t a : out_[u]) reached.insert(problem_.arcs[a].to);
     }
-    Work window = some_of(work_, found);
-    std::fill(window.head.begin(), window.head.end(), 0.0);
-    return window;
+    DiagramProblem local = restricted_to(problem_, found);
+    std::fill(local.head.begin(), local.head.end(), 0.0);
+    return local;
   }
 
-  /// By paths alone.
+  /// Returns the tail that paths alone give.
   double path_ms(std::size_t v, std::size_t d) const {
-    double longest = work_.tail[work_.at(v, d)];
+    double longest = problem_.tail[problem_.at(v, d)];
     for (std::size_t a : out_[v]) {
-      const Work::Arc& arc = work_.arcs[a];
+      const DiagramProblem::Arc& arc = problem_.arcs[a];
       double least = kInfinity;
-      for (std::size_t e = 0; e < work_.devices; ++e) {
-        const std::size_t w = work_.at(arc.to, e);
-        least = std::min(least, arc.ms[d * work_.devices + e] + work_.time[w] + work_.tail[w]);
+      for (std::size_t e = 0; e < problem_.devices; ++e) {
+        const std::size_t w = problem_.at(arc.to, e);
+        least =
+            std::min(least, arc.ms[d * problem_.devices + e] + problem_.time[w] + problem_.tail[w]);
       }
       longest = std::max(longest, least);
     }
     return longest;
   }
 
-  void raise(std::size_t v, std::size_t d, Work& window) {
-    for (std::size_t e = 0; e < work_.devices; ++e) {
-      window.time[e] = e == d ? 0 : kInfinity;
-      window.tail[e] = 0;
+  void raise(std::size_t v, std::size_t d, DiagramProblem& local) {
+    for (std::size_t e = 0; e < problem_.devices; ++e) {
+      local.time[e] = e == d ? 0 : kInfinity;
+      local.tail[e] = 0;
     }
-    const std::size_t at = work_.at(v, d);
-    const double most = limits_.below_ms - work_.head[at] - work_.time[at];
+    const std::size_t at = problem_.at(v, d);
+    const double most = limits_.cutoff_ms - problem_.head[at] - problem_.time[at];
     double tail = path_ms(v, d);
-    const double length = window.operators > 1 ? tail - least_tail(window) : 0;
+    const double length = local.operators > 1 ? tail - least_tail(local) : 0;
     for (double step = kFirstStep * length; step > 0 && tail < most && !stopped();
          step *= kGrowth) {
       const double below = std::min(most, tail + step);
-      const double bound = search_begun(window, {below, limits_.width, limits_.deadline}).bound_ms;
+      const double bound =
+          compile_diagram(local, {below, limits_.width, limits_.deadline}).bound_ms;
       tail = std::max(tail, bound);
       if (bound < below) break;
     }
-    work_.tail[at] = tail;
-    if (tail >= most) work_.time[at] = kInfinity;
+    problem_.tail[at] = tail;
+    if (tail >= most) problem_.time[at] = kInfinity;
   }
 
-  /// Of its operators but the first.
-  double least_tail(const Work& window) const {
-    return *std::min_element(window.tail.begin() + static_cast<std::ptrdiff_t>(work_.devices),
-                             window.tail.end());
+  /// Returns the least tail of all operators but the first.
+  double least_tail(const DiagramProblem& local) const {
+    return *std::min_element(local.tail.begin() + static_cast<std::ptrdiff_t>(problem_.devices),
+                             local.tail.end());
   }
 
-  Work& work_;
+  DiagramProblem& problem_;
   const TailLimits& limits_;
   std::vector<std::vector<std::size_t>> out_;
 };
 
 }  // namespace
 
-void raise_tails(Work& work, const TailLimits& limits) { Tails(work, limits).run(); }
+void raise_tails(DiagramProblem& problem, const TailLimits& limits) {
+  Tails(problem, limits).run();
+}
 
-double longest_path_ms(const Work& work) {
+double longest_path_ms(const DiagramProblem& problem) {
   double longest = 0;
-  for (std::size_t v = 0; v < work.operators; ++v) {
+  for (std::size_t v = 0; v < problem.operators; ++v) {
     double least = kInfinity;
-    for (std::size_t d = 0; d < work.devices; ++d) {
-      const std::size_t at = work.at(v, d);
-      least = std::min(least, work.head[at] + work.time[at] + work.tail[at]);
+    for (std::size_t d = 0; d < problem.devices; ++d) {
+      const std::size_t at = problem.at(v, d);
+      least = std::min(least, problem.head[at] + problem.time[at] + problem.tail[at]);
     }
     longest = std::max(longest, least);
   }

@@ -8,17 +8,18 @@
 namespace hios::scheduler::split {
 
 struct TailLimits {
-  double below_ms = 0;      ///< what takes as long or longer is of no interest
-  std::size_t window = 12;  ///< operators of which one's tail is made
-  std::size_t width = 200;  ///< of each search (begun.h)
-  Deadline deadline = {};   ///< asked often
+  double cutoff_ms = 0;        ///< schedules that are not shorter are not considered
+  std::size_t followers = 12;  ///< operators after one that its tail considers
+  std::size_t width = 200;     ///< width of each decision diagram
+  Deadline deadline = {};      ///< asked often
 };
 
-/// Raises tails, by what follows an operator and shares devices; where none is left of a device for
-/// it in schedules below the limit, its time there becomes infinity (proof in tails.cpp).
-void raise_tails(Work& work, const TailLimits& limits);
+/// Raises tails by decision diagrams of the operators that follow each operator. Where no schedule
+/// below the cutoff has an operator on a device, its time there becomes infinite (proof in
+/// tails.cpp).
+void raise_tails(DiagramProblem& problem, const TailLimits& limits);
 
-/// No schedule of the work is shorter, by head, time and tail of each operator alone.
-double longest_path_ms(const Work& work);
+/// Returns a lower bound of the latency: the largest of head, time and tail of any one operator.
+double longest_path_ms(const DiagramProblem& problem);
 
 }  // namespace hios::scheduler::split

@@ -10,41 +10,41 @@
 #include "hios/evaluate/validate.h"
 #include "scheduler/milp/solver.h"
 
-// All before an operator that is comparable with all others have ended when it begins, and all
-// behind it begin when it has ended: no work is on any device then but its own. So what a module
-// takes, from the end of its entry to the begin of its exit, depends on their two devices alone,
-// and the latency is the sum of the modules and of the operators between them: a shortest way
-// through (operator between modules, device), whose lengths are optima of small problems.
+// An operator comparable with all others separates a schedule: everything before it has ended when
+// it begins, and everything after it begins when it has ended. So the time of a module, from the
+// end of its entry to the begin of its exit, depends on their two devices alone. The latency is the
+// sum of the modules and of the operators between them. The optimum is a shortest path through
+// nodes (operator between modules, device), whose arc lengths are optima of small problems.
 //
-// They are asked for lazily: a pair starts with a bound that costs nothing, the shortest way by
-// what is known is found, those of its pairs that are not proved are, and so on until all of its
-// pairs are. What no shortest way uses is never solved, and the way's length is a bound at any
-// time.
+// The arcs are evaluated lazily. Each starts with a bound that costs nothing. The shortest path
+// under the present bounds is found, its unproved arcs are solved, and so on until all arcs of the
+// path are proved. Arcs on no shortest path are never solved, and the path's length is a bound at
+// any time.
 //
-// The paper forgets that memory (and labels) couple modules: each module here keeps them for itself
-// alone, which makes the length a bound; the schedule is judged as a whole, and if it is valid, the
-// bound is reached. Test: tests/scheduler/split/split_test.cpp.
+// The paper overlooks that memory (and labels) couple modules. Each module here respects them by
+// itself, so the length is a bound. The composed schedule is validated as a whole; if it is valid,
+// it reaches the bound. Test: tests/scheduler/split/split_test.cpp.
 
 namespace hios::scheduler::split {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A module with devices for its ends.
+/// An arc of the path: a module with devices for its entry and exit.
 struct Pair {
   double low_ms = 0, high_ms = kInfinity;
-  bool closed = false;  ///< nothing more will be known
+  bool closed = false;  ///< by a proof; no other will follow
   bool optimal = false;
-  std::shared_ptr<const Piece> piece;  ///< null where nothing is between entry and exit
+  std::shared_ptr<const Subproblem> subproblem;  ///< null if no operator is between entry and exit
 };
 
 class Chain {
  public:
-  Chain(const CostModel& costs, const std::vector<Module>& modules, double known_ms, Prover& prover,
-        const Context& context)
+  Chain(const CostModel& costs, const std::vector<Module>& modules, double incumbent_ms,
+        Prover& prover, const Context& context)
       : costs_(costs),
         modules_(modules),
-        known_ms_(known_ms),
+        incumbent_ms_(incumbent_ms),
         prover_(prover),
         context_(context),
         devices_(costs.platform().size()) {
@@ -59,27 +59,27 @@ class Chain {
   ChainResult run() {
     ChainResult result;
     while (true) {
-      const Way shortest = shortest_way(&Pair::low_ms);
+      const Path shortest = shortest_path(&Pair::low_ms);
       result.bound_ms = shortest.ms;
       std::vector<Pair*> open;
       for (Pair* pair : pairs_on(shortest)) {
         if (!pair->closed) open.push_back(pair);
       }
-      const bool hopeless = shortest.ms >= known_ms_ * (1 - milp::kTolerance);
-      if (open.empty() || hopeless || prover_.timed_out()) break;
-      close(open);
+      const bool pruned = shortest.ms >= incumbent_ms_ * (1 - milp::kTolerance);
+      if (open.empty() || pruned || prover_.timed_out()) break;
+      prove(open);
     }
     compose(result);
     return result;
   }
 
  private:
-  struct Way {
+  struct Path {
     double ms = kInfinity;
-    std::vector<std::size_t> devices;  ///< of the entry of the first module, and of every exit
+    std::vector<std::size_t> devices;  ///< the first module's entry's and every exit's
   };
 
-  /// An end that is absent has one device, the first.
+  /// Returns true if the operator can run on the device; an absent end has one device, the first.
   bool possible(const std::optional<OpId>& end, std::size_t d) const {
     return end ? costs_.can_run(*end, DeviceId(d)) : d == 0;
   }
@@ -108,35 +108,36 @@ class Chain {
     if (module.entry) members.push_back({*module.entry, DeviceId(from), true});
     for (OpId op : module.between) members.push_back({op});
     if (module.exit) members.push_back({*module.exit, DeviceId(to), true});
-    pair.piece = std::make_shared<const Piece>(costs_, std::move(members));
-    pair.low_ms = prover_.quick_low_ms(*pair.piece);
-    if (const Proof* known = prover_.known(*pair.piece)) take(pair, *known);
+    pair.subproblem = std::make_shared<const Subproblem>(costs_, std::move(members));
+    pair.low_ms = prover_.quick_bound_ms(*pair.subproblem);
+    if (const Proof* known = prover_.known(*pair.subproblem)) close_by_proof(pair, *known);
     return pair;
   }
 
-  static void take(Pair& pair, const Proof& proof) {
+  static void close_by_proof(Pair& pair, const Proof& proof) {
     pair.low_ms = std::max(pair.low_ms, proof.low_ms);
     pair.high_ms = proof.high_ms;
     pair.optimal = proof.optimal;
     pair.closed = true;
   }
 
-  void close(const std::vector<Pair*>& open) {
-    std::vector<std::shared_ptr<const Piece>> pieces;
-    for (const Pair* pair : open) pieces.push_back(pair->piece);
-    // Twice the share that each would have if all modules were alike; easy ones leave more.
-    prover_.prove(pieces, 4 * prover_.seconds_left() / static_cast<double>(modules_.size() + 1));
+  void prove(const std::vector<Pair*>& open) {
+    std::vector<std::shared_ptr<const Subproblem>> subproblems;
+    for (const Pair* pair : open) subproblems.push_back(pair->subproblem);
+    // Twice an even share of the time; easy modules leave more.
+    prover_.prove(subproblems,
+                  4 * prover_.seconds_left() / static_cast<double>(modules_.size() + 1));
     for (auto& row : pairs_) {
       for (Pair& pair : row) {
         if (pair.closed) continue;
-        if (const Proof* known = prover_.known(*pair.piece)) take(pair, *known);
+        if (const Proof* known = prover_.known(*pair.subproblem)) close_by_proof(pair, *known);
       }
     }
     if (!context_.progress) return;
     context_.progress("modules: " + std::to_string(prover_.solved()) + " problems solved");
   }
 
-  Way shortest_way(double Pair::*length) const {
+  Path shortest_path(double Pair::*length) const {
     std::vector<double> reached(devices_);
     for (std::size_t d = 0; d < devices_; ++d) reached[d] = end_ms(modules_.front().entry, d);
     std::vector<std::vector<std::size_t>> came_from;
@@ -155,36 +156,36 @@ class Chain {
       reached = std::move(next);
     }
     const auto last = std::min_element(reached.begin(), reached.end());
-    Way way{*last, {static_cast<std::size_t>(last - reached.begin())}};
+    Path path{*last, {static_cast<std::size_t>(last - reached.begin())}};
     for (std::size_t m = modules_.size(); m-- > 0;) {
-      way.devices.push_back(came_from[m][way.devices.back()]);
+      path.devices.push_back(came_from[m][path.devices.back()]);
     }
-    std::reverse(way.devices.begin(), way.devices.end());
-    return way;
+    std::reverse(path.devices.begin(), path.devices.end());
+    return path;
   }
 
-  std::vector<Pair*> pairs_on(const Way& way) {
+  std::vector<Pair*> pairs_on(const Path& path) {
     std::vector<Pair*> pairs;
     for (std::size_t m = 0; m < modules_.size(); ++m) {
-      pairs.push_back(&pairs_[m][way.devices[m] * devices_ + way.devices[m + 1]]);
+      pairs.push_back(&pairs_[m][path.devices[m] * devices_ + path.devices[m + 1]]);
     }
     return pairs;
   }
 
   void compose(ChainResult& result) {
-    const Way way = shortest_way(&Pair::high_ms);
-    if (way.ms == kInfinity) return;
+    const Path path = shortest_path(&Pair::high_ms);
+    if (path.ms == kInfinity) return;
     Schedule whole;
     whole.devices.resize(devices_);
-    const auto place = [&](const std::optional<OpId>& end, std::size_t d) {
+    const auto append_end = [&](const std::optional<OpId>& end, std::size_t d) {
       if (end) whole.devices[d].push_back(Stage{{{*end}}});
     };
-    place(modules_.front().entry, way.devices.front());
-    const std::vector<Pair*> pairs = pairs_on(way);
+    append_end(modules_.front().entry, path.devices.front());
+    const std::vector<Pair*> pairs = pairs_on(path);
     bool optimal = true;
     for (std::size_t m = 0; m < modules_.size(); ++m) {
-      if (pairs[m]->piece) append(whole, modules_[m], *pairs[m]->piece);
-      place(modules_[m].exit, way.devices[m + 1]);
+      if (pairs[m]->subproblem) append(whole, modules_[m], *pairs[m]->subproblem);
+      append_end(modules_[m].exit, path.devices[m + 1]);
       optimal = optimal && pairs[m]->optimal;
     }
     if (!validate(costs_.graph(), costs_.platform(), whole).empty()) return;
@@ -193,14 +194,14 @@ class Chain {
     result.schedule = std::move(whole);
   }
 
-  /// The module's own operators, one a stage.
-  void append(Schedule& whole, const Module& module, const Piece& piece) const {
-    const Schedule& inside = prover_.known(piece)->schedule;
+  /// Appends the module's own operators, one a stage.
+  void append(Schedule& whole, const Module& module, const Subproblem& subproblem) const {
+    const Schedule& inside = prover_.known(subproblem)->schedule;
     for (std::size_t d = 0; d < devices_; ++d) {
       for (const Stage& stage : inside.devices[d]) {
         for (const Group& group : stage.groups) {
           for (OpId op : group) {
-            const OpId known = piece.whole(op);
+            const OpId known = subproblem.whole(op);
             if (known != module.entry && known != module.exit) {
               whole.devices[d].push_back(Stage{{{known}}});
             }
@@ -212,7 +213,7 @@ class Chain {
 
   const CostModel& costs_;
   const std::vector<Module>& modules_;
-  double known_ms_;
+  double incumbent_ms_;
   Prover& prover_;
   const Context& context_;
   std::size_t devices_;
@@ -222,8 +223,8 @@ class Chain {
 }  // namespace
 
 ChainResult shortest_chain(const CostModel& costs, const std::vector<Module>& modules,
-                           double known_ms, Prover& prover, const Context& context) {
-  return Chain(costs, modules, known_ms, prover, context).run();
+                           double incumbent_ms, Prover& prover, const Context& context) {
+  return Chain(costs, modules, incumbent_ms, prover, context).run();
 }
 
 }  // namespace hios::scheduler::split

@@ -4,26 +4,25 @@
 #include <queue>
 #include <tuple>
 
-// A part is some operators that follow each other in an order in which nothing comes before what it
-// waits for. So what is before the part does not wait for it, and its times stay what they are; and
-// what is behind never lets the part wait, and from the end of one of the part's operators passes
-// the longest way through what is behind. Both are numbers for every operator of the part and every
-// device that it could be on: the part is a problem of its own, with heads and tails.
+// A neighbourhood is a range of operators in an order in which producers come first. Operators
+// before it do not depend on it, so their times stay. Operators after it never delay it: after the
+// end of one of its operators follows the longest path through them. Heads and tails express both,
+// for each operator of the neighbourhood on each device, so it is a problem of its own.
 
 namespace hios::scheduler::split {
 
 FixedRest::FixedRest(const CostModel& costs, const Schedule& schedule, bool by_start)
     : costs_(costs),
       devices_(costs.platform().size()),
-      work_(devices_),
-      place_(costs.graph().size()),
+      by_device_(devices_),
+      position_(costs.graph().size()),
       device_(costs.graph().size()),
       start_(costs.graph().size(), 0),
       tail_(costs.graph().size(), 0) {
   for (std::size_t d = 0; d < devices_; ++d) {
     for (const Stage& stage : schedule.devices[d]) {
-      work_[d].push_back(stage.groups.front().front());
-      device_[work_[d].back().index()] = d;
+      by_device_[d].push_back(stage.groups.front().front());
+      device_[by_device_[d].back().index()] = d;
     }
   }
   find_order(false);
@@ -35,13 +34,13 @@ double FixedRest::time_ms(OpId op) const { return costs_.operator_ms(op, DeviceI
 
 void FixedRest::find_order(bool by_start) {
   const Graph& graph = costs_.graph();
-  std::vector<std::size_t> waits(graph.size(), 0), rank(graph.size());
+  std::vector<std::size_t> unmet(graph.size(), 0), rank(graph.size());
   std::vector<std::size_t> turn(graph.size(), 0);
   for (std::size_t i = 0; i < graph.size(); ++i) rank[graph.topological()[i].index()] = i;
-  for (const auto& work : work_) {
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      turn[work[i].index()] = i;
-      waits[work[i].index()] = graph.in_edges(work[i]).size() + (i > 0 ? 1 : 0);
+  for (const auto& sequence : by_device_) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      turn[sequence[i].index()] = i;
+      unmet[sequence[i].index()] = graph.in_edges(sequence[i]).size() + (i > 0 ? 1 : 0);
     }
   }
   using Key = std::tuple<double, std::size_t, std::size_t>;
@@ -50,25 +49,25 @@ void FixedRest::find_order(bool by_start) {
     ready.emplace(by_start ? start_ms(op) : 0, rank[op.index()], op.index());
   };
   for (std::size_t v = 0; v < graph.size(); ++v) {
-    if (waits[v] == 0) add(OpId(v));
+    if (unmet[v] == 0) add(OpId(v));
   }
   order_.clear();
   while (!ready.empty()) {
     const OpId op(std::get<2>(ready.top()));
     ready.pop();
-    place_[op.index()] = order_.size();
+    position_[op.index()] = order_.size();
     order_.push_back(op);
-    const auto& work = work_[device(op)];
+    const auto& sequence = by_device_[device(op)];
     const std::size_t next = turn[op.index()] + 1;
-    if (next < work.size() && --waits[work[next].index()] == 0) add(work[next]);
+    if (next < sequence.size() && --unmet[sequence[next].index()] == 0) add(sequence[next]);
     for (EdgeId e : graph.out_edges(op)) {
       const OpId to = graph.edge(e).to;
-      if (--waits[to.index()] == 0) add(to);
+      if (--unmet[to.index()] == 0) add(to);
     }
   }
 }
 
-/// Since when devices are free.
+/// Returns the times from which devices are free.
 std::vector<double> FixedRest::launches_ms() const {
   std::vector<double> launches;
   for (std::size_t d = 0; d < devices_; ++d) launches.push_back(costs_.launch_ms(DeviceId(d)));
@@ -96,12 +95,12 @@ void FixedRest::find_times() {
   }
 }
 
-/// When all that it reads of those before `begin` could be there.
+/// Returns the arrival of the operator's inputs from producers before `begin`.
 double FixedRest::arrival_ms(OpId op, std::size_t device, std::size_t begin) const {
   double latest = costs_.launch_ms(DeviceId(device));
   for (EdgeId e : costs_.graph().in_edges(op)) {
     const OpId from = costs_.graph().edge(e).from;
-    if (place_[from.index()] >= begin) continue;
+    if (position_[from.index()] >= begin) continue;
     latest =
         std::max(latest, start_ms(from) + time_ms(from) +
                              costs_.transfer_ms(e, DeviceId(this->device(from)), DeviceId(device)));
@@ -111,8 +110,8 @@ double FixedRest::arrival_ms(OpId op, std::size_t device, std::size_t begin) con
 
 double FixedRest::head_ms(OpId op, std::size_t device, std::size_t begin) const {
   double head = arrival_ms(op, device, begin);
-  for (auto at = work_[device].rbegin(); at != work_[device].rend(); ++at) {
-    if (place_[at->index()] >= begin) continue;
+  for (auto at = by_device_[device].rbegin(); at != by_device_[device].rend(); ++at) {
+    if (position_[at->index()] >= begin) continue;
     return std::max(head, start_ms(*at) + time_ms(*at));
   }
   return head;
@@ -120,14 +119,14 @@ double FixedRest::head_ms(OpId op, std::size_t device, std::size_t begin) const 
 
 double FixedRest::tail_ms(OpId op, std::size_t device, std::size_t end) const {
   double tail = 0;
-  for (OpId next : work_[device]) {
-    if (place_[next.index()] < end) continue;
+  for (OpId next : by_device_[device]) {
+    if (position_[next.index()] < end) continue;
     tail = time_ms(next) + tail_[next.index()];
     break;
   }
   for (EdgeId e : costs_.graph().out_edges(op)) {
     const OpId to = costs_.graph().edge(e).to;
-    if (place_[to.index()] < end) continue;
+    if (position_[to.index()] < end) continue;
     tail = std::max(tail, costs_.transfer_ms(e, DeviceId(device), DeviceId(this->device(to))) +
                               time_ms(to) + tail_[to.index()]);
   }
@@ -143,7 +142,7 @@ double FixedRest::without_ms(std::size_t begin, std::size_t end) const {
     double start = free[device(op)];
     for (EdgeId e : costs_.graph().in_edges(op)) {
       const OpId from = costs_.graph().edge(e).from;
-      const std::size_t at = place_[from.index()];
+      const std::size_t at = position_[from.index()];
       if (at >= begin && at < end) continue;
       start = std::max(start, ends[from.index()] + costs_.transfer_ms(e, DeviceId(device(from)),
                                                                       DeviceId(device(op))));
@@ -154,21 +153,22 @@ double FixedRest::without_ms(std::size_t begin, std::size_t end) const {
   return latest;
 }
 
-Schedule FixedRest::with(std::size_t begin, std::size_t end, const Schedule& part) const {
-  Schedule made;
-  made.devices.resize(devices_);
+Schedule FixedRest::replaced(std::size_t begin, std::size_t end,
+                             const Schedule& neighbourhood) const {
+  Schedule schedule;
+  schedule.devices.resize(devices_);
   for (std::size_t d = 0; d < devices_; ++d) {
-    std::vector<Stage>& stages = made.devices[d];
+    std::vector<Stage>& stages = schedule.devices[d];
     const auto add = [&](OpId op) { stages.push_back(Stage{{{op}}}); };
-    for (OpId op : work_[d]) {
-      if (place_[op.index()] < begin) add(op);
+    for (OpId op : by_device_[d]) {
+      if (position_[op.index()] < begin) add(op);
     }
-    stages.insert(stages.end(), part.devices[d].begin(), part.devices[d].end());
-    for (OpId op : work_[d]) {
-      if (place_[op.index()] >= end) add(op);
+    stages.insert(stages.end(), neighbourhood.devices[d].begin(), neighbourhood.devices[d].end());
+    for (OpId op : by_device_[d]) {
+      if (position_[op.index()] >= end) add(op);
     }
   }
-  return made;
+  return schedule;
 }
 
 }  // namespace hios::scheduler::split

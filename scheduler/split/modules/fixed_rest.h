@@ -9,31 +9,32 @@
 
 namespace hios::scheduler::split {
 
-/// A schedule of one operator a stage as a graph: an operator waits for those whose tensors it
-/// reads and for the one before it on its device; links do not contend. The costs must outlive it.
+/// A schedule of one operator a stage as a graph: an operator depends on its producers and on the
+/// one before it on its device. Links do not contend. The costs must outlive it.
 class FixedRest {
  public:
-  /// `by_start`: operators in the order of their starts; else as the graph lists them, as far as
-  /// devices' orders let.
+  /// The order of operators is that of their starts if `by_start`; else the graph's, as far as
+  /// devices' orders permit.
   FixedRest(const CostModel& costs, const Schedule& schedule, bool by_start);
 
   double latency_ms() const { return latency_ms_; }
-  /// Every operator, none before one that it waits for.
+  /// Returns all operators, producers first and in each device's order.
   const std::vector<OpId>& order() const { return order_; }
   std::size_t device(OpId op) const { return device_[op.index()]; }
   double start_ms(OpId op) const { return start_[op.index()]; }
 
-  /// Where nothing but order()[begin, end) can be changed, and takes no time at all: how long the
-  /// rest takes. What the part can save is above it.
+  /// Returns the latency when the operators of order()[begin, end) are left out and the rest stays:
+  /// a lower bound of any change to them.
   double without_ms(std::size_t begin, std::size_t end) const;
-  /// For the operators of order()[begin, end): the earliest start on a device by what is before
-  /// them.
+  /// Returns the earliest start of an operator of order()[begin, end) on a device after the
+  /// operators before `begin`.
   double head_ms(OpId op, std::size_t device, std::size_t begin) const;
-  /// And what passes from its end there to the last end by what is behind them.
+  /// Returns the time from its end there to the last end, by the operators from `end` on.
   double tail_ms(OpId op, std::size_t device, std::size_t end) const;
-  /// The schedule with the part's operators in other places and orders.
-  Schedule with(std::size_t begin, std::size_t end, const Schedule& part) const;
-  const std::vector<std::size_t>& places() const { return place_; }
+  /// Returns the schedule with the neighbourhood's operators on other devices and in other orders.
+  Schedule replaced(std::size_t begin, std::size_t end, const Schedule& neighbourhood) const;
+  /// Returns positions in order(), by OpId.
+  const std::vector<std::size_t>& positions() const { return position_; }
 
  private:
   double time_ms(OpId op) const;
@@ -44,10 +45,10 @@ class FixedRest {
 
   const CostModel& costs_;
   std::size_t devices_;
-  std::vector<std::vector<OpId>> work_;  ///< by device
+  std::vector<std::vector<OpId>> by_device_;
   std::vector<OpId> order_;
-  std::vector<std::size_t> place_;   ///< in order_, by OpId
-  std::vector<std::size_t> device_;  ///< by OpId
+  std::vector<std::size_t> position_;  ///< in order_, by OpId
+  std::vector<std::size_t> device_;    ///< by OpId
   std::vector<double> start_, tail_;
   double latency_ms_ = 0;
 };

@@ -7,22 +7,22 @@
 #include "scheduler/structures/graph_partition.h"
 
 // Ghannane and Abdelfattah, "DiviML", section IV-B1, look for bridges and articulation points of
-// the graph without directions. That is enough only if the module before has no other end: an
-// operator that nobody waits for may run when modules behind are at work. An operator comparable
-// with all others leaves none, and bridges between modules with one input and one output have two
-// of them.
+// the undirected graph. That suffices only if the module before has no other end: an operator
+// without consumers may run in parallel with later modules. An operator comparable with all others
+// excludes that. A bridge between modules with one input and one output has such an operator at
+// each end.
 
 namespace hios::scheduler::split {
 
 std::vector<Module> modules_of(const Graph& graph) {
   std::vector<Module> modules(1);
-  for (auto& piece : partition_graph(graph, std::numeric_limits<std::size_t>::max()).subgraphs) {
+  for (auto& subgraph : partition_graph(graph, std::numeric_limits<std::size_t>::max()).subgraphs) {
     Module& open = modules.back();
-    if (piece.size() > 1) {
-      open.between = std::move(piece);
+    if (subgraph.size() > 1) {
+      open.between = std::move(subgraph);
       continue;
     }
-    const OpId separator = piece.front();
+    const OpId separator = subgraph.front();
     if (modules.size() == 1 && open.between.empty() && !open.entry) {
       open.entry = separator;  // nothing is before it
       continue;
@@ -36,15 +36,15 @@ std::vector<Module> modules_of(const Graph& graph) {
 
 namespace {
 
-/// By position: how many tensors are made before it and read behind it.
+/// Returns, by position, the number of tensors produced before it and consumed at or after it.
 std::vector<std::size_t> passing(const Graph& graph, std::span<const OpId> order) {
-  std::vector<std::size_t> place(graph.size()), last(graph.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = i;
+  std::vector<std::size_t> position(graph.size()), last(graph.size());
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].index()] = i;
   std::vector<std::size_t> count(order.size() + 1, 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::size_t consumer = i;
     for (EdgeId e : graph.out_edges(order[i])) {
-      consumer = std::max(consumer, place[graph.edge(e).to.index()]);
+      consumer = std::max(consumer, position[graph.edge(e).to.index()]);
     }
     for (std::size_t at = i + 1; at <= consumer; ++at) ++count[at];
   }

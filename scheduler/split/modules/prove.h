@@ -15,40 +15,41 @@
 
 namespace hios::scheduler::split {
 
-/// What is known of a piece, one operator after the other on every device.
+/// Facts proved about a subproblem of one operator after the other on every device.
 struct Proof {
-  double low_ms = 0;                                         ///< none takes less, proved
-  double high_ms = std::numeric_limits<double>::infinity();  ///< of the schedule, if there is one
-  Schedule schedule = {};                                    ///< of the piece's operators
+  double low_ms = 0;                                         ///< a lower bound
+  double high_ms = std::numeric_limits<double>::infinity();  ///< the schedule's latency, if any
+  Schedule schedule = {};                                    ///< the subproblem's operators
   bool optimal = false;                                      ///< within milp::kTolerance
 };
 
-/// Proves pieces by Closer, where that is not enough by milp::schedule_exactly(), equal ones
-/// once. One thread at a time may call it; it
-/// solves two pieces side by side. Results follow from the pieces alone, unless time ends a proof.
+/// Proves subproblems by GapCloser, then if necessary by milp::schedule_exactly(); equal ones once.
+/// One thread at a time may call it; it solves two subproblems in parallel. The same subproblems
+/// give the same results, unless a deadline expires.
 class Prover {
  public:
-  static constexpr std::size_t kMostSolved = 80;  ///< operators; larger ones have no linear program
+  static constexpr std::size_t kMaxSolved = 80;  ///< operators; larger ones have no linear program
 
-  /// `limits`: of each piece.
+  /// `limits`: of each subproblem.
   Prover(const milp::MilpOptions& limits, Context context)
       : limits_(limits), context_(std::move(context)) {}
 
-  /// The bounds that every scheduler has, at once.
-  double quick_low_ms(const Piece& piece);
-  /// What was proved of an equal piece, or null.
-  const Proof* known(const Piece& piece) const;
-  /// Proves those that are not known, each in at most `seconds`, where time is limited.
-  void prove(const std::vector<std::shared_ptr<const Piece>>& pieces, double seconds);
+  /// Returns the bound that every scheduler has, computed at once.
+  double quick_bound_ms(const Subproblem& subproblem);
+  /// Returns the proof of an equal subproblem, or null.
+  const Proof* known(const Subproblem& subproblem) const;
+  /// Proves those that are not known, each within `seconds` if time is limited.
+  void prove(const std::vector<std::shared_ptr<const Subproblem>>& subproblems, double seconds);
 
   std::size_t solved() const { return proofs_.size(); }
   bool timed_out() const { return context_.deadline.expired(); }
-  /// Infinity where there is no limit.
+  /// Returns infinity without a time limit.
   double seconds_left() const { return context_.deadline.seconds_left(); }
 
  private:
-  Proof proof_of(const Piece& piece, double seconds) const;
-  void close(const Piece& piece, Proof& proof, const Context& context, double seconds) const;
+  Proof proof_of(const Subproblem& subproblem, double seconds) const;
+  void close(const Subproblem& subproblem, Proof& proof, const Context& context,
+             double seconds) const;
   static bool closed(const Proof& proof);
 
   milp::MilpOptions limits_;
@@ -57,7 +58,7 @@ class Prover {
   std::map<std::string, Proof> proofs_;
 };
 
-/// The context with at most so many seconds of its time, and without progress and bound.
+/// Returns the context with at most `seconds` of its time, without progress and bound.
 Context within(const Context& context, double seconds);
 
 }  // namespace hios::scheduler::split

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-// Devices have names and kinds of their own, so that times by name mean what they say whatever the
-// whole's devices are called.
+// Devices have names and kinds of their own, so that times by name stay unambiguous whatever the
+// names of the whole graph's devices.
 
 namespace hios::scheduler::split {
 namespace {
@@ -16,30 +16,31 @@ std::string name_of(std::size_t device) { return std::string("d").append(std::to
 
 }  // namespace
 
-Piece::Piece(const CostModel& whole, std::vector<Member> members, std::span<const Bytes> held)
+Subproblem::Subproblem(const CostModel& whole, std::vector<Member> members,
+                       std::span<const Bytes> held)
     : members_(std::move(members)) {
-  std::vector<std::optional<OpId>> places(whole.graph().size());
-  for (std::size_t i = 0; i < members_.size(); ++i) places[members_[i].op.index()] = OpId(i);
+  std::vector<std::optional<OpId>> numbers(whole.graph().size());
+  for (std::size_t i = 0; i < members_.size(); ++i) numbers[members_[i].op.index()] = OpId(i);
   for (std::size_t d = 0; d < whole.platform().size(); ++d) {
-    devices_.push_back({name_of(d), "piece", 1, 1, 0, ""});
+    devices_.push_back({name_of(d), "subproblem", 1, 1, 0, ""});
   }
-  note(static_cast<double>(members_.size()));  // so that no other piece has the same key
+  note(static_cast<double>(members_.size()));  // no key is a prefix of another
   for (const Member& member : members_) add_operator(whole, member);
-  add_edges(whole, places);
+  add_edges(whole, numbers);
   limit_memory(whole, held);
   if (!possible_) return;
-  graph_ = Graph("piece", std::move(operators_), std::move(edges_));
+  graph_ = Graph("subproblem", std::move(operators_), std::move(edges_));
   platform_ = Platform(std::move(devices_));
   costs_.emplace(CostModel::from_graph(graph_, platform_));
 }
 
-void Piece::note(double value) {
+void Subproblem::note(double value) {
   std::array<char, sizeof value> bytes;
   std::memcpy(bytes.data(), &value, sizeof value);
   key_.append(bytes.data(), bytes.size());
 }
 
-void Piece::add_operator(const CostModel& whole, const Member& member) {
+void Subproblem::add_operator(const CostModel& whole, const Member& member) {
   const Operator& given = whole.graph().op(member.op);
   Operator op;
   op.name = std::to_string(operators_.size());
@@ -66,10 +67,10 @@ void Piece::add_operator(const CostModel& whole, const Member& member) {
   operators_.push_back(std::move(op));
 }
 
-void Piece::add_edges(const CostModel& whole, std::span<const std::optional<OpId>> places) {
+void Subproblem::add_edges(const CostModel& whole, std::span<const std::optional<OpId>> numbers) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (EdgeId e : whole.graph().in_edges(members_[i].op)) {
-      const auto from = places[whole.graph().edge(e).from.index()];
+      const auto from = numbers[whole.graph().edge(e).from.index()];
       if (!from) continue;
       note(static_cast<double>(from->index()));
       note(static_cast<double>(i));
@@ -94,8 +95,8 @@ void Piece::add_edges(const CostModel& whole, std::span<const std::optional<OpId
   }
 }
 
-/// 0 would be no limit: a device that others have filled keeps one byte.
-void Piece::limit_memory(const CostModel& whole, std::span<const Bytes> held) {
+/// Subtracts the memory that others hold. 0 would mean no limit, so a full device keeps one byte.
+void Subproblem::limit_memory(const CostModel& whole, std::span<const Bytes> held) {
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     const Bytes limit = whole.platform().device(DeviceId(d)).memory_bytes;
     if (limit != 0) {

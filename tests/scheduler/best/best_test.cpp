@@ -74,7 +74,7 @@ TEST(Best, FindsTheOptimumOfMeasuredStages) {
   }
 }
 
-/// Those that `best` starts from. The papers' baselines are not among them.
+/// The algorithms that `best` starts from; the papers' baselines are not among them.
 bool is_a_start(const Algorithm& algorithm) {
   const auto listed = built_in().all();
   const auto end = std::find_if(listed.begin(), listed.end(),
@@ -128,8 +128,8 @@ TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
   EXPECT_LE(result.latency_ms, lower_bound(graph, costs).ms * 1.03);
 }
 
-/// Times by device, devices that may not run all, labels, limited memory, one stream here and
-/// three there.
+/// Problems with times by device, devices that may not run all, labels, limited memory, and unlike
+/// numbers of streams.
 Graph constrained(std::uint64_t seed, Random& random) {
   test::CostStyle style;
   style.by_device = seed % 2 == 0;
@@ -149,7 +149,7 @@ Graph constrained(std::uint64_t seed, Random& random) {
                plain.stage_cost());
 }
 
-/// Memory that some placement of the graph fills but for ten bytes a device.
+/// Limits memory to some placement of the graph, plus ten bytes a device.
 Platform hardly_enough_for(const Graph& graph, Random& random) {
   std::vector<Device> devices{
       {"gpu0", "gpu", 0, 3, 10, ""}, {"gpu1", "gpu", 0, 1, 10, ""}, {"gpu2", "gpu", 0, 2, 10, ""}};
@@ -163,7 +163,7 @@ Platform hardly_enough_for(const Graph& graph, Random& random) {
   return Platform(devices);
 }
 
-TEST(Best, KeepsMemoryThatIsHardlyEnough) {
+TEST(Best, RespectsMemoryThatHardlySuffices) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "hardly enough");
@@ -174,7 +174,7 @@ TEST(Best, KeepsMemoryThatIsHardlyEnough) {
   }
 }
 
-TEST(Best, KeepsEveryConstraint) {
+TEST(Best, RespectsEveryConstraint) {
   int better = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -194,7 +194,7 @@ TEST(Best, KeepsEveryConstraint) {
   EXPECT_GE(better, 30) << "constrained problems are searched, too";
 }
 
-// Placed greedily, a takes the device that b needs; neither can move before the other has.
+// A greedy mapping puts a on the device that b needs; neither can move before the other has.
 TEST(Best, ExchangesOperatorsOfFullDevices) {
   std::vector<Operator> operators(2);
   operators[0].name = "a";
@@ -208,7 +208,7 @@ TEST(Best, ExchangesOperatorsOfFullDevices) {
   EXPECT_EQ(search_for(costs, 1000).latency_ms, 2);
 }
 
-TEST(Best, SaysWhereMemoryIsTooSmall) {
+TEST(Best, RefusesTooLittleMemory) {
   Operator op;
   op.name = "large";
   op.time_ms = 1;
@@ -230,12 +230,12 @@ TEST(Best, StopsWhenTimeIsUpWithWhatItHas) {
   const BestResult late = search_for(costs, 0, 2, context);
   EXPECT_TRUE(late.timed_out);
   EXPECT_FALSE(late.optimal);
-  EXPECT_LT(asked, 2100) << "asked again and again after it said that time is up";
+  EXPECT_LT(asked, 2100) << "asked often after it had expired";
   context.deadline = Deadline([] { return true; });
   EXPECT_TRUE(search_for(costs, 0, 2, context).timed_out);
 }
 
-/// The least latency of all algorithms that `best` starts from, out of time from the beginning.
+/// The least latency of all algorithms that `best` starts from, with an expired deadline.
 double least_without_time(const CostModel& costs, const LowerBound& bound) {
   Context context;
   context.bound = bound;
@@ -249,7 +249,7 @@ double least_without_time(const CostModel& costs, const LowerBound& bound) {
           least,
           algorithm.run(costs.graph(), costs, costs.platform(), options, context).latency_ms);
     } catch (const InputError&) {
-      continue;  // no one device for all
+      continue;  // no single device can run all
     }
   }
   return least;
@@ -286,7 +286,7 @@ TEST(Best, WheneverTimeRunsOutItIsNoWorseThanAnyOtherWithoutTime) {
   }
 }
 
-// Here ios is the shortest by far, even without time.
+// Here `ios` is the shortest by far, even with an expired deadline.
 TEST(Best, WithoutTimeItStillAsksIos) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -312,7 +312,7 @@ TEST(Best, EndsAtTheBound) {
   EXPECT_EQ(result.latency_ms, 6);
 }
 
-TEST(Best, TellsItsProgressFromTheCallersThread) {
+TEST(Best, ReportsProgressFromTheCallersThread) {
   const Graph graph = random_dag({});
   const Platform platform = test::devices(4, 8);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -343,7 +343,7 @@ TEST(Best, AsksForUnmeasuredStagesFromTheCallersThreadOnly) {
     ++asked;
   });
   search_for(costs, 5'000, 2);
-  EXPECT_GT(asked, 0) << "what the algorithms it begins with want measured";
+  EXPECT_GT(asked, 0) << "stages that the first algorithms ask for";
 }
 
 }  // namespace

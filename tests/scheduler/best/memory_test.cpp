@@ -15,7 +15,7 @@
 #include "support/oracles/tight_memory.h"
 #include "support/sanitized.h"
 
-// The search where memory is hardly enough, judged by an exact search over all placements.
+// The search where memory hardly suffices, judged by an exact search over all placements.
 
 namespace hios::scheduler::best {
 namespace {
@@ -40,7 +40,7 @@ double least_ms(const test::TightProblem& problem) {
       .latency_ms;
 }
 
-TEST(TightMemory, ExactPlacementSaysWhatBruteForceSays) {
+TEST(TightMemory, ExactPlacementAgreesWithBruteForce) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const double spare = seed % 5 == 4 ? 1 : kSpare[seed % 5];
@@ -68,7 +68,7 @@ TEST(TightMemory, TheSearchFindsTheOptimumAndNeverFarFromIt) {
   EXPECT_GE(optimal, 0.98 * all) << optimal << " of " << all;
 }
 
-TEST(TightMemory, DevicesFilledInOrderKeepEveryConstraint) {
+TEST(TightMemory, DevicesFilledInOrderRespectEveryConstraint) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -80,13 +80,13 @@ TEST(TightMemory, DevicesFilledInOrderKeepEveryConstraint) {
       EXPECT_TRUE(validate(problem.graph, problem.platform, schedule).empty());
       ++found;
     } catch (const InputError&) {
-      continue;  // a start that is not there; that most are is asked below
+      continue;  // no start; the number of starts is checked below
     }
   }
   EXPECT_GE(found, 90);
 }
 
-TEST(TightMemory, ASlowDeviceIsFilledWithWhatLosesLeastThere) {
+TEST(TightMemory, ASlowDeviceGetsTheOperatorsThatLoseLeastThere) {
   std::vector<Operator> operators(6);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     operators[i].name = "v" + std::to_string(i);
@@ -102,7 +102,7 @@ TEST(TightMemory, ASlowDeviceIsFilledWithWhatLosesLeastThere) {
   EXPECT_EQ(simulate(graph, schedule, costs).latency_ms, 3);
 }
 
-TEST(TightMemory, WhereADeviceHoldsAllNothingIsFilled) {
+TEST(TightMemory, NothingIsFilledIfADeviceHoldsAll) {
   const test::TightProblem problem = test::tight_problem(10, 20, 1);
   const Platform platform({{"gpu0", "gpu", 0, 1, 1'000'000, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
   const CostModel costs = CostModel::from_graph(problem.graph, platform);

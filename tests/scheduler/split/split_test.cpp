@@ -33,7 +33,7 @@ SplitResult solved(const Graph& graph, const CostModel& costs, const milp::Solve
   options.solving.solver = &solver;
   options.solving.iterations = 50;  // a start that is not the optimum already
   options.solving.nodes = 500;
-  return schedule_in_parts(graph, costs, options, context);
+  return schedule_by_modules(graph, costs, options, context);
 }
 
 double latency_ms(const SplitResult& result, const CostModel& costs) {
@@ -46,7 +46,7 @@ class MilpSplit : public ::testing::TestWithParam<std::string> {
   const milp::Solver& solver() const { return *milp::find_solver(GetParam()); }
 };
 
-/// What brute force finds is not beaten, by schedule or bound, and where it says optimal, is met.
+/// Checks that neither schedule nor bound beats brute force, and that a proved schedule is optimal.
 void judge(const RandomProblem& problem, const milp::Solver& solver, bool must_prove) {
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   const double least =
@@ -120,7 +120,7 @@ TEST_P(MilpSplit, IsWhatMilpProves) {
   }
 }
 
-/// Diamonds in a row, all alike: an operator, two beside each other, and the next operator.
+/// Diamonds in a row, all alike: a fork, two parallel operators, and a join that is the next fork.
 Graph diamonds(std::size_t count) {
   std::vector<Operator> operators;
   std::vector<Edge> edges;

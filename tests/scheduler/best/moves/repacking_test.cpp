@@ -8,7 +8,7 @@
 namespace hios::scheduler::best {
 namespace {
 
-/// Every packing but the present one, by trying all.
+/// Returns every packing but the present one, by trying all.
 std::set<std::vector<DeviceId>> all_packings(const Repacking& problem) {
   std::set<std::vector<DeviceId>> found;
   std::size_t count = 1;
@@ -31,7 +31,7 @@ std::set<std::vector<DeviceId>> all_packings(const Repacking& problem) {
   return found;
 }
 
-TEST(Repacking, MeetsEveryPackingThatThereIsAndNoOther) {
+TEST(Repacking, FindsEveryPackingAndNoOther) {
   std::size_t none = 0, several = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

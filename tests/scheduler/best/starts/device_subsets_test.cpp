@@ -13,7 +13,7 @@
 namespace hios::scheduler::best {
 namespace {
 
-/// The network that the words describe, on devices of these speeds.
+/// Returns the latency of the described network on devices of these speeds.
 double latency_on(const std::string& words, const std::vector<double>& speeds, int streams,
                   std::int64_t iterations) {
   RandomDag parameters = parse_random_dag(words);
@@ -22,7 +22,7 @@ double latency_on(const std::string& words, const std::vector<double>& speeds, i
   return search_for(CostModel::from_graph(graph, platform), iterations, 2).latency_ms;
 }
 
-TEST(Nests, NeverMakeBestWorseWithASlowerDeviceMore) {
+TEST(DeviceSubsets, NeverMakeBestWorseWithASlowerDeviceMore) {
   for (const char* family : {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       SCOPED_TRACE(family + (" " + std::to_string(seed)));
@@ -41,7 +41,7 @@ TEST(Nests, NeverMakeBestWorseWithASlowerDeviceMore) {
   }
 }
 
-/// The same problem with one device more, this many times slower than the first, or of no use where
+/// Returns the problem with one more device: slower than the first by this factor, or useless if
 /// that is 0.
 RandomProblem with_device(const RandomProblem& problem, double slower) {
   std::vector<Device> devices(problem.platform.devices().begin(), problem.platform.devices().end());
@@ -58,7 +58,7 @@ RandomProblem with_device(const RandomProblem& problem, double slower) {
           Platform(devices)};
 }
 
-TEST(Nests, NeverMakeBestWorseWithASlowOrIdleDeviceMoreWhereMemoryIsShort) {
+TEST(DeviceSubsets, NeverMakeBestWorseWithASlowOrIdleDeviceMoreWhereMemoryIsShort) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters =

@@ -12,7 +12,7 @@
 #include "support/oracles/tight_memory.h"
 
 // Arrangement, moves and timing together: thousands of random moves, some kept and some undone, all
-// compared with what starts anew.
+// compared with a computation from scratch.
 
 namespace hios::scheduler::best {
 namespace {
@@ -47,17 +47,17 @@ Snapshot snapshot_of(const Arrangement& arrangement) {
 }
 
 void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
-  const Timing anew(arrangement);
-  EXPECT_EQ(timing.latency_ms(), anew.latency_ms());
+  const Timing scratch(arrangement);
+  EXPECT_EQ(timing.latency_ms(), scratch.latency_ms());
   for (std::size_t p = 0; p < arrangement.slots(); ++p) {
     const Slot slot = arrangement.at(p);
     if (arrangement.empty(slot)) continue;
-    EXPECT_EQ(timing.end_ms(slot), anew.end_ms(slot)) << "position " << p;
-    EXPECT_EQ(timing.tail_ms(slot), anew.tail_ms(slot)) << "position " << p;
+    EXPECT_EQ(timing.end_ms(slot), scratch.end_ms(slot)) << "position " << p;
+    EXPECT_EQ(timing.tail_ms(slot), scratch.tail_ms(slot)) << "position " << p;
   }
 }
 
-/// The schedule keeps everything but memory, and memory where the arrangement says so.
+/// Checks that the schedule respects all but memory, and memory if the arrangement says so.
 void expect_valid_but_for_memory(const Arrangement& arrangement) {
   const SearchProblem& problem = arrangement.problem();
   const auto findings = validate(problem.graph(), problem.platform(), arrangement.schedule());
@@ -71,11 +71,11 @@ void expect_valid_but_for_memory(const Arrangement& arrangement) {
   ASSERT_EQ(excess > 0, !findings.empty());
 }
 
-/// Some moves on one problem. Every decision of update() is compared with a latency found anew.
+/// Makes moves on one problem; compares each decision of update() with a latency from scratch.
 void walk(const CostModel& costs, const Schedule& start, Random& random, int moves) {
   const SearchProblem problem(costs);
-  StagePricer pricer(problem);
-  Arrangement arrangement(problem, pricer, start);
+  StageCosts stage_costs(problem);
+  Arrangement arrangement(problem, stage_costs, start);
   Timing timing(arrangement);
   Moves proposals(arrangement, timing, random);
   for (int i = 0; i < moves; ++i) {
@@ -107,7 +107,7 @@ void walk(const CostModel& costs, const Schedule& start, Random& random, int mov
   }
 }
 
-/// From one device, where the schedule is valid there.
+/// Starts from one device, if the schedule is valid there.
 void walk(const Graph& graph, const CostModel& costs, Random& random, int moves) {
   const Platform& platform = costs.platform();
   Schedule schedule;
@@ -120,7 +120,7 @@ void walk(const Graph& graph, const CostModel& costs, Random& random, int moves)
   walk(costs, schedule, random, moves);
 }
 
-TEST(Timing, FollowsRandomMovesAsIfItBeganAnew) {
+TEST(Timing, FollowsRandomMovesLikeAComputationFromScratch) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "walk");
@@ -147,7 +147,7 @@ TEST(Timing, FollowsMovesOnMeasuredStages) {
   }
 }
 
-/// Labels, devices that cannot run all, and memory that hardly suffices.
+/// Problems with labels, devices that cannot run all, and memory that hardly suffices.
 TEST(Timing, FollowsMovesThatOverfillDevices) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -176,8 +176,8 @@ TEST(Timing, ReorderingTheSequenceChangesNoTime) {
     const Platform platform = test::devices(3, 3);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const SearchProblem problem(costs);
-    StagePricer pricer(problem);
-    Arrangement arrangement(problem, pricer, test::random_schedule(graph, platform, random));
+    StageCosts stage_costs(problem);
+    Arrangement arrangement(problem, stage_costs, test::random_schedule(graph, platform, random));
     Timing timing(arrangement);
     const Schedule before = arrangement.schedule();
     for (bool by_earliest : {true, false}) {

@@ -22,8 +22,8 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
-// Bounds by searches through begun schedules are never above what brute force, or on larger graphs
-// the linear program, finds; and where nothing is taken together, they are the optimum.
+// Bounds by decision diagrams are never above the optimum of brute force, or on larger graphs of
+// the linear program. Without merges, they are the optimum.
 
 namespace hios::scheduler::split {
 namespace {
@@ -56,7 +56,7 @@ Graph with_pair_times(const Graph& graph, const Platform& platform, Random& rand
   return Graph("pairs", std::move(operators), std::move(edges));
 }
 
-double latency_of(const BegunResult& found, const CostModel& costs) {
+double latency_of(const DiagramResult& found, const CostModel& costs) {
   Schedule schedule;
   schedule.devices.resize(costs.platform().size());
   for (const auto& [v, d] : found.order) {
@@ -66,20 +66,20 @@ double latency_of(const BegunResult& found, const CostModel& costs) {
   return simulate(costs.graph(), schedule, costs).latency_ms;
 }
 
-Closer closed(const CostModel& costs, double known_ms, const Context& context = {}) {
-  Closer closer(costs, 0, known_ms);
+GapCloser closed(const CostModel& costs, double incumbent_ms, const Context& context = {}) {
+  GapCloser closer(costs, 0, incumbent_ms);
   closer.run(3, context);
   return closer;
 }
 
-/// Of one work whose optimum is known, every way to use it.
-void judge_search(const Work& work, double least, const CostModel* costs) {
+/// Checks every use of one problem with a known optimum.
+void judge_search(const DiagramProblem& problem, double least, const CostModel* costs) {
   for (const std::size_t width : {std::size_t{1}, std::size_t{20}, kWide}) {
     for (const double share : {0.8, 1.001, 1.5}) {
-      const BegunResult found = search_begun(work, {share * least, width});
+      const DiagramResult found = compile_diagram(problem, {share * least, width});
       EXPECT_LE(found.bound_ms, least * std::min(1.0, share) * (1 + 1e-9));
       if (width < kWide || share < 1) continue;
-      EXPECT_GE(found.bound_ms, least * (1 - 1e-9)) << "nothing was taken together";
+      EXPECT_GE(found.bound_ms, least * (1 - 1e-9)) << "no states were merged";
       if (costs != nullptr) {
         EXPECT_NEAR(latency_of(found, *costs), least, 1e-9 * least);
       }
@@ -91,19 +91,19 @@ void judge(const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
   if (!(least > 0)) return;
-  const Work plain = work_of(costs);
+  const DiagramProblem plain = diagram_problem(costs);
   judge_search(plain, least, &costs);
   judge_search(mirrored(plain), least, nullptr);
   for (const double share : {1.0001, 1.3}) {
-    Work work = work_of(costs);
-    follow_paths(work);
-    for (const std::size_t window : {2u, 4u, 12u}) {
-      raise_tails(work, {share * least, window, window * window});
-      EXPECT_LE(longest_path_ms(work), least * (1 + 1e-9));
-      EXPECT_LE(search_begun(work, {share * least, 4}).bound_ms, least * (1 + 1e-9));
-      work = mirrored(work);
+    DiagramProblem problem = diagram_problem(costs);
+    tighten_along_paths(problem);
+    for (const std::size_t followers : {2u, 4u, 12u}) {
+      raise_tails(problem, {share * least, followers, followers * followers});
+      EXPECT_LE(longest_path_ms(problem), least * (1 + 1e-9));
+      EXPECT_LE(compile_diagram(problem, {share * least, 4}).bound_ms, least * (1 + 1e-9));
+      problem = mirrored(problem);
     }
-    const Closer closing = closed(costs, share * least);
+    const GapCloser closing = closed(costs, share * least);
     EXPECT_LE(closing.bound_ms(), least * (1 + 1e-9));
     EXPECT_GE(closing.bound_ms(), least * (1 - 2 * milp::kTolerance));
     ASSERT_TRUE(closing.schedule().has_value());
@@ -111,10 +111,10 @@ void judge(const Graph& graph, const Platform& platform) {
   }
 }
 
-TEST(Begun, BoundsAreTheOptimumOfAnyDag) {
+TEST(DecisionDiagram, BoundsAreTheOptimumOfAnyDag) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "begun");
+    Random random(seed, "decision diagram");
     test::CostStyle style;
     style.overlap = false;
     style.small_integers = seed % 3 == 0;
@@ -127,7 +127,7 @@ TEST(Begun, BoundsAreTheOptimumOfAnyDag) {
   }
 }
 
-TEST(Begun, BoundsAreTheOptimumOfModules) {
+TEST(DecisionDiagram, BoundsAreTheOptimumOfModules) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     for (const char* shape :
          {"modules=3,nodes=2", "modules=2,nodes=3", "modules=1,nodes=6,channels=2,ends=weak",
@@ -141,7 +141,7 @@ TEST(Begun, BoundsAreTheOptimumOfModules) {
   }
 }
 
-TEST(Begun, BoundsKeepMemoryLabelsAndPlaces) {
+TEST(DecisionDiagram, BoundsRespectMemoryLabelsAndDevices) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::string words = "n=6,family=" + std::string(seed % 2 == 0 ? "dense" : "tree") +
                               ",speeds=1:0.5,memory=" + (seed % 3 == 0 ? "1.3" : "1.05") +
@@ -154,7 +154,7 @@ TEST(Begun, BoundsKeepMemoryLabelsAndPlaces) {
 }
 
 // Too many operators for brute force: two ways that have nothing in common come to one number.
-TEST(Begun, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
+TEST(DecisionDiagram, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   std::size_t proved = 0;
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
@@ -172,7 +172,7 @@ TEST(Begun, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
       const milp::MilpResult exact =
           milp::schedule_exactly(problem.graph, costs, options, Context{});
       const double ms = simulate(problem.graph, exact.schedule, costs).latency_ms;
-      const Closer closing = closed(costs, 1.1 * ms);
+      const GapCloser closing = closed(costs, 1.1 * ms);
       EXPECT_LE(closing.bound_ms(), ms * (1 + 1e-9));
       if (!exact.optimal) continue;
       ++proved;
@@ -182,7 +182,7 @@ TEST(Begun, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
   EXPECT_GE(proved, 8u);
 }
 
-TEST(Begun, BoundsHoldWithContention) {
+TEST(DecisionDiagram, BoundsHoldWithContention) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const std::string words = "modules=2,nodes=5,channels=2,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
@@ -195,16 +195,16 @@ TEST(Begun, BoundsHoldWithContention) {
   }
 }
 
-TEST(Begun, AStopLeavesABound) {
+TEST(DecisionDiagram, AStopLeavesABound) {
   const RandomProblem problem =
       random_problem(parse_random_dag("modules=3,nodes=8,channels=2"), unlike());
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  const double known_ms = 100, optimum_ms = closed(costs, known_ms).bound_ms();
+  const double incumbent_ms = 100, optimum_ms = closed(costs, incumbent_ms).bound_ms();
   for (std::size_t stop = 0; stop < 300; stop += 7) {
     std::size_t asked = 0;
     Context late;
     late.deadline = Deadline([&] { return asked++ >= stop; });
-    EXPECT_LE(closed(costs, known_ms, late).bound_ms(), optimum_ms * (1 + 1e-5));
+    EXPECT_LE(closed(costs, incumbent_ms, late).bound_ms(), optimum_ms * (1 + 1e-5));
   }
 }
 

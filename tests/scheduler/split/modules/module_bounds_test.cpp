@@ -9,7 +9,7 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
-// What is added up from parts is never above what brute force finds.
+// Bounds added up from modules are never above the optimum of brute force.
 
 namespace hios::scheduler::split {
 namespace {
@@ -23,12 +23,12 @@ double share(const Graph& graph, const Platform& platform, std::size_t channels)
   options.iterations = 20;
   Prover prover(options, {});
   const std::size_t sizes[] = {1, 2, 3, 4};
-  const double bound = part_bound_ms(costs, channels, prover, sizes);
+  const double bound = module_bound_ms(costs, channels, prover, sizes);
   EXPECT_LE(bound, least * (1 + 1e-9));
   return least > 0 ? bound / least : 1;
 }
 
-TEST(PartBounds, AreNeverAboveTheOptimumOfModules) {
+TEST(ModuleBounds, AreNeverAboveTheOptimumOfModules) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   double sum = 0;
   std::size_t count = 0;
@@ -45,10 +45,10 @@ TEST(PartBounds, AreNeverAboveTheOptimumOfModules) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(sum / static_cast<double>(count), 0.85) << "no bound at all would hold, too";
+  EXPECT_GT(sum / static_cast<double>(count), 0.85) << "a bound of 0 would be valid, too";
 }
 
-TEST(PartBounds, AreNeverAboveTheOptimumOfAnyDag) {
+TEST(ModuleBounds, AreNeverAboveTheOptimumOfAnyDag) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -63,7 +63,7 @@ TEST(PartBounds, AreNeverAboveTheOptimumOfAnyDag) {
   }
 }
 
-TEST(PartBounds, KeepMemoryAndLabels) {
+TEST(ModuleBounds, RespectMemoryAndLabels) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const std::string words =

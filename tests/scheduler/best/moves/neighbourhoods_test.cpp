@@ -1,4 +1,4 @@
-#include "scheduler/best/moves/windows.h"
+#include "scheduler/best/moves/neighbourhoods.h"
 
 #include <gtest/gtest.h>
 
@@ -16,24 +16,24 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/tight_memory.h"
 
-// A search that stays within a window of the sequence: its times are those of the whole schedule,
-// and what it leaves is a schedule of the whole.
+// A search confined to a neighbourhood of the sequence: its times are those of the whole schedule,
+// and its result is a schedule of the whole.
 
 namespace hios::scheduler::best {
 namespace {
 
-/// The arrangement's times, found anew for the whole.
+/// The arrangement's times, computed from scratch for the whole.
 class Anew {
  public:
   explicit Anew(const Arrangement& arrangement)
-      : pricer_(arrangement.problem()), whole_(arrangement, pricer_) {
+      : stage_costs_(arrangement.problem()), whole_(arrangement, stage_costs_) {
     whole_.confine({0, whole_.slots()});
     timing_.emplace(whole_);
   }
   const Timing& operator*() const { return *timing_; }
-  double longest_through(Window window) const {
+  double longest_through(Neighbourhood neighbourhood) const {
     double longest = 0;
-    for (std::size_t p = window.first; p < window.end; ++p) {
+    for (std::size_t p = neighbourhood.first; p < neighbourhood.end; ++p) {
       const Slot slot = whole_.at(p);
       if (!whole_.empty(slot)) longest = std::max(longest, timing_->through_ms(slot));
     }
@@ -41,21 +41,21 @@ class Anew {
   }
 
  private:
-  StagePricer pricer_;
+  StageCosts stage_costs_;
   Arrangement whole_;
   std::optional<Timing> timing_;
 };
 
 void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
-  const Anew anew(arrangement);
-  const Window window = arrangement.window();
-  EXPECT_EQ(timing.latency_ms(),
-            arrangement.confined() ? anew.longest_through(window) : (*anew).latency_ms());
-  for (std::size_t p = window.first; p < window.end; ++p) {
+  const Anew scratch(arrangement);
+  const Neighbourhood neighbourhood = arrangement.neighbourhood();
+  EXPECT_EQ(timing.latency_ms(), arrangement.confined() ? scratch.longest_through(neighbourhood)
+                                                        : (*scratch).latency_ms());
+  for (std::size_t p = neighbourhood.first; p < neighbourhood.end; ++p) {
     const Slot slot = arrangement.at(p);
     if (arrangement.empty(slot)) continue;
-    ASSERT_EQ(timing.end_ms(slot), (*anew).end_ms(slot)) << "position " << p;
-    ASSERT_EQ(timing.tail_ms(slot), (*anew).tail_ms(slot)) << "position " << p;
+    ASSERT_EQ(timing.end_ms(slot), (*scratch).end_ms(slot)) << "position " << p;
+    ASSERT_EQ(timing.tail_ms(slot), (*scratch).tail_ms(slot)) << "position " << p;
   }
 }
 
@@ -67,11 +67,11 @@ void expect_valid_but_for_memory(const Arrangement& arrangement) {
   }
 }
 
-/// What stands outside the window, in its order.
+/// The stages outside the neighbourhood, in order.
 std::vector<Slot> outside(const Arrangement& arrangement) {
   std::vector<Slot> slots;
   for (std::size_t p = 0; p < arrangement.slots(); ++p) {
-    if (!arrangement.window().holds(p)) slots.push_back(arrangement.at(p));
+    if (!arrangement.neighbourhood().holds(p)) slots.push_back(arrangement.at(p));
   }
   return slots;
 }
@@ -80,9 +80,9 @@ class Walk {
  public:
   Walk(const CostModel& costs, const Schedule& start, Random& random)
       : problem_(costs),
-        pricer_(problem_),
+        stage_costs_(problem_),
         random_(random),
-        now_(problem_, pricer_, start),
+        now_(problem_, stage_costs_, start),
         kept_(now_),
         timing_(now_),
         proposals_(now_, timing_, random) {}
@@ -90,15 +90,15 @@ class Walk {
   void through_all_windows(std::size_t size) {
     reorder();
     kept_ = now_;
-    const std::vector<Window> windows = windows_of(now_, size, random_);
-    ASSERT_EQ(windows.front().first, 0u);
-    ASSERT_EQ(windows.back().end, now_.slots());
+    const std::vector<Neighbourhood> neighbourhoods = neighbourhoods_of(now_, size, random_);
+    ASSERT_EQ(neighbourhoods.front().first, 0u);
+    ASSERT_EQ(neighbourhoods.back().end, now_.slots());
     std::size_t end = 0;
-    for (const Window& window : windows) {
-      ASSERT_EQ(window.first, end);
-      ASSERT_LT(window.first, window.end);
-      end = window.end;
-      ASSERT_NO_FATAL_FAILURE(through(window));
+    for (const Neighbourhood& neighbourhood : neighbourhoods) {
+      ASSERT_EQ(neighbourhood.first, end);
+      ASSERT_LT(neighbourhood.first, neighbourhood.end);
+      end = neighbourhood.end;
+      ASSERT_NO_FATAL_FAILURE(through(neighbourhood));
     }
     for (Arrangement* each : {&now_, &kept_}) each->confine({0, now_.slots()});
     proposals_.confine();
@@ -107,10 +107,10 @@ class Walk {
   }
 
  private:
-  void through(Window window) {
-    for (Arrangement* each : {&now_, &kept_}) each->confine(window);
+  void through(Neighbourhood neighbourhood) {
+    for (Arrangement* each : {&now_, &kept_}) each->confine(neighbourhood);
     proposals_.confine();
-    timing_.enter_window();
+    timing_.enter_neighbourhood();
     expect_equal_times(timing_, now_);
     const std::vector<Slot> others = outside(now_);
     for (int i = 0; i < 60; ++i) {
@@ -120,12 +120,12 @@ class Walk {
       if (random_.below(8) == 0) take(kept_, now_);
     }
     take(now_, kept_);
-    timing_.leave_window();
+    timing_.leave_neighbourhood();
     expect_valid_but_for_memory(now_);
   }
 
   void take(Arrangement& to, const Arrangement& from) {
-    to.take_window(from);
+    to.take_neighbourhood(from);
     EXPECT_EQ(to.schedule(), from.schedule());
     EXPECT_EQ(to.work_ms(), from.work_ms());
     EXPECT_EQ(to.excess_bytes(), from.excess_bytes());
@@ -140,7 +140,7 @@ class Walk {
       now_.undo();
       return;
     }
-    const double truth = Anew(now_).longest_through(now_.window());
+    const double truth = Anew(now_).longest_through(now_.neighbourhood());
     const double limit = timing_.latency_ms() * random_.uniform(0.9, 1.3);
     const bool within = timing_.update(limit);
     ASSERT_EQ(within, truth <= limit);
@@ -165,17 +165,17 @@ class Walk {
   }
 
   const SearchProblem problem_;
-  StagePricer pricer_;
+  StageCosts stage_costs_;
   Random& random_;
   Arrangement now_, kept_;
   Timing timing_;
   Moves proposals_;
 };
 
-TEST(Windows, TimesWithinAreThoseOfTheWhole) {
+TEST(Neighbourhoods, TimesWithinAreThoseOfTheWhole) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "windows");
+    Random random(seed, "neighbourhoods");
     test::CostStyle style;
     style.overlap = seed % 5 != 0;
     style.small_integers = seed % 3 == 0;
@@ -188,13 +188,13 @@ TEST(Windows, TimesWithinAreThoseOfTheWhole) {
   }
 }
 
-TEST(Windows, KeepLabelsAndCountMemory) {
+TEST(Neighbourhoods, RespectLabelsAndCountMemory) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "tight windows");
+    Random random(seed, "tight neighbourhoods");
     const test::TightProblem problem = test::tight_problem(20 + seed, 0.02, seed);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-    const auto packed = pack_operators(problem.graph, costs, "windows");
+    const auto packed = pack_operators(problem.graph, costs, "neighbourhoods");
     const auto order = priority_order(problem.graph, costs);
     Walk walk(costs, list_schedule(problem.graph, costs, order, packed), random);
     for (std::size_t size : {6, 15}) walk.through_all_windows(size);
@@ -202,7 +202,7 @@ TEST(Windows, KeepLabelsAndCountMemory) {
   }
 }
 
-/// A graph large enough for sweeps, and a schedule that leaves much to be gained.
+/// A graph large enough for sweeps, and a schedule far from the optimum.
 class Sweeps : public testing::Test {
  protected:
   Sweeps()
@@ -255,7 +255,7 @@ TEST_F(Sweeps, CutShortKeepWhatTheyFound) {
   EXPECT_LT(now, before);
 }
 
-TEST_F(Sweeps, RoundsAndOtherIslandsDoNotShow) {
+TEST_F(Sweeps, DoNotDependOnRoundsAndOtherIslands) {
   Annealing one(problem_, start_, 3), other(problem_, start_, 3), third(problem_, start_, 4);
   for (Annealing* island : {&one, &other, &third}) island->begin_cycle(20000);
   one.run(20000, 0, {});

@@ -1,4 +1,4 @@
-#include "scheduler/split/whole.h"
+#include "scheduler/split/whole_graph.h"
 
 #include <algorithm>
 
@@ -7,22 +7,22 @@
 #include "scheduler/milp/formulation.h"
 #include "scheduler/milp/solver.h"
 
-// Operators of different modules are mostly on a path, so few pairs have an order to be found, and
-// the program of a hundred operators in modules is not larger than that of thirty without. Its
-// horizon is the best schedule that parts made.
+// Operators of different modules are mostly on a path, so few pairs need an order variable: the
+// program of a hundred operators in modules is no larger than that of thirty without. The horizon
+// is the best schedule found so far.
 
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kMostOperators = 400;  // above, cuts take long to be found
-constexpr std::int64_t kNodes = 200;         // where neither time nor nodes are limited
+constexpr std::size_t kMaxOperators = 400;  // above, separating cuts takes long
+constexpr std::int64_t kNodes = 200;        // without a limit of time or nodes
 
 }  // namespace
 
-WholeResult solve_whole(const CostModel& costs, const Schedule& known,
-                        const milp::MilpOptions& options, const Context& context) {
-  WholeResult result;
-  if (costs.graph().size() > kMostOperators) return result;
+WholeGraphResult solve_whole_graph(const CostModel& costs, const Schedule& known,
+                                   const milp::MilpOptions& options, const Context& context) {
+  WholeGraphResult result;
+  if (costs.graph().size() > kMaxOperators) return result;
   const double known_ms = simulate(costs.graph(), known, costs).latency_ms;
   const milp::Horizon horizon(costs.graph(), costs, known_ms);
   if (horizon.infeasible()) return result;

@@ -10,28 +10,29 @@
 
 namespace hios::scheduler::best {
 
-/// Divides the operators of a stage into groups and says what the stage costs. To the search a
-/// stage is a set of operators: this is the one place that knows of groups and streams. One pricer
-/// a thread: it keeps scratch and, with a profile, the stages that it has priced.
-class StagePricer {
+/// Divides the operators of a stage into groups and computes the stage's cost. To the rest of the
+/// search a stage is a set of operators without groups and streams. Each thread needs its own
+/// object: it has scratch memory and, with a profile, the stages seen so far.
+class StageCosts {
  public:
-  /// The most operators that the search puts into a stage.
-  static constexpr std::size_t kMostOperators = 32;
+  /// The most operators of a stage in the search.
+  static constexpr std::size_t kMaxOperators = 32;
 
-  explicit StagePricer(const SearchProblem& problem);
+  explicit StageCosts(const SearchProblem& problem);
 
-  /// The cost in ms with the groups of stage(), as CostModel::stage up to rounding.
-  /// REQUIRES: not empty, the device can run all, no path between two of them leaves the set.
-  double price(std::span<const OpId> operators, DeviceId device);
+  /// Returns the cost in ms with the groups of stage(), equal to CostModel::stage_ms up to
+  /// rounding. REQUIRES: not empty, the device can run all, no path between two of them leaves the
+  /// set.
+  double cost_ms(std::span<const OpId> operators, DeviceId device);
   Stage stage(std::span<const OpId> operators, DeviceId device);
 
-  /// Whether a stage of several operators can cost less than its operators one after the other on
-  /// this device. Where not, such stages cannot shorten a schedule.
+  /// Returns true if a stage of several operators can cost less than its operators one after the
+  /// other on this device. If not, such stages cannot shorten a schedule.
   bool sharing_pays(DeviceId device) const { return sharing_pays_[device.index()]; }
 
  private:
   struct Grouping {
-    std::vector<std::uint32_t> group_of;  ///< by place among the operators
+    std::vector<std::uint32_t> group_of;  ///< by index of the operator
     double ms = 0;
   };
   struct SetHash {
@@ -50,12 +51,12 @@ class StagePricer {
 
   const SearchProblem& problem_;
   std::vector<bool> sharing_pays_;  // by device
-  // Scratch of the stage that is priced: its components are its first groups.
-  std::vector<std::uint32_t> mark_;   // by operator: place in the stage, where stamp_ says so
+  // Scratch of one stage: its components are its first groups.
+  std::vector<std::uint32_t> mark_;   // by operator: index in the stage, if stamp_ is now_
   std::vector<std::uint64_t> stamp_;  // by operator
   std::uint64_t now_ = 0;
-  std::vector<std::uint32_t> root_;       // by place: component
-  std::vector<std::uint32_t> component_;  // by place, numbered from 0
+  std::vector<std::uint32_t> root_;       // by index: component
+  std::vector<std::uint32_t> component_;  // by index, numbered from 0
   std::vector<std::uint32_t> group_;      // by component
   std::vector<double> length_ms_;         // by component
   std::vector<double> load_ms_;           // by group

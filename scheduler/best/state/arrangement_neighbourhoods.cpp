@@ -1,4 +1,4 @@
-// Part of scheduler/best/state/arrangement.h: what is done to a window of the sequence as a whole.
+// Operations on whole neighbourhoods of the sequence (class of scheduler/best/state/arrangement.h).
 
 #include <algorithm>
 
@@ -9,38 +9,38 @@ namespace hios::scheduler::best {
 void Arrangement::reorder(const std::vector<double>& key) {
   std::vector<Slot> stages;
   std::vector<Slot> unused;
-  for (std::size_t p = window_.first; p < window_.end; ++p) {
+  for (std::size_t p = neighbourhood_.first; p < neighbourhood_.end; ++p) {
     (empty(sequence_[p]) ? unused : stages).push_back(sequence_[p]);
   }
   std::stable_sort(stages.begin(), stages.end(), [&](Slot a, Slot b) { return key[a] < key[b]; });
-  auto place = static_cast<std::uint32_t>(window_.first);
-  const auto stand_next = [&](Slot slot) {
-    sequence_[place] = slot;
-    position_[slot] = place++;
+  auto position = static_cast<std::uint32_t>(neighbourhood_.first);
+  const auto append = [&](Slot slot) {
+    sequence_[position] = slot;
+    position_[slot] = position++;
   };
   for (Slot slot : stages) {
-    stand_next(slot);
+    append(slot);
     for (std::size_t i = 1; i < operators_[slot].size(); ++i) {
-      stand_next(unused.back());
+      append(unused.back());
       unused.pop_back();
     }
   }
 }
 
-/// Of the stages beside it on its device, where they stand outside the window.
+/// Copies the links of the previous and next stage on its device, if outside the neighbourhood.
 void Arrangement::copy_links(const Arrangement& other, Slot slot) {
   for (Slot near : {before_[slot], after_[slot]}) {
-    if (near == kNoSlot || window_.holds(position_[near])) continue;
+    if (near == kNoSlot || neighbourhood_.holds(position_[near])) continue;
     before_[near] = other.before_[near];
     after_[near] = other.after_[near];
   }
 }
 
-void Arrangement::take_window(const Arrangement& other) {
-  for (std::size_t p = window_.first; p < window_.end; ++p) {
+void Arrangement::take_neighbourhood(const Arrangement& other) {
+  for (std::size_t p = neighbourhood_.first; p < neighbourhood_.end; ++p) {
     if (!empty(sequence_[p])) copy_links(other, sequence_[p]);
   }
-  for (std::size_t p = window_.first; p < window_.end; ++p) {
+  for (std::size_t p = neighbourhood_.first; p < neighbourhood_.end; ++p) {
     const Slot slot = other.sequence_[p];
     sequence_[p] = slot;
     position_[slot] = static_cast<std::uint32_t>(p);

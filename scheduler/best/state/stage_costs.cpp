@@ -1,23 +1,24 @@
-#include "scheduler/best/state/stage_pricer.h"
+#include "scheduler/best/state/stage_costs.h"
 
 #include <algorithm>
 #include <numeric>
 
 // Operators of a stage that depend on each other must share a group. Since no path between two of
-// them leaves the stage, the connected components by direct edges are the smallest groups that may
-// be. From there:
+// them leaves the stage, the connected components by direct edges are the smallest possible groups.
+// From there:
 //
 //  - `serial`: the grouping does not matter; one group.
 //  - `overlap`: w·Σt + (1−w)·max(Σ t·u, longest group) falls with the longest group alone, so each
-//    component is a group. With more components than streams they are packed, longest first, each
-//    to the group that is shortest so far (Graham's LPT rule: at most 4/3 of the best packing).
+//    component is a group. If there are more components than streams they are packed, longest
+//    first, each to the group that is shortest so far (Graham's LPT rule: at most 4/3 of the best
+//    packing).
 //  - measured: any partition of the components into groups may have been measured, and each has a
-//    price of its own. Up to kTriedComponents all partitions within the streams are asked, beyond
-//    only the packed one. One group, whose price is always known, is kept unless another is
-//    cheaper: a stage whose price would be an estimate is not preferred to one that is sure. A
-//    stage that is asked twice is remembered, by its operators.
+//    cost of its own. Up to kTriedComponents, all partitions within the streams are tried, beyond
+//    that only the packed one. One group, whose cost is always known, is kept unless another is
+//    cheaper: an estimate is not preferred to a measured cost. Results are cached by the stage's
+//    operators.
 //
-// Tests: stage_pricer_test (against CostModel and against all partitions).
+// Tests: stage_costs_test (against CostModel and against all partitions).
 
 namespace hios::scheduler::best {
 namespace {
@@ -27,13 +28,13 @@ constexpr std::size_t kKnownStages = 200'000;
 
 }  // namespace
 
-std::size_t StagePricer::SetHash::operator()(const std::vector<std::uint32_t>& key) const {
+std::size_t StageCosts::SetHash::operator()(const std::vector<std::uint32_t>& key) const {
   std::uint64_t hash = 0xcbf29ce484222325ull;
   for (std::uint32_t word : key) hash = (hash ^ word) * 0x100000001b3ull;
   return hash ^ (hash >> 29);
 }
 
-StagePricer::StagePricer(const SearchProblem& problem)
+StageCosts::StageCosts(const SearchProblem& problem)
     : problem_(problem), mark_(problem.operators(), 0), stamp_(problem.operators(), 0) {
   const bool overlap = problem.graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
   for (std::size_t d = 0; d < problem.devices(); ++d) {
@@ -43,7 +44,7 @@ StagePricer::StagePricer(const SearchProblem& problem)
   }
 }
 
-double StagePricer::price(std::span<const OpId> operators, DeviceId device) {
+double StageCosts::cost_ms(std::span<const OpId> operators, DeviceId device) {
   if (operators.size() == 1) return problem_.costs().operator_ms(operators.front(), device);
   if (sharing_pays_[device.index()]) {
     if (problem_.costs().configuration(device)) return measured(operators, device).ms;
@@ -54,7 +55,7 @@ double StagePricer::price(std::span<const OpId> operators, DeviceId device) {
   return sum;
 }
 
-Stage StagePricer::stage(std::span<const OpId> operators, DeviceId device) {
+Stage StageCosts::stage(std::span<const OpId> operators, DeviceId device) {
   std::vector<OpId> sorted(operators.begin(), operators.end());
   std::sort(sorted.begin(), sorted.end(),
             [&](OpId a, OpId b) { return problem_.rank(a) < problem_.rank(b); });
@@ -69,7 +70,7 @@ Stage StagePricer::stage(std::span<const OpId> operators, DeviceId device) {
   return assemble(sorted, group_of);
 }
 
-double StagePricer::overlap_ms(std::span<const OpId> operators, DeviceId device) {
+double StageCosts::overlap_ms(std::span<const OpId> operators, DeviceId device) {
   find_components(operators, device);
   if (length_ms_.size() == 1) return length_ms_.front();
   pack_components(static_cast<std::size_t>(problem_.platform().device(device).streams));
@@ -83,7 +84,7 @@ double StagePricer::overlap_ms(std::span<const OpId> operators, DeviceId device)
   return weight * serial + (1 - weight) * std::max(filled, longest_group_ms());
 }
 
-void StagePricer::find_components(std::span<const OpId> operators, DeviceId device) {
+void StageCosts::find_components(std::span<const OpId> operators, DeviceId device) {
   ++now_;
   root_.resize(operators.size());
   for (std::uint32_t i = 0; i < operators.size(); ++i) {
@@ -91,9 +92,9 @@ void StagePricer::find_components(std::span<const OpId> operators, DeviceId devi
     stamp_[operators[i].index()] = now_;
     root_[i] = i;
   }
-  const auto root = [&](std::uint32_t place) {
-    while (root_[place] != place) place = root_[place];
-    return place;
+  const auto root = [&](std::uint32_t index) {
+    while (root_[index] != index) index = root_[index];
+    return index;
   };
   for (std::uint32_t i = 0; i < operators.size(); ++i) {
     for (const SearchProblem::Link& input : problem_.inputs(operators[i])) {
@@ -105,7 +106,7 @@ void StagePricer::find_components(std::span<const OpId> operators, DeviceId devi
   component_.resize(operators.size());
   length_ms_.clear();
   for (std::uint32_t i = 0; i < operators.size(); ++i) {
-    const std::uint32_t first = root(i);  // not after i, so numbered already
+    const std::uint32_t first = root(i);  // at most i, so already numbered
     if (first == i) {
       component_[i] = static_cast<std::uint32_t>(length_ms_.size());
       length_ms_.push_back(0);
@@ -116,7 +117,7 @@ void StagePricer::find_components(std::span<const OpId> operators, DeviceId devi
   }
 }
 
-void StagePricer::pack_components(std::size_t streams) {
+void StageCosts::pack_components(std::size_t streams) {
   group_.resize(length_ms_.size());
   std::iota(group_.begin(), group_.end(), 0u);
   load_ms_ = length_ms_;
@@ -132,12 +133,11 @@ void StagePricer::pack_components(std::size_t streams) {
   }
 }
 
-double StagePricer::longest_group_ms() const {
+double StageCosts::longest_group_ms() const {
   return *std::max_element(load_ms_.begin(), load_ms_.end());
 }
 
-const StagePricer::Grouping& StagePricer::measured(std::span<const OpId> operators,
-                                                   DeviceId device) {
+const StageCosts::Grouping& StageCosts::measured(std::span<const OpId> operators, DeviceId device) {
   std::vector<OpId> sorted(operators.begin(), operators.end());
   std::sort(sorted.begin(), sorted.end(),
             [&](OpId a, OpId b) { return problem_.rank(a) < problem_.rank(b); });
@@ -161,9 +161,9 @@ const StagePricer::Grouping& StagePricer::measured(std::span<const OpId> operato
   return known_.emplace(std::move(key), std::move(best)).first->second;
 }
 
-/// Puts the components from `next` on into the `groups` that there are or one more.
-void StagePricer::try_partitions(std::span<const OpId> operators, DeviceId device, std::size_t next,
-                                 std::size_t groups, Grouping& best) {
+/// Tries all assignments of the components from `next` on to the `groups` used so far or a new one.
+void StageCosts::try_partitions(std::span<const OpId> operators, DeviceId device, std::size_t next,
+                                std::size_t groups, Grouping& best) {
   if (next == group_.size()) {
     try_groups(operators, device, best);
     return;
@@ -175,23 +175,23 @@ void StagePricer::try_partitions(std::span<const OpId> operators, DeviceId devic
   }
 }
 
-/// The groups of components as they are.
-void StagePricer::try_groups(std::span<const OpId> operators, DeviceId device, Grouping& best) {
+/// Tries the present groups of components.
+void StageCosts::try_groups(std::span<const OpId> operators, DeviceId device, Grouping& best) {
   std::vector<std::uint32_t> group_of;
   for (std::uint32_t component : component_) group_of.push_back(group_[component]);
   const double ms = problem_.costs().stage_ms(assemble(operators, group_of), device);
   if (ms < best.ms) best = {std::move(group_of), ms};
 }
 
-Stage StagePricer::assemble(std::span<const OpId> operators,
-                            std::span<const std::uint32_t> group_of) const {
+Stage StageCosts::assemble(std::span<const OpId> operators,
+                           std::span<const std::uint32_t> group_of) const {
   const std::uint32_t groups = *std::max_element(group_of.begin(), group_of.end()) + 1;
   Stage stage;
   stage.groups.resize(groups);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     stage.groups[group_of[i]].push_back(operators[i]);
   }
-  // Packing may leave a stream without work, where operators take no time.
+  // Packing may leave a stream empty, where operators take no time.
   std::erase_if(stage.groups, [](const Group& group) { return group.empty(); });
   return stage;
 }

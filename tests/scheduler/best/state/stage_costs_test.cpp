@@ -1,4 +1,4 @@
-#include "scheduler/best/state/stage_pricer.h"
+#include "scheduler/best/state/stage_costs.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<OpId> operators_of(const Stage& stage) {
   return operators;
 }
 
-TEST(StagePricer, PricesAsTheCostModelDoesWithGroupsThatMayBe) {
+TEST(StageCosts, AreTheCostModelsWithPossibleGroups) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "prices");
@@ -35,14 +35,14 @@ TEST(StagePricer, PricesAsTheCostModelDoesWithGroupsThatMayBe) {
       const CostModel costs = measured ? CostModel::from_profile(graph, platform, profile)
                                        : CostModel::from_graph(own, platform);
       const SearchProblem problem(costs);
-      StagePricer pricer(problem);
+      StageCosts stage_costs(problem);
       Schedule schedule = test::random_schedule(priced, platform, random);
       for (std::size_t d = 0; d < platform.size(); ++d) {
         for (Stage& stage : schedule.devices[d]) {
           const double given = costs.stage_ms(stage, DeviceId(d));
           const std::vector<OpId> operators = operators_of(stage);
-          const double ms = pricer.price(operators, DeviceId(d));
-          stage = pricer.stage(operators, DeviceId(d));
+          const double ms = stage_costs.cost_ms(operators, DeviceId(d));
+          stage = stage_costs.stage(operators, DeviceId(d));
           EXPECT_NEAR(ms, costs.stage_ms(stage, DeviceId(d)), 1e-9 * ms);
           const auto streams = static_cast<std::size_t>(platform.device(DeviceId(d)).streams);
           if (measured || operators.size() > streams) continue;
@@ -54,29 +54,29 @@ TEST(StagePricer, PricesAsTheCostModelDoesWithGroupsThatMayBe) {
   }
 }
 
-TEST(StagePricer, DependentOperatorsShareAGroup) {
+TEST(StageCosts, GroupDependentOperatorsTogether) {
   const Graph graph =
       test::small_graph({1, 2, 4}, {{1, 2, 1}}, {StageCostRule::Kind::kOverlap, 0.5});
   const Platform platform = test::devices(1, 3);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const SearchProblem problem(costs);
-  StagePricer pricer(problem);
-  EXPECT_EQ(pricer.stage(v({2, 3, 1}), gpu0), test::stage({{1, 2}, {3}}));
-  EXPECT_DOUBLE_EQ(pricer.price(v({2, 3, 1}), gpu0), 0.5 * 7 + 0.5 * 4);
-  EXPECT_DOUBLE_EQ(pricer.price(v({1, 2}), gpu0), 3) << "one group costs its sum";
+  StageCosts stage_costs(problem);
+  EXPECT_EQ(stage_costs.stage(v({2, 3, 1}), gpu0), test::stage({{1, 2}, {3}}));
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({2, 3, 1}), gpu0), 0.5 * 7 + 0.5 * 4);
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2}), gpu0), 3) << "one group costs its sum";
 }
 
-TEST(StagePricer, MoreComponentsThanStreamsAreSpreadByLength) {
+TEST(StageCosts, SpreadMoreComponentsThanStreamsByLength) {
   const Graph graph = test::small_graph({5, 1, 2, 2}, {}, {StageCostRule::Kind::kOverlap, 0});
   const Platform platform = test::devices(1, 2);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const SearchProblem problem(costs);
-  StagePricer pricer(problem);
-  EXPECT_EQ(pricer.stage(v({1, 2, 3, 4}), gpu0), test::stage({{1}, {2, 3, 4}}));
-  EXPECT_DOUBLE_EQ(pricer.price(v({1, 2, 3, 4}), gpu0), 5);
+  StageCosts stage_costs(problem);
+  EXPECT_EQ(stage_costs.stage(v({1, 2, 3, 4}), gpu0), test::stage({{1}, {2, 3, 4}}));
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2, 3, 4}), gpu0), 5);
 }
 
-TEST(StagePricer, SharingPaysOnlyWhereItCanBeCheaper) {
+TEST(StageCosts, SharingPaysOnlyWhereItCanBeCheaper) {
   const Graph overlap = test::small_graph({1, 1}, {}, {StageCostRule::Kind::kOverlap, 0.5});
   const Graph serial = test::small_graph({1, 1}, {});
   for (int streams : {1, 2}) {
@@ -84,9 +84,9 @@ TEST(StagePricer, SharingPaysOnlyWhereItCanBeCheaper) {
     const CostModel overlap_costs = CostModel::from_graph(overlap, platform);
     const CostModel serial_costs = CostModel::from_graph(serial, platform);
     const SearchProblem a(overlap_costs), b(serial_costs);
-    EXPECT_EQ(StagePricer(a).sharing_pays(gpu0), streams > 1);
-    EXPECT_FALSE(StagePricer(b).sharing_pays(gpu0));
-    EXPECT_DOUBLE_EQ(StagePricer(b).price(v({1, 2}), gpu0), 2);
+    EXPECT_EQ(StageCosts(a).sharing_pays(gpu0), streams > 1);
+    EXPECT_FALSE(StageCosts(b).sharing_pays(gpu0));
+    EXPECT_DOUBLE_EQ(StageCosts(b).cost_ms(v({1, 2}), gpu0), 2);
   }
 }
 

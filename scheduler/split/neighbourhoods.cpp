@@ -1,4 +1,4 @@
-#include "scheduler/split/windows.h"
+#include "scheduler/split/neighbourhoods.h"
 
 #include <algorithm>
 #include <map>
@@ -14,23 +14,23 @@
 #include "scheduler/split/modules/prove.h"
 #include "scheduler/split/modules/subproblem.h"
 
-// Ghannane and Abdelfattah, "DiviML", section IV-B2, solve modules with several channels each alone
-// and add them up. Here a module is solved with heads and tails from all that is fixed around it,
-// so that what it gains is gained by the whole, and the seams are then in the middle of other
-// windows.
+// Ghannane and Abdelfattah, "DiviML", section IV-B2, solve modules with several channels
+// independently and add them up. Here each neighbourhood is solved with heads and tails from all
+// operators that are fixed around it, so a gain there is a gain of the whole schedule. The borders
+// of one sweep are in the middle of the next sweep's neighbourhoods.
 
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kSizes[] = {12, 18, 26, 36};  // operators of a window
-constexpr double kShare = 0.1;                      // of the time left, for one window
-constexpr std::int64_t kNodes = 3000;               // of one, where nothing else ends it
-constexpr double kGain = 1e-7;                      // of the latency: less is none
+constexpr std::size_t kSizes[] = {12, 18, 26, 36};  // operators of a neighbourhood
+constexpr double kShare = 0.1;                      // share of the time left for one neighbourhood
+constexpr std::int64_t kNodes = 3000;               // nodes of one without any other limit
+constexpr double kGain = 1e-7;                      // the least gain that counts, as a share of the latency
 
-class Windows {
+class NeighbourhoodSearch {
  public:
-  Windows(const CostModel& costs, Schedule schedule, const SplitOptions& options,
-          const Context& context)
+  NeighbourhoodSearch(const CostModel& costs, Schedule schedule, const SplitOptions& options,
+                      const Context& context)
       : costs_(costs), schedule_(std::move(schedule)), options_(options), context_(context) {}
 
   Schedule run() {
@@ -50,8 +50,8 @@ class Windows {
   }
 
  private:
-  /// Windows side by side from cut to cut, or from the middle between two to the next middle. The
-  /// cuts are those of the schedule that the sweep begins with.
+  /// Solves neighbourhoods from cut to cut or, straddling, from the middle between two cuts to the
+  /// next. The cuts are those of the schedule at the sweep's begin. Returns true if any gained.
   bool sweep(std::size_t size, bool by_start, bool straddling) {
     bool gained = false;
     std::optional<FixedRest> rest(std::in_place, costs_, schedule_, by_start);
@@ -69,17 +69,17 @@ class Windows {
     return gained;
   }
 
-  /// Whether the schedule has become shorter.
+  /// Returns true if the schedule has become shorter.
   bool solve(const FixedRest& rest, std::size_t begin, std::size_t end) {
     const double enough_ms = rest.latency_ms() * (1 - kGain);
     if (rest.without_ms(begin, end) >= enough_ms) return false;
-    const Piece piece(costs_, members(rest, begin, end), held(rest, begin, end));
+    const Subproblem subproblem(costs_, members(rest, begin, end), held(rest, begin, end));
     const std::size_t devices = costs_.platform().size();
     milp::Surroundings around;
     std::vector<std::size_t> device;
     std::vector<double> start_ms;
-    for (OpId v : piece.graph().topological()) {
-      const OpId op = piece.whole(v);
+    for (OpId v : subproblem.graph().topological()) {
+      const OpId op = subproblem.whole(v);
       for (std::size_t d = 0; d < devices; ++d) {
         around.head_ms.push_back(rest.head_ms(op, d, begin));
         around.tail_ms.push_back(rest.tail_ms(op, d, end));
@@ -87,9 +87,9 @@ class Windows {
       device.push_back(rest.device(op));
       start_ms.push_back(rest.start_ms(op));
     }
-    const milp::Horizon horizon(piece.graph(), piece.costs(), rest.latency_ms(), &around);
+    const milp::Horizon horizon(subproblem.graph(), subproblem.costs(), rest.latency_ms(), &around);
     if (horizon.infeasible()) return false;
-    milp::Formulation formulation(horizon, piece.costs(), milp::Symmetry::kNone);
+    milp::Formulation formulation(horizon, subproblem.costs(), milp::Symmetry::kNone);
     if (formulation.too_large()) return false;
     const milp::Limits limits = limited();
     if (tighten(formulation, *options_.solving.solver, limits) >= enough_ms) return false;
@@ -97,8 +97,9 @@ class Windows {
     milp::Answer answer = options_.solving.solver->solve(formulation.program(), known, limits);
     milp::check_answer(answer, formulation.program(), known);
     if (answer.values.empty()) return false;
-    return take(rest.with(begin, end, in_whole(piece, formulation.schedule(answer.values))),
-                enough_ms);
+    return take(
+        rest.replaced(begin, end, in_whole(subproblem, formulation.schedule(answer.values))),
+        enough_ms);
   }
 
   milp::Limits limited() const {
@@ -109,7 +110,8 @@ class Windows {
     return limits;
   }
 
-  /// In the order of the whole; those whose label others have stay on its device.
+  /// Returns the neighbourhood's operators in topological order; one whose label is also outside
+  /// stays on its device.
   std::vector<Member> members(const FixedRest& rest, std::size_t begin, std::size_t end) const {
     std::map<std::string, std::size_t> fixed;
     for (std::size_t i = 0; i < rest.order().size(); ++i) {
@@ -118,7 +120,7 @@ class Windows {
     }
     std::vector<Member> members;
     for (OpId op : costs_.graph().topological()) {
-      const std::size_t at = rest.places()[op.index()];
+      const std::size_t at = rest.positions()[op.index()];
       if (at < begin || at >= end) continue;
       members.push_back({op});
       const auto found = fixed.find(costs_.graph().op(op).colocate);
@@ -137,15 +139,15 @@ class Windows {
     return held;
   }
 
-  static Schedule in_whole(const Piece& piece, Schedule part) {
-    for (auto& stages : part.devices) {
+  static Schedule in_whole(const Subproblem& subproblem, Schedule schedule) {
+    for (auto& stages : schedule.devices) {
       for (Stage& stage : stages) {
         for (Group& group : stage.groups) {
-          for (OpId& op : group) op = piece.whole(op);
+          for (OpId& op : group) op = subproblem.whole(op);
         }
       }
     }
-    return part;
+    return schedule;
   }
 
   bool take(Schedule schedule, double enough_ms) {
@@ -163,9 +165,9 @@ class Windows {
 
 }  // namespace
 
-Schedule improve(const CostModel& costs, Schedule schedule, const SplitOptions& options,
-                 const Context& context) {
-  return Windows(costs, std::move(schedule), options, context).run();
+Schedule improve_by_neighbourhoods(const CostModel& costs, Schedule schedule,
+                                   const SplitOptions& options, const Context& context) {
+  return NeighbourhoodSearch(costs, std::move(schedule), options, context).run();
 }
 
 }  // namespace hios::scheduler::split
