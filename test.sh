@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: optimised, then under the address and
-# undefined-behaviour sanitizers; then the package (tests/package/check.sh). Where there is a CUDA
-# compiler, also the programs of preset cuda and those tests of the CUDA backend that need no GPU.
+# Installs missing packages, builds, and runs every test: optimised, then under the address and
+# undefined-behaviour sanitizers; then the package (tests/package/check.sh). With a CUDA compiler, also
+# the programs of preset cuda and those tests of the CUDA backend that need no GPU.
 # ./test.sh PRESET… runs those presets instead; the package is part of release.
 # The tests that need a GPU are never part of it: ctest --test-dir build/cuda -L gpu.
 set -euo pipefail
@@ -30,7 +30,7 @@ if [ "$cuda_only" = yes ]; then
   printf '\n== cuda: tests that need no GPU ==\n'
   ctest --test-dir build/cuda-test --output-on-failure -L '^cuda$'
 elif [ $# -eq 0 ]; then
-  printf '\n== cuda: skipped, there is no nvcc in PATH ==\n'
+  printf '\n== cuda: skipped, no nvcc in PATH ==\n'
 fi
 for preset in "${presets[@]}"; do
   printf '\n== %s: tests ==\n' "$preset"

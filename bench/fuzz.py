@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What bench/fuzz runs once the targets are built: clang's libFuzzer for each file format and for the small languages
-of flags, from the corpus of the tests. Writes bench/results/fuzz.json and fuzz.md; what was found lies in
-build/fuzz/found and belongs, once mended, into tests/corpus/found.
+"""bench/fuzz, once the targets are built: runs clang's libFuzzer for each file format and for values of flags, from the
+corpus of the tests. Writes bench/results/fuzz.json and fuzz.md. Inputs that fail are in build/fuzz/found; after the fix
+they belong in tests/corpus/found.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
 FORMATS = ["graph", "platform", "model", "fusion", "profile", "schedule", "flight", "onnx", "words"]
-MOST_FINDINGS = 5  # of one target; then it has to be mended first
+MOST_FINDINGS = 5  # of one target; then it must be fixed first
 LARGEST_BYTES = 20000
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
@@ -24,13 +24,13 @@ ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/fuzz", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("formats", nargs="*", metavar="FORMAT", default=FORMATS, help=", ".join(FORMATS))
-    parser.add_argument("--minutes", type=float, default=10, help="for each target (10)")
-    parser.add_argument("--at-once", type=int, default=2, help="targets side by side (2)")
+    parser.add_argument("--minutes", type=float, default=10, help="minutes for each target (10)")
+    parser.add_argument("--at-once", type=int, default=2, help="concurrent targets (2)")
     return parser.parse_args()
 
 
 def strings_of(value):
-    """Every key and text of a JSON value: what a fuzzer should not have to guess."""
+    """Every key and text of a JSON value, so that a fuzzer need not guess them."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield key
@@ -57,7 +57,7 @@ def write_dictionary(name, file):
 
 
 def figures_of(text):
-    """What libFuzzer says of itself at its end."""
+    """The statistics that libFuzzer prints at its end."""
     stats = {name: int(value) for name, value in re.findall(r"stat::(\w+):\s+(\d+)", text)}
     progress = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)/", text)
     edges, features, inputs = map(int, progress[-1]) if progress else (0, 0, 0)
@@ -74,7 +74,7 @@ def command(name, seconds):
 
 
 def run(name, seconds):
-    """Runs one target until its time is up, on after each finding."""
+    """Runs one target until its time is up, and continues after each finding."""
     (BUILD / "inputs" / name).mkdir(parents=True, exist_ok=True)
     write_dictionary(name, BUILD / "inputs" / f"{name}.dict")
     total = {"executions": 0, "seconds": 0.0, "findings": []}
@@ -97,7 +97,7 @@ def run(name, seconds):
 
 
 def table(results):
-    lines = ["| target | minutes | at once | executions | a second | edges reached | features | inputs kept | findings |",
+    lines = ["| target | minutes | at once | executions | per second | edges reached | features | inputs kept | findings |",
              "|---|---|---|---|---|---|---|---|---|"]
     for name, one in results.items():
         rate = one["executions"] // max(1, one["seconds"])
@@ -117,7 +117,7 @@ def main():
     for one in results.values():
         one.update(minutes=options.minutes, at_once=options.at_once)
     stem = ROOT / "bench" / "results" / "fuzz"
-    targets = {**json.loads(stem.with_suffix(".json").read_text())["targets"], **results}  # others keep their last run
+    targets = {**json.loads(stem.with_suffix(".json").read_text())["targets"], **results}  # other targets keep their last results
     targets = {name: targets[name] for name in FORMATS if name in targets}
     stem.with_suffix(".json").write_text(json.dumps({"targets": targets}, indent=1) + "\n")
     text = "# Fuzzing\n\nMade by `bench/fuzz`, with the address and undefined-behaviour sanitizers.\n\n"

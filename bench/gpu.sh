@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What this product does on one GPU: its GPU tests, latencies beside PyTorch's, transfers beside raw copies. Runs
-# from a tree of scripts/pack-gpu.sh on a machine that has CUDA 13, cuDNN 9 and Python 3, or from a checkout where
-# preset cuda was built; bench/gpu.sh --help explains. Uses the Python that has PyTorch; HIOS_PYTHON names another.
+# Tests and measurements on one GPU: the GPU tests, latencies compared with PyTorch, transfers compared with raw copies.
+# Runs from a tree of scripts/pack-gpu.sh on a machine with CUDA 13, cuDNN 9 and Python 3, or from a checkout in which
+# preset cuda was built; see bench/gpu.sh --help. Uses the Python that has PyTorch; HIOS_PYTHON names another.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-# has PYTHON [MODULE]: it starts, is new enough, and would find the module.
+# has PYTHON [MODULE]: true if it starts, is new enough, and finds the module.
 has() {
   "$1" - "${@:2}" >/dev/null 2>&1 <<'PYTHON'
 import importlib.util, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What bench/latency.sh runs once all is built: the comparison of ./demo.sh for every network, with oneDNN in a bare
-loop beside it. Writes bench/results/latency-PROCESSOR.md and .json.
+"""bench/latency.sh, once all is built: the comparison of ./demo.sh for every network, together with oneDNN in a bare
+loop. Writes bench/results/latency-PROCESSOR.md and .json.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ["inception_v3", "nasnet_large", "squeezenet", "randwire_large"]
-STILL = 0.03  # how far the one-core row may move between rounds
+STILL = 0.03  # limit of the one-core row's variation between rounds
 ATTEMPTS = 3
 
 
@@ -23,7 +23,7 @@ def processor():
 
 
 def measure(network):
-    """The summary and the printed table of the attempt whose reference moved least."""
+    """The summary and the printed table of the attempt whose one-core row varied least."""
     best = None
     for attempt in range(1, ATTEMPTS + 1):
         folder = ROOT / "build" / "bench" / network
@@ -57,7 +57,7 @@ def main():
     summaries = {network: summary for network, (summary, _) in results.items()}
     stem.with_suffix(".json").write_text(json.dumps({"processor": name, "networks": summaries}, indent=1) + "\n")
     text = (f"# Latency on {name}, 2 cores\n\n"
-            "Made by `bench/latency.sh`; all rows of a table ran in turns, from one profile.\n")
+            "Made by `bench/latency.sh`; all rows of a table ran in turn, from one profile.\n")
     for network, (_, table) in results.items():
         text += f"\n## {network}\n```\n{table}\n```\n"
     stem.with_suffix(".md").write_text(text)

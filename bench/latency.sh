@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# The comparison of ./demo.sh for every network, with oneDNN in a bare loop run in turn beside it. A
-# network whose one-core row moved by more than 3 % between rounds is measured again, up to three
-# times. Writes bench/results/latency-PROCESSOR.md and .json.
+# The comparison of ./demo.sh for every network, in turn with oneDNN in a bare loop. A network whose
+# one-core row varied by more than 3 % between rounds is measured again, up to three times. Writes bench/results/latency-PROCESSOR.md and .json.
 #   bench/latency.sh [NETWORK…]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for word in "$@"; do
-  case $word in -*) exec python3 -B bench/latency.py "$@" ;; esac  # nothing to build for --help or a misspelt flag
+  case $word in -*) exec python3 -B bench/latency.py "$@" ;; esac  # no build for --help or a misspelt flag
 done
 
 scripts/setup.sh

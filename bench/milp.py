@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What bench/milp runs: `milp` on small random networks, for devices whose times differ by operator, that are fast and slow,
-or short of memory; and `milp-split` on modules in a row. A problem is computed once: a stopped run goes on where it was. Prints how many were proved within their
-time, and latency over the lower bound without the solver and with it; writes that as milp.md and milp.json beside the rows,
-milp.csv.
+"""bench/milp: runs `milp` on small random networks, for devices whose times differ by operator, that are fast and slow, or
+short of memory; and `milp-split` on modules in a row. A problem is computed once: a stopped run continues. Prints the number
+of proofs within the time limit, and latency divided by the lower bound without and with the solver; writes that as milp.md
+and milp.json next to the rows, milp.csv.
 """
 
 import argparse
@@ -18,32 +18,32 @@ from store import Store  # noqa: E402
 
 KEPT = ROOT / "bench" / "results"
 FAMILIES = ("layered", "forkjoin", "tree", "chain", "cholesky", "dense")
-SECONDS = {20: 10, 30: 60}  # by operators, for each problem
+SECONDS = {20: 10, 30: 60}  # seconds per problem, by number of operators
 SPREAD_DEVICES = (2, 3, 4)
 DEVICES = {"spread, 2 to 4": None, "2 + 2 half as fast": "speeds=1x2:0.5x2",
            "2 + 1 slow, tight": "speeds=1x2:0.2,memory=1.02", "2 speeds, tight": "speeds=1:0.6,memory=1.02"}
-# Modules, operators of each, channels and seconds, on schedules/platforms/cpu-2gpu.json: with one channel by the number of
-# modules, with several also by ends.
+# Modules, operators of each, channels and seconds, on schedules/platforms/cpu-2gpu.json. One channel: by the number of
+# modules; several: also by ends.
 MODULES = {"modules, 1 channel": [(count, 10, 1, 2 * count) for count in (5, 10, 20)],
            "modules, 2 to 4 channels": [(10, 10, channels, 120) for channels in (2, 3, 4)],
            "modules of 32": [(10, 32, channels, 300) for channels in (1, 3)]}
 ENDS = ("strong", "weak")
 KEYS = ("group", "family", "operators", "devices", "seed", "seconds")
 VALUES = ("latency_ms", "plain_bound_ms", "bound_ms", "proved", "took_s")
-GAP = 1e-5  # what solvers leave of a proof
+GAP = 1e-5  # tolerance of solvers
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/milp", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("--seeds", type=int, default=5, help="networks of each number of devices with spread times (5)")
-    parser.add_argument("--share", type=float, default=1, help="of the usual time for each problem: 10 s for 20 operators, "
+    parser.add_argument("--share", type=float, default=1, help="factor on the time per problem: 10 s for 20 operators, "
                         "60 s for 30 (1)")
     parser.add_argument("--only", metavar="GROUP", choices=[*DEVICES, *MODULES],
                         help="one kind of devices, or modules: " + "; ".join([*DEVICES, *MODULES]))
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="start no further problem after that time")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of hios-schedule")
     parser.add_argument("--out", type=Path, default=ROOT / "build/milp", metavar="FOLDER", help="(build/milp)")
-    parser.add_argument("--keep", action="store_true", help=f"write the table to {KEPT.relative_to(ROOT)}, too")
+    parser.add_argument("--keep", action="store_true", help=f"also write the table to {KEPT.relative_to(ROOT)}")
     options = parser.parse_args()
     if options.seeds < 1 or options.share <= 0:
         parser.error("--seeds and --share must be more than 0")
@@ -51,7 +51,7 @@ def arguments():
 
 
 def problems(options):
-    """Values of KEYS."""
+    """The problems, as values of KEYS."""
     for group, keys in DEVICES.items():
         if options.only not in (None, group):
             continue
@@ -77,7 +77,7 @@ def flags_of(group, family, operators, devices, seed, _):
         words = family.replace(";", ",")
         return ["--random", f"{words},seed={seed}", "--platform", ROOT / "schedules/platforms/cpu-2gpu.json"]
     words = f"family={family},n={operators},seed={seed}"
-    if DEVICES[group] is None:  # two edges an operator, five operators a layer
+    if DEVICES[group] is None:  # two edges per operator, five operators per layer
         return ["--random", f"{words},layers={operators // 5},spread=0.5", "--devices", str(devices), "--streams", 1]
     return ["--random", f"{words},{DEVICES[group]}", "--streams", 1]
 
@@ -95,7 +95,7 @@ def compute(programs, problem):
 
 
 def summary(rows):
-    """By kind of devices and number of operators."""
+    """The rows, by kind of devices and number of operators."""
     groups = {}
     for row in rows:
         groups.setdefault(f"{row['group']}, {row['operators']} operators", []).append(row)
@@ -116,8 +116,8 @@ def table(groups):
 
 def write(folder, groups):
     text = (f"# Optima of small problems\n\nMade by `bench/milp`: {sum(group['problems'] for group in groups.values())} problems, "
-            "devices of one stream, modules by `milp-split`. Latency over the lower bound that every scheduler has, and over that "
-            "which the solver proved: means.\n\n")
+            "devices of one stream, modules by `milp-split`. Latency divided by the lower bound of every scheduler, and by that "
+            "of the solver: means.\n\n")
     (folder / "milp.md").write_text(text + table(groups))
     (folder / "milp.json").write_text(json.dumps({"groups": groups}, indent=1) + "\n")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What bench/mixed runs: a network on two ranks of one machine that are not alike, one with all of the processor's
-instructions and one that is held to older ones: each alone, and both together by several schedules. All rows run in turns,
-each in a job of its own; a row's samples are those of all its rounds. Prints predicted beside measured times, and writes
-them as mixed.md and mixed.json; with --inputs N, N inputs are there at once, inputs a second stand beside what both ranks
-give alone together, and the files are mixed-N.md and mixed-N.json.
+"""bench/mixed: runs a network on two different ranks of one machine, one with all of the processor's instructions and one
+that is restricted to older ones: each alone, and both together by several schedules. All rows run in turn, each in a job of
+its own; a row's samples are those of all its rounds. Prints predicted and measured times, and writes them as mixed.md and
+mixed.json. With --inputs N, N inputs are available at once, inputs per second are compared with the sum of both ranks alone,
+and the files are mixed-N.md and mixed-N.json.
 """
 
 import argparse
@@ -26,16 +26,16 @@ TOGETHER = ("sequential", "heft", "hios-lp", "best")
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/mixed", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
-    parser.add_argument("--inputs", type=int, default=1, metavar="N", help="that are there at once (%(default)s)")
-    parser.add_argument("--parts", type=int, default=4, metavar="P", help="into which they are divided (%(default)s)")
+    parser.add_argument("--inputs", type=int, default=1, metavar="N", help="inputs that are available at once (%(default)s)")
+    parser.add_argument("--parts", type=int, default=4, metavar="P", help="batches into which they are divided, at most (%(default)s)")
     parser.add_argument("--cap", default="avx2", help="the slower rank's newest instructions (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of every row (%(default)s)")
-    parser.add_argument("--iterations", type=int, default=20, help="measured runs of a row in a round (%(default)s)")
-    parser.add_argument("--sweeps", type=int, default=30, help="over all operators, for the profile (%(default)s)")
-    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="of best (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; each runs every row once (%(default)s)")
+    parser.add_argument("--iterations", type=int, default=20, help="measured runs per row and round (%(default)s)")
+    parser.add_argument("--sweeps", type=int, default=30, help="sweeps over all operators, for the profile (%(default)s)")
+    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="time limit of best (%(default)s)")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of the three programs")
     parser.add_argument("--out", type=Path, default=ROOT / "build/mixed", metavar="FOLDER", help="(build/mixed)")
-    parser.add_argument("--keep", action="store_true", help=f"write the table to {KEPT.relative_to(ROOT)}, too")
+    parser.add_argument("--keep", action="store_true", help=f"also write the table to {KEPT.relative_to(ROOT)}")
     options = parser.parse_args()
     if min(options.rounds, options.iterations, options.sweeps, options.inputs) < 1:
         parser.error("--rounds, --iterations, --sweeps and --inputs must be at least 1")
@@ -48,7 +48,7 @@ def model_flags(options):
 
 
 class Row:
-    """A schedule, the ranks that run it, and what they took."""
+    """A schedule, the ranks that run it, and their times."""
 
     def __init__(self, name, backends, algorithm):
         self.name, self.backends, self.algorithm = name, backends, algorithm
@@ -69,7 +69,7 @@ class Row:
 
 
 def rows_of(cap):
-    """Alone, what there is to plan is which inputs run together; sequential takes the best even division."""
+    """A rank alone only divides the inputs; sequential uses the best even division."""
     slow = f"cpu:{cap}"
     return [Row("cpu alone", ["cpu"], "sequential"), Row(f"{slow} alone", [slow], "sequential"),
             *[Row(f"together, {algorithm}", ["cpu", slow], algorithm) for algorithm in TOGETHER]]
@@ -80,7 +80,7 @@ def kind(backend):
 
 
 def prepare(options, programs, rows):
-    """A profile for each set of ranks, a platform and a schedule for each row."""
+    """Makes a profile for each set of ranks, a platform and a schedule for each row."""
     model = model_flags(options)
     for row in rows:
         ranks = "+".join(map(kind, row.backends))
@@ -117,12 +117,12 @@ def processor():
 
 
 def columns_of(rows, inputs):
-    """Title and text of a row, in order; speed-ups are over the fast rank alone."""
+    """Titles and texts of a row, in order; speed-ups are over the fast rank alone."""
     best = lambda row: row["latency_ms"]["best_quarter"]
-    a_second = lambda row: 1000 * inputs / best(row)
-    alone = a_second(rows[0]) + a_second(rows[1])
-    throughput = {"inputs/s": lambda row: f"{a_second(row):.1f}",
-                  "of both alone": lambda row: f"{100 * a_second(row) / alone:.0f} %"} if inputs > 1 else {}
+    inputs_per_s = lambda row: 1000 * inputs / best(row)
+    alone = inputs_per_s(rows[0]) + inputs_per_s(rows[1])
+    throughput = {"inputs/s": lambda row: f"{inputs_per_s(row):.1f}",
+                  "of both alone": lambda row: f"{100 * inputs_per_s(row) / alone:.0f} %"} if inputs > 1 else {}
     return {"ranks and schedule": lambda row: row["name"],
             "min ms": lambda row: f"{row['latency_ms']['min']:.2f}",
             "best quarter": lambda row: f"{best(row):.2f}",
@@ -147,11 +147,11 @@ def page(options, results):
     checked = "verified against the reference backend" if all(row["verified"] for row in rows) else "NOT ALL VERIFIED"
     disturbed = sum(row["latency_ms"]["disturbed"] for row in rows)
     samples = sum(row["latency_ms"]["samples"] for row in rows)
-    return (f"# {options.model} on two ranks that are not alike\n\n"
-            f"Made by `bench/mixed` on {results['processor']}, {results['cores']} cores; one core a rank. {many}Latency in ms, the "
-            f"maximum over ranks, {options.rounds} rounds of {options.iterations} runs in turns; {checked}. The load was "
-            f"{results['load'][0]:.1f} to {results['load'][1]:.1f}; {disturbed} of {samples} runs were disturbed by what else "
-            f"the machine did.\n\n{table(rows, options.inputs)}\n")
+    return (f"# {options.model} on two ranks of different kinds\n\n"
+            f"Made by `bench/mixed` on {results['processor']}, {results['cores']} cores; one core per rank. {many}Latency in ms, the "
+            f"maximum over ranks, {options.rounds} rounds of {options.iterations} runs in turn; {checked}. The load was "
+            f"{results['load'][0]:.1f} to {results['load'][1]:.1f}; {disturbed} of {samples} runs were disturbed by other work "
+            f"of the machine.\n\n{table(rows, options.inputs)}\n")
 
 
 def main():

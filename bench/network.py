@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How well a run over a network is predicted: hosts of tests/network on several links, each measured, planned and run.
+"""The error of predictions over a network: hosts of tests/network on several links, each measured, planned and run.
 
-bench/network.py [--programs FOLDER] [--model NAME] [--size N] [--iterations N] [--rounds N] — one line a link and
-round; needs a machine that does nothing else, and a core for each host.
+bench/network.py [--programs FOLDER] [--model NAME] [--size N] [--iterations N] [--rounds N] — one line per link and
+round; needs an idle machine, and a core for each host.
 """
 
 import argparse

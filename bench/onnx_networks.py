@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""What bench/onnx_networks runs: networks of torchvision with random weights and BatchNorm statistics are written as ONNX
-files by PyTorch and run by hios-run on one rank and, where a schedule of two ranks is asked for, on two; their outputs
-are compared with those of ONNX Runtime. One line a network; status 1 where one is beyond 1e-4·max|y| + 1e-5.
+"""bench/onnx_networks: PyTorch writes networks of torchvision with random weights and BatchNorm statistics as ONNX files,
+and hios-run runs them on one rank and, with --ranks 2, on two; their outputs are compared with those of ONNX Runtime. One
+line per network; status 1 if a difference exceeds 1e-4·max|y| + 1e-5.
 """
 
 import argparse
@@ -26,15 +26,15 @@ SEGMENTERS = ("fcn_", "deeplab", "lraspp")
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/onnx_networks", description=" ".join(__doc__.split(": ", 1)[1].split()))
-    parser.add_argument("networks", nargs="*", default=NETWORKS, metavar="NETWORK", help="of torchvision (twenty of them)")
-    parser.add_argument("--opset", type=int, default=13, help="of the files (13)")
+    parser.add_argument("networks", nargs="*", default=NETWORKS, metavar="NETWORK", help="networks of torchvision (twenty of them)")
+    parser.add_argument("--opset", type=int, default=13, help="opset of the files (13)")
     parser.add_argument("--ranks", type=int, choices=(1, 2), default=1, help="2: also with a schedule of two ranks (1)")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of the programs")
     return parser.parse_args()
 
 
 def settle(torch, network):
-    """Draws what training would have made; returns the generator, for the input."""
+    """Sets random BatchNorm statistics, as training would; returns the generator, for the input."""
     random = torch.Generator().manual_seed(1)
     for module in network.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
@@ -48,7 +48,7 @@ def settle(torch, network):
 
 
 def build(torch, torchvision, name, size):
-    """The network, ready to infer, and an input."""
+    """The network in inference mode, and an input."""
     torch.manual_seed(0)
     if name.startswith(SEGMENTERS):
         network = getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None)
@@ -102,7 +102,7 @@ def main():
     options = arguments()
     options.programs = options.programs.resolve()
     warnings.filterwarnings("ignore")
-    import numpy  # these three are only in the surroundings that bench/onnx_networks makes
+    import numpy  # these three exist only in the environment that bench/onnx_networks makes
     import onnxruntime
     import torch
     import torchvision
@@ -130,7 +130,7 @@ def main():
                     same = all((a.view(numpy.uint32) == b.view(numpy.uint32)).all() for a, b in zip(got, two))
                     failed = failed or not same
                     line += ", two ranks " + ("bit for bit the same" if same else "OTHER BITS")
-            except Exception as error:  # what one network cannot is no reason to leave the others out
+            except Exception as error:  # a network that fails does not stop the others
                 failed = True
                 line = str(error).replace("\n", " ").replace(f"{folder}/", "")[:160]
             print(f"{network:<30} {line}", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws a trace of hios-run or hios-schedule as a picture: planned and measured lanes, an arrow a
+"""Draws a trace of hios-run or hios-schedule as a picture: planned and measured lanes, an arrow per
 message. Perfetto shows the same file with all names; this is for papers and for a quick look.
 
 Needs matplotlib (Debian: python3-matplotlib, for /usr/bin/python3).
@@ -35,14 +35,14 @@ INSTANCES = ("#7fb2e5", "#6fbf73", "#e5a97f", "#b08fd3", "#d3cf6f", "#8fd3dd")
 
 
 def from_their_start(slices):
-    """Many inferences in flight are shown from the first that the trace has."""
+    """The start of the first inference in the trace."""
     first = min((start for process, _, _, start, _ in slices if process == IN_FLIGHT), default=0)
     return [(process, lane, name, start - (first if process == IN_FLIGHT else 0), length)
             for process, lane, name, start, length in slices]
 
 
 def color(name):
-    """By what it is; of several inferences in flight ("12: conv_7") each has its own."""
+    """The colour of a slice, by its kind; of several inferences in flight ("12: conv_7"), by inference."""
     if name.split(":")[0].isdigit():
         return INSTANCES[int(name.split(":")[0]) % len(INSTANCES)]
     kinds = {"conv": "#7fb2e5", "sepconv": "#8fd3dd", "pool": "#6fbf73", "concat": "#c9b84a",
@@ -51,7 +51,7 @@ def color(name):
 
 
 def lane_label(key, lanes):
-    """"planned rank 0", with its stream only where a lane of that rank has another one."""
+    """"planned rank 0", with its stream only if another lane of that rank has another one."""
     process, lane = key
     owner = lane.removesuffix(" stream 0")
     alone = sum(p == process and other.startswith(owner + " stream") for p, other in lanes) == 1
@@ -59,7 +59,7 @@ def lane_label(key, lanes):
 
 
 def draw(slices, arrows, output):
-    import matplotlib  # here, so that reading a trace does without
+    import matplotlib  # imported here, so that reading a trace does not need it
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     slices = from_their_start(slices)
@@ -91,11 +91,11 @@ def main():
     try:
         trace = read_trace(args.trace)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"{args.trace}: not a trace that can be read ({error})")
+        sys.exit(f"{args.trace}: cannot be read as a trace ({error})")
     try:
         draw(*trace, args.output)
     except ModuleNotFoundError as error:
-        # Debian's package serves Debian's Python only; another that stands first in PATH has its own.
+        # Debian's package is for Debian's Python only; another Python that is first in PATH does not see it.
         sys.exit(f"{sys.executable} has no {error.name}: call scripts/setup.sh --bench once, then "
                  f"/usr/bin/python3 {sys.argv[0]} {args.trace} {args.output}")
     except (OSError, ValueError) as error:

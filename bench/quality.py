@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What bench/quality runs: every scheduler on random networks of every family, for devices that are alike, unlike or short
-of memory, `best` with as many seconds as said. A problem is computed once: a stopped run goes on where it was. Prints a
-table of latencies over those of heft and over the lower bound, and where it differs from what is kept; writes it as
-quality.md, quality.json and, where there is Matplotlib, quality.png and .svg beside the rows, quality.csv.
+"""bench/quality: runs every scheduler on random networks of every family, for homogeneous devices, heterogeneous devices and
+devices with little memory, and `best` with a given time. A problem is computed once: a stopped run continues. Prints a table
+of latencies divided by those of heft and by the lower bound, and the differences from the recorded table; writes it as
+quality.md, quality.json and, with Matplotlib, quality.png and .svg next to the rows, quality.csv.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from store import Store  # noqa: E402
 
 KEPT = ROOT / "bench" / "results" / "quality.json"
 FAMILIES = ("layered", "forkjoin", "tree", "chain", "cholesky", "independent", "dense")
-DEVICES = {  # name: keys of --random, or how many devices that are alike
+DEVICES = {  # name: keys of --random, or a number of equal devices
     "4 alike": {"devices": 4}, "12 alike": {"devices": 12}, "2 + 1 slow": {"keys": "speeds=1x2:0.1"},
     "3 speeds": {"keys": "speeds=1x2:0.5x2:0.25x2"}, "tight, unlike": {"keys": "speeds=1x2:0.5,memory=1.02"},
     "tight, alike": {"keys": "speeds=1x4,memory=1.05"}}
@@ -31,12 +31,12 @@ KEYS = ("family", "operators", "devices", "seed", "seconds")
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/quality", description=" ".join(__doc__.split(": ", 1)[1].split()))
-    parser.add_argument("--seconds", type=float, default=5, help="of best for each problem (5)")
-    parser.add_argument("--seeds", type=int, default=2, help="networks a family and kind of devices (2)")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of best for each problem (5)")
+    parser.add_argument("--seeds", type=int, default=2, help="networks per family and kind of devices (2)")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="start no further problem after that time")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of hios-schedule")
     parser.add_argument("--out", type=Path, default=ROOT / "build/quality", metavar="FOLDER", help="(build/quality)")
-    parser.add_argument("--keep", action="store_true", help=f"write the table to {KEPT.parent.relative_to(ROOT)}, too")
+    parser.add_argument("--keep", action="store_true", help=f"also write the table to {KEPT.parent.relative_to(ROOT)}")
     options = parser.parse_args()
     if options.seeds < 1 or options.seconds <= 0:
         parser.error("--seeds and --seconds must be more than 0")
@@ -62,7 +62,7 @@ def flags_of(family, operators, devices, seed):
 
 
 def compute(programs, problem, seconds):
-    """A row: latency in ms by algorithm, empty where it refused, and the bound."""
+    """A row: latency in ms by algorithm (empty if it refused), and the bound."""
     rows = programs.json("hios-schedule", *flags_of(*problem), "--algorithm", ",".join((*RULES, "best")), "--time-limit",
                          seconds)["comparison"]
     row = dict(zip(KEYS, (*problem, seconds)))
@@ -74,13 +74,13 @@ def compute(programs, problem, seconds):
 
 
 def ratio(rows, name, over):
-    """Mean of the latencies over those of another column, and the worst; None without rows that have both."""
+    """Mean and maximum of the latencies divided by those of another column; None without rows that have both."""
     ratios = [float(row[name]) / float(row[over]) for row in rows if row[name] and row[over]]
     return (statistics.fmean(ratios), max(ratios)) if ratios else None
 
 
 def summary(rows):
-    """By group: small ones by kind of devices and by family, large ones by themselves."""
+    """The rows by group: small ones by kind of devices and by family, each large one alone."""
     groups = {}
     for row in rows:
         large = int(row["operators"]) > SIZE
@@ -115,7 +115,7 @@ def table(groups):
 
 
 def changes(groups, kept):
-    """Where best is now 1 % or more from what is kept."""
+    """Groups in which best differs by 1 % or more from the recorded table."""
     for name, group in groups.items():
         was, now = kept.get("groups", {}).get(name, {}).get("best/bound"), group["best/bound"]
         if was and now and abs(now[0] / was[0] - 1) >= 0.01:
@@ -123,7 +123,7 @@ def changes(groups, kept):
 
 
 def draw(groups, folder):
-    """Whether there was something to draw with."""
+    """Draws the plot; returns False without Matplotlib."""
     try:
         import style
     except ImportError:
@@ -133,13 +133,13 @@ def draw(groups, folder):
         return False
     figure, axes = style.plt.subplots(figsize=(7.2, 0.3 * len(names) + 1.2))
     for rule, mark in (("hios-lp", "^"), ("peft", "s"), ("cluster", "D"), ("best", "o")):
-        places = [(groups[name][f"{rule}/heft"][0], at) for at, name in enumerate(names) if groups[name][f"{rule}/heft"]]
-        if places:
-            axes.plot(*zip(*places), mark, label=rule)
+        points = [(groups[name][f"{rule}/heft"][0], at) for at, name in enumerate(names) if groups[name][f"{rule}/heft"]]
+        if points:
+            axes.plot(*zip(*points), mark, label=rule)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    axes.set_xlabel("latency over that of heft (mean)")
+    axes.set_xlabel("latency / that of heft (mean)")
     axes.legend()
     style.save(figure, folder, "quality")
     return True
@@ -162,8 +162,8 @@ def main():
     done = [row for row in rows if row]
     groups = summary(done)
     options.out.mkdir(parents=True, exist_ok=True)
-    text = (f"# Quality of schedules\n\nMade by `bench/quality`: best for {options.seconds:g} s a problem, {len(done)} of "
-            f"{len(rows)} problems. Latencies over those of `heft`, and over the lower bound: mean (worst).\n\n")
+    text = (f"# Quality of schedules\n\nMade by `bench/quality`: best for {options.seconds:g} s per problem, {len(done)} of "
+            f"{len(rows)} problems. Latencies divided by those of `heft`, and by the lower bound: mean (worst).\n\n")
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for line in changes(groups, kept):
         print(line)

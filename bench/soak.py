@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is too long for the tests, on this machine: four ranks for ten minutes (no false alarm of a watchdog, no growth of
-memory), a hundred kills at random moments, and what the flight record costs. Writes bench/results/soak.md and .json.
+"""Long tests on this machine: four ranks for ten minutes (no false alarm of a watchdog, no growth of memory), a hundred
+kills at random moments, and the cost of the flight record. Writes bench/results/soak.md and .json.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from programs import Programs  # noqa: E402
 PARTS = ("steady", "kills", "record")
 WHOLE = ("--model", "squeezenet")
 MODEL = (*WHOLE, "--height", "64")
-RANK = 'echo $$ > "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'  # a rank tells its process number, and becomes the program
+RANK = 'echo $$ > "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'  # a rank writes its process id, and becomes the program
 
 
 class Job:
-    """Ranks whose process numbers are known."""
+    """Ranks whose process ids are known."""
 
     def __init__(self, programs, ranks, folder, *words):
         self.folder = Path(folder)
@@ -51,7 +51,7 @@ class Job:
         return found
 
     def end(self, seconds):
-        """Status, stdout, stderr; a launcher that stands still when its ranks have gone is ended, and its status None."""
+        """Status, stdout, stderr. A launcher that hangs after its ranks have ended is killed; its status is None."""
         try:
             out, err = self.process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -82,7 +82,7 @@ def resident_kib(pid):
 
 
 def prepare(programs, folder, ranks, model=MODEL):
-    """A profile and a schedule for so many ranks of one core."""
+    """Makes a profile and a schedule for a number of ranks of one core."""
     profile, schedule = folder / f"profile-{ranks}.json", folder / f"schedule-{ranks}.json"
     programs.run("hios-profile", *model, "--iterations", 10, "--output", profile, "--oversubscribe", "--force",
                  ranks=ranks)
@@ -92,7 +92,7 @@ def prepare(programs, folder, ranks, model=MODEL):
 
 
 def steady(programs, folder, minutes):
-    """Four ranks share what cores there are; a watchdog that cries although all is well would end the job."""
+    """Runs four ranks on all cores; a false alarm of a watchdog would end the job."""
     schedule = prepare(programs, folder, 4)
     job = Job(programs, 4, folder, programs.folder / "hios-run", *MODEL, "--schedule", schedule, "--duration",
               60 * minutes, "--timeout", 10, "--verify", "--oversubscribe", "--json", folder / "steady.json", "--force")
@@ -120,7 +120,7 @@ def steady(programs, folder, minutes):
 
 
 def kills(programs, folder, count, seed):
-    """One of two ranks is killed at a random moment, in a profile or a run, from the start of its process to its end."""
+    """Kills one of two ranks at a random moment of a profile or a run, from the start of its process to its end."""
     schedule = prepare(programs, folder, 2)
     output = folder / "killed.json"
     commands = [("hios-run", *MODEL, "--schedule", schedule, "--verify", "--json", output),
@@ -130,11 +130,11 @@ def kills(programs, folder, count, seed):
         output.unlink(missing_ok=True)
         return Job(programs, 2, folder, programs.folder / program, *words, "--oversubscribe", "--timeout", 20)
 
-    lives_s = []  # how long each lives here when nobody harms it
+    lives_s = []  # the duration of each without a kill
     for command in commands:
         job = start(*command)
         if job.end(120)[0] != 0:
-            raise SystemExit(f"{command[0]} fails although nobody harms it")
+            raise SystemExit(f"{command[0]} fails without a kill")
         lives_s.append(time.monotonic() - job.started)
     dice = random.Random(seed)
     results = []
@@ -147,7 +147,7 @@ def kills(programs, folder, count, seed):
         try:
             os.kill(job.pids()[victim], signal.SIGKILL)
         except (KeyError, ProcessLookupError):
-            pass  # it had ended
+            pass  # the rank had already ended
         struck = time.monotonic()
         while job.process.poll() is None and job.alive() and time.monotonic() - struck < 30:
             time.sleep(0.01)
@@ -174,7 +174,7 @@ def kills(programs, folder, count, seed):
 
 
 def events_an_iteration(programs, folder, schedule):
-    """Of each rank: the events of the last iteration that its record, asked for in a run, holds as a whole."""
+    """For each rank, the events of the last iteration that its record, requested during a run, contains completely."""
     job = Job(programs, 2, folder, programs.folder / "hios-run", *WHOLE, "--schedule", schedule, "--oversubscribe",
               "--duration", 8, "--flight-record", folder)
     time.sleep(6)
@@ -190,8 +190,8 @@ def events_an_iteration(programs, folder, schedule):
 
 
 def record(programs, folder, pairs):
-    """What the flight record costs: the time of an event times the events of an iteration, as a share of that; and the
-    same schedule with and without it, in turns, which shows what is left of it in the noise: the best quarters' medians."""
+    """The cost of the flight record: the time of an event times the events of an iteration, as a share of the iteration;
+    and the medians of the best quarters of alternating runs with and without it, for comparison with the noise."""
     schedule = prepare(programs, folder, 2, WHOLE)
     times = {".": [], "off": []}
     for _ in range(pairs):
@@ -222,10 +222,10 @@ def table(results):
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/soak.py", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ", ".join(PARTS) + " (default: all)")
-    parser.add_argument("--minutes", type=float, default=10, help="of the steady run (10)")
-    parser.add_argument("--kills", type=int, default=100, help="how many (100)")
+    parser.add_argument("--minutes", type=float, default=10, help="minutes of the steady run (10)")
+    parser.add_argument("--kills", type=int, default=100, help="number of kills (100)")
     parser.add_argument("--pairs", type=int, default=10, help="runs with and without the flight record (10)")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the moments of the kills (1)")
     parser.add_argument("--programs", default=ROOT / "build" / "release" / "bin", help="folder of the programs")
     given = parser.parse_args()
     given.programs = Path(given.programs).resolve()

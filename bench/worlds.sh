@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# The tests in other worlds than the one that ./test.sh builds: bench/worlds.sh [WORLD…], by default all of
+# The tests in other environments (worlds) than that of ./test.sh: bench/worlds.sh [WORLD…], by default all of
 #   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
 #   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
 #   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
-# Each is built in build/world-NAME and ends as a line of the table. The first three come from PyPI into
-# build/world-packages (scripts/setup.sh --worlds installs what that needs). HIOS_CMAKE adds words for cmake.
+# Each is built in build/world-NAME and gives a line of the table. The libraries of the first three come from PyPI into
+# build/world-packages (scripts/setup.sh --worlds installs the tools for that). HIOS_CMAKE adds arguments for cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 
-# All that ranks of a real MPI run. CTest knows its tests whether it is built or not.
+# All targets that run under a real MPI. CTest lists their tests whether they are built or not.
 targets='hios-profile hios-schedule hios-run hios_program_tests
   hios_mpi_tests hios_mpi_rank_tests hios_message_limit_tests
   hios_engine_tests hios_network_tests hios_steady_memory_tests hios_schedule_rank_tests'
 rows=()
 failed=no
 
-# package NAME REQUIREMENT: the folder in which it is installed.
+# package NAME REQUIREMENT: installs a package and prints its folder.
 package() {
   local folder=$root/build/world-packages/$1
   [ -x "$folder/bin/pip" ] || /usr/bin/python3 -m venv "$folder" >&2 || return
@@ -24,7 +24,7 @@ package() {
   printf '%s' "$folder"
 }
 
-# build NAME PRESET TARGETS [CMAKE WORDS…]
+# build NAME PRESET TARGETS [CMAKE ARGUMENTS…]
 build() {
   local folder=build/world-$1
   # shellcheck disable=SC2086
@@ -33,17 +33,17 @@ build() {
   cmake --build "$folder" --target $3 >>"$folder.log" 2>&1
 }
 
-# tests NAME [COMMAND BEFORE…]: those that were built, one after the other; adds the row.
+# tests NAME [PREFIX COMMAND…]: runs the tests that were built, one after the other; adds a row.
 tests() {
-  local folder=build/world-$1 started=$SECONDS told
+  local folder=build/world-$1 started=$SECONDS result
   local without='_NOT_BUILT|^(bench|slurm|network)'
-  # Programs that this world does not build, because all its ranks are threads.
+  # This world does not build the programs, because all its ranks are threads.
   if [ "$1" = tsan ]; then without+='|[.]ranks_[0-9]'; fi
-  # oneDNN 3.2 itself crashes where it destroys a description whose making was refused memory.
+  # oneDNN 3.2 crashes when it destroys a descriptor whose creation was refused memory.
   if [ "$1" = onednn3 ]; then without+='|^OutOfMemory[.]EndsARun'; fi
   "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E "$without" >>"$folder.log" 2>&1 || failed=yes
-  told=$(grep -a 'tests passed' "$folder.log" | tail -1)
-  rows+=("$(printf '%-9s  %s  %s s' "$1" "${told:-did not run: see $folder.log}" "$((SECONDS - started))")")
+  result=$(grep -a 'tests passed' "$folder.log" | tail -1)
+  rows+=("$(printf '%-9s  %s  %s s' "$1" "${result:-did not run: see $folder.log}" "$((SECONDS - started))")")
 }
 
 world() {
@@ -63,7 +63,7 @@ world() {
         tests "$1" ;;
     no-cma) build "$1" release "$targets" && tests "$1" env OMPI_MCA_btl_vader_single_copy_mechanism=none ;;
     one-core) build "$1" release "$targets" && tests "$1" taskset --cpu-list 0 ;;
-    # Libraries that were built without it are trusted: it does not see how their threads wait for each other.
+    # Libraries built without the sanitizer are ignored: it does not see the synchronisation of their threads.
     tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' &&
       tests "$1" env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ;;
     *)

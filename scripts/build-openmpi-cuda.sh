@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds a CUDA-aware Open MPI 4.1.4 out of Debian's source package and installs it into a folder of its
-# own: Debian's binary package knows no GPU memory. Needs the CUDA toolkit's headers, but neither a GPU
-# nor a driver; the library is found by dlopen when a rank starts. About 14 minutes on two cores, and
-# nothing when the same Open MPI is already there.
+# Builds a CUDA-aware Open MPI 4.1.4 from Debian's source package and installs it into a folder of its
+# own: Debian's binary package does not support GPU memory. Needs the CUDA toolkit's headers, but neither
+# a GPU nor a driver; a rank loads the library by dlopen. Takes about 14 minutes on two cores; does
+# nothing if the same Open MPI is already installed.
 #   scripts/build-openmpi-cuda.sh [--prefix DIR] [--cuda DIR] [--jobs N] [--source FILE]
-#   --prefix DIR   where it goes; build/openmpi-cuda unless given. The folder may be moved or copied
-#                  afterwards: OPAL_PREFIX names the new place
-#   --cuda DIR     the CUDA toolkit; that of nvcc unless given
-#   --jobs N       compilers at a time; every core unless given
-#   --source FILE  openmpi_4.1.4.orig.tar.xz, where apt cannot fetch it
-# Fetching changes nothing of the machine's apt: own source list, own lists, own cache, apt's own checks.
+#   --prefix DIR   install folder (default: build/openmpi-cuda). It may be moved or copied afterwards:
+#                  set OPAL_PREFIX to its new path
+#   --cuda DIR     the CUDA toolkit (default: that of nvcc)
+#   --jobs N       concurrent compilers (default: all cores)
+#   --source FILE  openmpi_4.1.4.orig.tar.xz, if apt cannot fetch it
+# Fetching does not change the machine's apt: it uses own lists and an own cache, with apt's checks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,15 +48,15 @@ if [ -z "$cuda" ]; then
 fi
 [ -f "$cuda/include/cuda.h" ] || fail "$cuda/include/cuda.h is missing: --cuda names no CUDA toolkit"
 
-# Everything that the pack must not need is switched off by name: what configure finds on this machine
-# (InfiniBand, UCX, libfabric, libnl) would become plugins that miss their library elsewhere.
+# Everything that the pack must not depend on is disabled by name: libraries that configure finds on this
+# machine (InfiniBand, UCX, libfabric, libnl) would become plugins that lack them on another one.
 arguments=(
   --with-cuda="$cuda"
   --disable-mpi-fortran --disable-oshmem --disable-io-romio
   --with-pmix=internal --with-hwloc=internal --with-libevent=internal
   --without-ucx --without-ofi --without-verbs --without-psm --without-psm2 --without-x --without-zlib
   --enable-mca-no-build=btl-uct,common-ucx,btl-usnic,reachable-netlink
-  # Programs say themselves where their libraries are; the wrapper compilers must not add this folder.
+  # Programs set their own search paths; the wrapper compilers must not add this folder.
   --disable-wrapper-rpath --disable-wrapper-runpath
   --disable-silent-rules --enable-shared --disable-static
   CFLAGS="-O2 -DNDEBUG" CXXFLAGS="-O2 -DNDEBUG"
@@ -76,7 +76,7 @@ scripts/setup.sh --openmpi-cuda
 work=$PWD/build/openmpi-source
 mkdir -p "$work"
 
-# Debian's archive as this machine's apt knows it: the mirror of its own suite.
+# Debian's archive as configured in this machine's apt: the mirror of its own suite.
 remedy="give Debian 12's openmpi_$version.orig.tar.xz as --source FILE"
 fetch() {
   command -v apt-get >/dev/null || fail "there is no apt-get here: $remedy"
@@ -106,32 +106,32 @@ fi
 printf '%s  %s\n' "$source_sha256" "$source" | sha256sum --check --status ||
   fail "$source is not Debian's openmpi_$version.orig.tar.xz (its SHA-256 differs); remove it and run again"
 
-# The tarball alone, without Debian's patches: they are for other processors, man pages and Debian's own
-# folders, and would need the autotools again.
+# Only the tarball, without Debian's patches: these are for other processors, man pages and Debian's own
+# folders, and would need the autotools.
 say "unpacking and configuring"
 rm -rf "$work/tree" "$prefix"
 mkdir -p "$work/tree" "$(dirname "$stamp")"
-echo unfinished >"$stamp"  # ours to replace, also after an interruption
+echo unfinished >"$stamp"  # marks the folder as ours, also after an interruption
 tar -xf "$source" -C "$work/tree" --strip-components=1
 cd "$work/tree"
 
-# run LOG COMMAND…: quiet, and on failure the end of its log.
+# run LOG COMMAND…: runs a command quietly; prints the end of its log on failure.
 run() {
   local log="$work/$1"
   shift
   "$@" >"$log" 2>&1 || { tail -n 25 "$log" >&2; fail "failed; the whole log is $log"; }
 }
 
-# No --libdir: OPAL_PREFIX moves the libraries only as long as their folder is said in terms of the prefix.
-# Neither the builder's name nor the machine's go into the libraries.
+# No --libdir: OPAL_PREFIX moves the libraries only if their folder is given relative to the prefix.
+# The libraries contain neither the builder's name nor the machine's.
 run configure.log env USER=hios HOSTNAME=localhost ./configure --prefix="$prefix" "${arguments[@]}"
-grep -q 'CUDA support: *yes' "$work/configure.log" || fail "configure left CUDA support out; the whole log is $work/configure.log"
+grep -q 'CUDA support: *yes' "$work/configure.log" || fail "configure disabled CUDA support; the whole log is $work/configure.log"
 say "building with $jobs jobs (about 14 minutes on two cores)"
 started=$SECONDS
 run build.log make -j "$jobs"
 say "built in $(((SECONDS - started + 59) / 60)) min; installing into $prefix"
 run install.log make install
-cp LICENSE "$prefix/share/openmpi/LICENSE"  # goes wherever the libraries go
+cp LICENSE "$prefix/share/openmpi/LICENSE"  # accompanies the libraries
 cd "$work"
 rm -rf "$work/tree"
 printf '%s\n' "$wanted" >"$stamp"

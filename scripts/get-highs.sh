@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts HiGHS, which Debian 12 does not have, into build/packages/highs, where CMake finds it
-# (cmake/FindHighs.cmake): headers, library and licence out of a Python package, its version and hash
-# pinned here. Does nothing where it is there. Where it cannot be had, says so and succeeds: Cbc serves.
+# (cmake/FindHighs.cmake): headers, library and licence from a Python package whose version and hash are
+# pinned here. Does nothing if it is installed. If it cannot be fetched, says so and succeeds: Cbc suffices.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,12 +21,12 @@ python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-bin
   --timeout 30 --retries 2 --dest "$work" --requirement "$work/wanted" >"$work/log" 2>&1 ||
   without "$(tail -n 1 "$work/log")"
 python3 -m zipfile -e "$work"/highsbox-*.whl "$work/whole"
-parts=$(echo "$work"/whole/highsbox-*.data/purelib/highsbox/highs_dist)
+dist=$(echo "$work"/whole/highsbox-*.data/purelib/highsbox/highs_dist)
 
 mkdir -p "$work/highs/lib"
-cp -r "$parts/include" "$work/highs/include"
-cp "$parts/lib/libhighs.so" "$work/highs/lib/"
-cp "$parts/share/doc/HIGHS/LICENSE.txt" "$work/highs/LICENSE"
+cp -r "$dist/include" "$work/highs/include"
+cp "$dist/lib/libhighs.so" "$work/highs/lib/"
+cp "$dist/share/doc/HIGHS/LICENSE.txt" "$work/highs/LICENSE"
 chmod 755 "$work/highs/lib/libhighs.so"
 printf '%s\n' "$version" >"$work/highs/version"
 rm -rf "$folder"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Makes a tree that runs on a machine with a GPU and little else: CUDA 13, cuDNN 9 and Python 3, but no MPI, Boost,
-# GoogleTest or network. Builds the programs and their GPU tests with the cuda backend against an Open MPI of its
-# own (scripts/build-openmpi-cuda.sh), copies them with the libraries that such a machine lacks, and checks that
-# nothing else is missing and that the tree is small enough to be carried.
+# Makes a tree that runs on a machine with only a GPU, CUDA 13, cuDNN 9 and Python 3: no MPI, Boost, GoogleTest or
+# network. Builds the programs and their GPU tests with the cuda backend against an Open MPI of its own
+# (scripts/build-openmpi-cuda.sh), copies them with the libraries that such a machine lacks, and checks that no
+# library is missing and that the tree is small enough to be transferred.
 #   scripts/pack-gpu.sh [--output FILE.tar.gz|FILE.tar.zst] [--tree DIR] [--openmpi DIR] [--architectures LIST] [--jobs N]
-#   --output FILE         the packed tree; build/hios-gpu.tar.gz unless given
-#   --tree DIR            the tree itself, which stays there; build/hios-gpu unless given. Replaced where it exists
-#   --openmpi DIR         the Open MPI's folder; build/openmpi-cuda unless given, and built where it is missing
-#   --architectures LIST  of GPUs, as CMake names them; "90-real;90-virtual" unless given: H100 and H200 in their own
-#                         code, and what came later by the driver's translation
-#   --jobs N              compilers at a time; every core unless given
-# Then, over there: tar -xf FILE && hios-gpu/bench/gpu.sh
+#   --output FILE         the packed tree (default: build/hios-gpu.tar.gz)
+#   --tree DIR            the tree itself, which is kept (default: build/hios-gpu); an existing one is replaced
+#   --openmpi DIR         the Open MPI's folder (default: build/openmpi-cuda); built if it is missing
+#   --architectures LIST  of GPUs, as CMake names them (default: "90-real;90-virtual": native code for H100 and H200;
+#                         the driver translates it for later GPUs)
+#   --jobs N              concurrent compilers (default: all cores)
+# Then, on the other machine: tar -xf FILE && hios-gpu/bench/gpu.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +38,7 @@ done
 case "$output" in
   *.tar.gz) compress=(gzip -9n) ;;
   *.tar.zst) compress=(zstd -q -19 -T0 -c) ;;
-  *) fail "--output $output: a name that ends in .tar.gz or .tar.zst is wanted" ;;
+  *) fail "--output $output: the name must end in .tar.gz or .tar.zst" ;;
 esac
 output=$(realpath -m "$output")
 tree=$(realpath -m "$tree")
@@ -54,12 +54,12 @@ toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
 scripts/setup.sh --openmpi-cuda
 scripts/build-openmpi-cuda.sh --prefix "$openmpi" --jobs "$jobs"
 
-# Programs look for their libraries beside themselves, in the build as in the tree: ../lib.
+# Programs find their libraries in ../lib, in the build as in the tree.
 build=build/pack-gpu
 say "building in $build for $architectures"
 mkdir -p "$build"
 ln -sfn "$openmpi/lib" "$build/lib"
-export LD_LIBRARY_PATH="$toolkit/lib64:$toolkit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # the tests list themselves
+export LD_LIBRARY_PATH="$toolkit/lib64:$toolkit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # the build runs the tests to list their cases
 log=$build/pack.log
 launchers=()
 if command -v ccache >/dev/null; then
@@ -87,7 +87,7 @@ tar -C "$(dirname "$tree")" --sort=name --owner=0 --group=0 --numeric-owner -c "
   "${compress[@]}" >"$output.part"
 mv "$output.part" "$output"
 
-limit=60000000  # bytes; it has to be carried
+limit=60000000  # bytes; the pack must be transferred
 unpacked=$(du -sb "$tree" | cut -f1)
 packed=$(stat -c %s "$output")
 say "$output: $((packed / 1000000)) MB; unpacked, $tree: $((unpacked / 1000000)) MB"

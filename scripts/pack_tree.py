@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What scripts/pack-gpu.sh does once all is built: copies programs, libraries and benches into one tree.
+"""The last step of scripts/pack-gpu.sh: copies programs, libraries and benches into one tree.
 
-The tree is an Open MPI prefix of its own (OPAL_PREFIX names it) with our programs in its bin. Every library is
-found beside the program that needs it; what stays outside is named here, and anything else that is missing
-ends the packing. Standard library only; calls ldd, strip, chrpath and ctest.
+The tree is an Open MPI prefix (OPAL_PREFIX is set to it) with our programs in its bin. Every library is found
+relative to the program that needs it. Libraries that the machine provides are listed here; any other missing
+library is an error. Standard library only; calls ldd, strip, chrpath and ctest.
 """
 
 import argparse
@@ -17,19 +17,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What the machine has: the C library, and NVIDIA's libraries by their own folders (bench/gpu/place.py).
+# Libraries of the machine: the C library, and NVIDIA's libraries by their own folders (bench/gpu/installations.py).
 C_LIBRARY = r"linux-vdso|ld-linux-x86-64|lib(c|m|dl|pthread|rt|util|resolv)"
 NVIDIA = r"lib(cuda|cudart|cudnn\w*|cublas|cublasLt|nvrtc|nvidia-ml)"
 OUTSIDE = re.compile(rf"^({C_LIBRARY}|{NVIDIA})\.so(\.|$)")
-# Newer ones than ours serve as well; ours is for a machine that has none.
+# The machine's may be newer; ours is for a machine that has none.
 FALLBACK = re.compile(r"^lib(stdc\+\+|gcc_s)\.so\.")
 OPENMPI_PROGRAMS = ("mpirun", "orted", "ompi_info")
 BENCH_FILES = ("bench/gpu.sh", "scripts/compare/__init__.py", "scripts/compare/summary.py", "LICENSE")
 
 
 def ldd(file, first=None):
-    """{name: path, or None where it is missing} of everything that the file needs, also indirectly. `first`: a folder
-    that is looked in before all others that the file does not name itself."""
+    """{name: path, or None if it is missing} of all libraries that the file needs, also indirectly. `first`: a folder that
+    is searched before all others, except for those that the file names."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(first or "")}
     done = subprocess.run(["ldd", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if done.returncode != 0:
@@ -52,7 +52,7 @@ def is_elf(file):
 
 
 def copy(source, target):
-    """The file itself, where the source is a link to it."""
+    """Copies a file; of a link, its target."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(Path(source).resolve(strict=True), target)
     target.chmod(0o755 if target.parent.name == "bin" or target.suffix == ".sh" else 0o644)
@@ -75,8 +75,8 @@ def elf_files(tree):
 
 
 def copy_libraries(tree, openmpi):
-    """Beside the programs, whatever they and the plugins need; ldd names what is needed indirectly as well. Not this
-    machine's Open MPI, which has libraries of the same names."""
+    """Copies the libraries that the programs and the plugins need, also indirectly. Takes those of `openmpi`, not of this
+    machine's Open MPI, which have the same names."""
     for file in elf_files(tree):
         for name, path in ldd(file, openmpi / "lib").items():
             folder = tree / "lib" / "fallback" if FALLBACK.match(name) else tree / "lib"
@@ -86,29 +86,29 @@ def copy_libraries(tree, openmpi):
 
 
 def make_relocatable(file, tree):
-    """Strips it, and turns the search path that its build left into one that moves with the tree."""
+    """Strips a file, and makes its search path relative to the tree."""
     subprocess.run(["strip", "--strip-unneeded", file], check=True)
     listed = subprocess.run(["chrpath", "--list", file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if listed.returncode == 0 and "PATH=" in listed.stdout:
-        way = {tree / "bin": "$ORIGIN/../lib", tree / "lib": "$ORIGIN"}.get(file.parent, "$ORIGIN/..")
-        subprocess.run(["chrpath", "--replace", way, file], check=True, stdout=subprocess.DEVNULL)
+        path = {tree / "bin": "$ORIGIN/../lib", tree / "lib": "$ORIGIN"}.get(file.parent, "$ORIGIN/..")
+        subprocess.run(["chrpath", "--replace", path, file], check=True, stdout=subprocess.DEVNULL)
 
 
 def missing_libraries(tree):
     """'FILE needs NAME' for each library that is neither in the tree nor expected on the machine."""
-    complaints = []
+    missing = []
     for file in elf_files(tree):
         for name, path in ldd(file).items():
             if OUTSIDE.match(name) or (FALLBACK.match(name) and (tree / "lib/fallback" / name).exists()):
                 continue
             if path is None or tree not in path.resolve().parents:
-                complaints.append(f"{file.relative_to(tree)} needs {name}" + (f", found only as {path}" if path else ""))
-    return complaints
+                missing.append(f"{file.relative_to(tree)} needs {name}" + (f", found only as {path}" if path else ""))
+    return missing
 
 
 def test_runs(listing, programs):
-    """How CTest runs the programs that want ranks: [{"program", "ranks", "arguments", "environment"}]; ranks 0 for
-    those that are started without mpirun. `listing` is what ctest --show-only=json-v1 printed."""
+    """The runs of the test programs in CTest: [{"program", "ranks", "arguments", "environment"}]; ranks 0 for programs
+    that are started without mpirun. `listing`: the output of ctest --show-only=json-v1."""
     runs = {}
     for test in listing["tests"]:
         command = test.get("command", [])
@@ -165,9 +165,9 @@ def main():
         copy(file, tree / file.relative_to(ROOT))
     manifest = described(args.build, args.programs, args.architectures)
     (tree / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    complaints = missing_libraries(tree)
-    if complaints:
-        sys.exit("the tree would miss on another machine:\n  " + "\n  ".join(complaints))
+    missing = missing_libraries(tree)
+    if missing:
+        sys.exit("the tree lacks libraries for another machine:\n  " + "\n  ".join(missing))
 
 
 if __name__ == "__main__":

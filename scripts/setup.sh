@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Installs what building, testing and running HIOS needs on Debian 12, and nothing when all is there;
-# HiGHS, which Debian does not have, by scripts/get-highs.sh.
-# With --bench also what the studies draw their plots with, with --fuzz the clang of preset fuzz, with
-# --package what cpack needs for a Debian package, with --slurm the Slurm that the tests of slurm/
-# start, with --worlds what bench/worlds.sh fetches other MPIs with, with --onnx-networks what
-# bench/onnx_networks makes networks with, with --peers what bench/peers.sh installs other runtimes
-# with, with --openmpi-cuda what scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh need.
+# Installs the missing packages that HIOS needs on Debian 12 for building, testing and running; HiGHS,
+# which Debian does not have, by scripts/get-highs.sh. Options add packages:
+#   --bench          plots of the studies
+#   --fuzz           the clang of preset fuzz
+#   --package        cpack's tools for a Debian package
+#   --slurm          the Slurm that the tests of slurm/ start
+#   --worlds         tools by which bench/worlds.sh fetches other MPIs
+#   --onnx-networks  torchvision, for bench/onnx_networks
+#   --peers          tools by which bench/peers.sh installs other runtimes
+#   --openmpi-cuda   tools of scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh
 set -euo pipefail
 
 packages=(
@@ -24,7 +27,7 @@ packages=(
 for argument in "$@"; do
   case "$argument" in
     --bench) packages+=(python3-matplotlib) ;;
-    --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: the names in a sanitizer's report
+    --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: symbol names in sanitizer reports
     --package) packages+=(dpkg-dev file) ;;
     --worlds) packages+=(python3-venv) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;

@@ -1,4 +1,4 @@
-# What the job scripts share; they source it. Sets HIOS_RESULTS, and defines program, launch and prepare.
+# Shared by the job scripts, which source it. Sets HIOS_RESULTS, and defines program, launch and prepare.
 set -euo pipefail
 
 if [ ! -r "$SLURM_SUBMIT_DIR/site.env" ]; then
@@ -9,18 +9,18 @@ fi
 . "$SLURM_SUBMIT_DIR/site.env"
 mkdir -p "$HIOS_RESULTS"
 
-# program NAME: its path, by HIOS_BIN or else in PATH.
+# program NAME: prints its path, in HIOS_BIN if that is set, else in PATH.
 program() {
   local path=${HIOS_BIN:+$HIOS_BIN/}$1
   if ! command -v "$path" >/dev/null; then
-    printf 'error: %s: there is no such program; HIOS_BIN in site.env says where the programs are\n' "$path" >&2
+    printf 'error: %s: there is no such program; set HIOS_BIN in site.env to their folder\n' "$path" >&2
     exit 2
   fi
   command -v "$path"
 }
 
-# mpirun passes a signal on to its ranks. srun would kill them, so they are told by Slurm.
-tell_ranks() {
+# Asks the ranks to end. mpirun forwards a signal to its ranks; srun would kill them, so Slurm sends it.
+stop_ranks() {
   if [ "${HIOS_LAUNCHER:-mpirun}" = srun ]; then
     scancel --signal=TERM "$SLURM_JOB_ID" || true
   else
@@ -28,18 +28,18 @@ tell_ranks() {
   fi
 }
 
-# launch NAME ARGUMENTS…: a program on all ranks of the job, one a task. Told to end (scancel, requeue, the time limit),
-# it passes that on and waits, so that the program can write what it measured.
+# launch NAME ARGUMENTS…: runs a program on all ranks of the job, one per task. On a request to end (scancel, requeue,
+# the time limit) it forwards that and waits, so that the program can write its measurements.
 launch() {
   local path child status=0 records=$HIOS_RESULTS/failed-$SLURM_JOB_ID
   path=$(program "$1") || return
   shift
-  mkdir -p "$records"  # where ranks that fail leave what they did last
+  mkdir -p "$records"  # for the flight records of ranks that fail
   set -- --flight-record "$records" "$@"
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
     mpirun)
-      # A node that cannot be reached any more is noticed after 30 s; Open MPI's own settings take 8 minutes.
+      # An unreachable node is noticed after 30 s; with Open MPI's own settings after 8 minutes.
       # shellcheck disable=SC2086
       OMPI_MCA_odls_base_sigkill_timeout=${HIOS_GRACE_SECONDS:-3} \
       OMPI_MCA_oob_tcp_keepalive_time=10 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMPI_MCA_oob_tcp_keepalive_probes=4 \
@@ -55,9 +55,9 @@ launch() {
       ;;
   esac
   child=$!
-  trap 'stopped=yes; tell_ranks "$child"' TERM INT
-  trap 'kill -USR1 "$child" 2>/dev/null || true' USR1  # both launchers pass it on
-  # A trapped signal ends `wait` early, with the program still at work.
+  trap 'stopped=yes; stop_ranks "$child"' TERM INT
+  trap 'kill -USR1 "$child" 2>/dev/null || true' USR1  # both launchers forward it
+  # A trapped signal ends `wait` early, while the program still runs.
   while :; do
     wait "$child" && status=0 || status=$?
     kill -0 "$child" 2>/dev/null || break

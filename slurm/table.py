@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""One table of all reports under a folder: what sweep.sbatch does last.
+"""One table of all reports under a folder: the last step of sweep.sbatch.
 
-Prints it and writes table.txt and table.csv beside the reports. A row's best quarter is the median of the fastest
-quarter of its iterations, each the maximum over ranks. "x single" says how much faster that is than the fastest row
-of the same network and size that uses one device only; without one it is empty.
+Prints it and writes table.txt and table.csv next to the reports. A row's best quarter is the median of the fastest
+quarter of its iterations, each the maximum over ranks. "x single" is the speed-up over the fastest row of the
+same network and size that uses one device only; empty without such a row.
 """
 
 import argparse
@@ -37,15 +37,15 @@ def row_of(report):
 
 
 def read_rows(folder):
-    """The rows, and a complaint for each report that cannot be read."""
-    rows, complaints, single = [], [], {}
+    """The rows, and a message for each report that cannot be read."""
+    rows, messages, single = [], [], {}
     for path in sorted(folder.rglob("*.report.json")):
         try:
             report = json.loads(path.read_text())
             row = row_of(report)
             devices = used_devices(report)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            complaints.append(f"{path}: not a report of hios-run: {error!r}")
+            messages.append(f"{path}: not a report of hios-run: {error!r}")
             continue
         rows.append(row)
         cell = row["model"], row["height"], row["width"]
@@ -56,11 +56,11 @@ def read_rows(folder):
         if cell in single:
             row["x_single"] = single[cell] / row["best_quarter_ms"]
     rows.sort(key=lambda row: (row["model"], row["height"], row["width"], row["best_quarter_ms"]))
-    return rows, complaints
+    return rows, messages
 
 
 def missing_reports(folder, algorithms):
-    """A complaint for each report that a sweep should have made and has not; the jobs' output says why."""
+    """A message for each missing report of a sweep; the jobs' output has the reason."""
     networks = sorted(path for path in folder.iterdir() if path.is_dir())
     return [f"{network / algorithm}.report.json: is missing, see the output of its job"
             for network in networks for algorithm in algorithms
@@ -91,7 +91,7 @@ def csv_of(rows):
 
 
 def write(path, text):
-    """Never half a file."""
+    """Writes the whole file or nothing."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as aside:
         aside.write(text)
         aside.flush()
@@ -104,22 +104,22 @@ def main():
     parser = argparse.ArgumentParser(prog="table.py", description=" ".join(__doc__.split()))
     parser.add_argument("folder", type=Path, help="with reports named ALGORITHM.report.json, at any depth")
     parser.add_argument("--algorithms", default="",
-                        help="A[,A...]: complain of each folder of a network that lacks a report of one of them")
+                        help="A[,A...]: report each folder of a network that lacks a report of one of them")
     arguments = parser.parse_args()
     folder = arguments.folder
     if not folder.is_dir():
         sys.exit(f"error: {folder}: there is no such folder")
-    rows, complaints = read_rows(folder)
-    complaints += missing_reports(folder, [name for name in arguments.algorithms.split(",") if name])
-    for complaint in complaints:
-        print(f"warning: {complaint}", file=sys.stderr)
+    rows, messages = read_rows(folder)
+    messages += missing_reports(folder, [name for name in arguments.algorithms.split(",") if name])
+    for message in messages:
+        print(f"warning: {message}", file=sys.stderr)
     if not rows:
         sys.exit(f"error: {folder}: there are no reports in it; the jobs' output says why")
     text = text_of(rows)
     write(folder / "table.txt", text)
     write(folder / "table.csv", csv_of(rows))
     print(text, end="")
-    if complaints or any(row["note"] or row["verified"] is False or row["bitwise"] is False for row in rows):
+    if messages or any(row["note"] or row["verified"] is False or row["bitwise"] is False for row in rows):
         sys.exit("error: not all rows are complete and verified")
 
 

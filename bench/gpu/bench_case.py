@@ -1,4 +1,4 @@
-"""One network at one size in one kind of arithmetic: its files, and the commands that make them."""
+"""A network at one size in one arithmetic: its files, and the commands that make them."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from target import Target
 
 @dataclass(frozen=True)
 class Row:
-    """`ranks` on the one GPU; `transport` only with several. `merge`: what sibling convolutions become."""
+    """A row. `ranks` on the one GPU; `transport` only with several. `merge`: the value of --merge."""
 
     name: str
     algorithm: str
@@ -22,7 +22,7 @@ class Row:
 SEQUENTIAL = Row("sequential", "sequential")
 PLAIN = Row("sequential, no graphs", "sequential", graphs=False)
 IOS = Row("ios", "ios")
-# 1x1 convolutions of one tensor as one; the other networks have none.
+# Networks with 1x1 convolutions that can be merged.
 MERGED = (Row("sequential, merged", "sequential", merge="siblings"), Row("ios, merged", "ios", merge="siblings"))
 WITH_SIBLINGS = ("squeezenet", "inception_v3")
 TWO_RANKS = tuple(Row(f"hios-lp, 2 ranks, {transport}", "hios-lp", 2, transport=transport)
@@ -60,16 +60,16 @@ class Case:
     def export_command(self, programs):
         return [programs / "hios-schedule", *self.flags(), "--export-model", self.file("model"), "--force", "-q"]
 
-    def profile_command(self, place, ranks, transport="auto", has_smcuda=False, stages=True, merge="none"):
-        """Stages of several groups are measured for ios only, on the rank that runs it; without `stages` not at all."""
+    def profile_command(self, installation, ranks, transport="auto", has_smcuda=False, stages=True, merge="none"):
+        """The profiler's command. Measures stages of several groups for ios only, on its rank, and none without `stages`."""
         target = self.target
-        command = [place.programs / "hios-profile", *self.flags(merge), *target.compute(self.math),
+        command = [installation.programs / "hios-profile", *self.flags(merge), *target.compute(self.math),
                    "--warmup", "3", "--iterations", target.sweeps, "--output", self.profile_file(ranks, merge),
                    "--force", "-q"]
         if ranks == 1:
             wanted = ["--stages", "ios", "--time-limit", target.stage_seconds] if stages else ["--stages", "none"]
             return command + ["--streams", target.streams, *wanted]
-        return place.mpi(ranks, target.btl(transport, has_smcuda)) + command + target.shared(transport)
+        return installation.mpi(ranks, target.btl(transport, has_smcuda)) + command + target.shared(transport)
 
     def schedule_command(self, programs, row):
         streams = self.target.streams if row.ranks == 1 and row.algorithm != "sequential" else 1
@@ -78,18 +78,18 @@ class Case:
                 *self.target.devices(row.ranks, self.math, streams), "--algorithm", row.algorithm,
                 "--output", self.schedule_file(row), "--force", "-q"]
 
-    def run_command(self, place, row, number, has_smcuda=False, more=()):
+    def run_command(self, installation, row, number, has_smcuda=False, more=()):
         target = self.target
-        command = [place.programs / "hios-run", *self.flags(row.merge), "--schedule", self.schedule_file(row),
+        command = [installation.programs / "hios-run", *self.flags(row.merge), "--schedule", self.schedule_file(row),
                    "--profile", self.profile_file(row.ranks, row.merge), "--backend", target.backend, *target.graphs(row.graphs),
                    "--warmup", target.warmup, "--iterations", target.iterations,
                    "--json", self.report_file(row, number), "--force", "-q", *more]
         if row.ranks == 1:
             return command
-        return place.mpi(row.ranks, target.btl(row.transport, has_smcuda)) + command + target.shared(row.transport)
+        return installation.mpi(row.ranks, target.btl(row.transport, has_smcuda)) + command + target.shared(row.transport)
 
     def report(self, row, number):
-        """What the run wrote; None where it wrote nothing that can be read."""
+        """The run's report; None if there is no readable one."""
         try:
             return json.loads(self.report_file(row, number).read_text())
         except (OSError, ValueError):

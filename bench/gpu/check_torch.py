@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whether the PyTorch module of the benches is the same network as ours: given our weights and our input, it must
-give what our reference backend gives. Needs PyTorch (a CPU is enough) and a build of preset release.
+"""Checks that the PyTorch module of the benches is the same network as ours: with our weights and our input, its outputs
+must equal those of our reference backend. Needs PyTorch (a CPU is enough) and a build of preset release.
   python3 bench/gpu/check_torch.py [--programs build/release/bin] [NETWORK…]
 """
 
@@ -18,7 +18,7 @@ import model_file
 import torch_network
 from target import NETWORKS, TINY
 
-TOLERANCE = 1e-4  # of fp32 sums in another order, in values of about one
+TOLERANCE = 1e-4  # of fp32 sums in another order, for values of about one
 
 
 def load_parameters(network, file):
@@ -36,7 +36,7 @@ def load_parameters(network, file):
 
 
 def difference(programs, name):
-    """The largest over all outputs, and how large these are."""
+    """The largest difference over all outputs, and the largest output."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         subprocess.run([programs / "hios-schedule", "--model", name, "--height", str(TINY[name]),
@@ -52,7 +52,7 @@ def difference(programs, name):
         ours = numpy.fromfile(Path(folder) / "outputs.bin", numpy.float32)
     theirs = numpy.concatenate([output.permute(0, 2, 3, 1).reshape(-1).numpy() for output in outputs])
     if len(ours) != len(theirs):
-        raise ValueError(f"{name}: {len(theirs)} values out of PyTorch, {len(ours)} out of ours")
+        raise ValueError(f"{name}: {len(theirs)} values from PyTorch, {len(ours)} from ours")
     return float(numpy.abs(ours - theirs).max()), float(numpy.abs(ours).max())
 
 
@@ -66,7 +66,7 @@ def main():
         largest, size = difference(args.programs, name)
         well = largest <= TOLERANCE * max(1.0, size)
         wrong += not well
-        print(f"{name}: outputs up to {size:.3g}, largest difference {largest:.2g}: {'the same' if well else 'OTHERS'}")
+        print(f"{name}: outputs up to {size:.3g}, largest difference {largest:.2g}: {'the same' if well else 'DIFFERENT'}")
     sys.exit(1 if wrong else 0)
 
 

@@ -1,4 +1,4 @@
-"""The goals of the GPU work, each met, missed or not measured, by the numbers of a results file."""
+"""The goals on GPUs, each met, missed or not measured, by the numbers of a results file."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from target import NETWORKS, SIZES
 MATH = "fp32"
 IOS_GAIN = 1.1
 IOS_NETWORKS = ("inception_v3", "nasnet_large", "randwire_large")
-# On one GPU a smaller copy takes about as long as the message between two processes that says it can start.
+# On one GPU a smaller copy takes about as long as the message between two processes that lets it start.
 COPY_SHARE, COPY_FROM_BYTES = 0.9, 64 << 20
 PREDICTION_ERROR = 0.05
 PREDICTED_ROWS = ("sequential", "ios")
@@ -15,7 +15,7 @@ PREDICTED_ROWS = ("sequential", "ios")
 
 @dataclass(frozen=True)
 class Goal:
-    """`met`: None where it was not measured."""
+    """A goal. `met`: None if it was not measured."""
 
     name: str
     met: bool | None
@@ -27,7 +27,7 @@ class Goal:
 
 
 def best(rows, network, name):
-    """A row's headline number at the network's default size, in the main table's arithmetic; None without it."""
+    """A row's best quarter at the network's default size, in the main table's arithmetic; None without it."""
     for row in rows:
         if (row["network"], row["size"], row["math"], row["row"]) == (network, SIZES[network]["default"], MATH, name):
             return row.get("latency_ms", {}).get("best_quarter")
@@ -35,7 +35,7 @@ def best(rows, network, name):
 
 
 def compared(name, numerator, denominator, limit):
-    """Met where numerator / denominator is at least the limit."""
+    """A goal that is met if numerator / denominator is at least the limit."""
     if numerator is None or denominator is None:
         return Goal(name, None, "-")
     return Goal(name, numerator / denominator >= limit, f"{numerator / denominator:.2f}x")
@@ -66,14 +66,14 @@ def prediction(rows, network):
 
 
 def shares(transfer, path, clock="device_ms"):
-    """[(bytes, raw copy's time / the path's)] of the sizes that both have."""
+    """[(bytes, raw copy's time / the path's time)] for the sizes of both."""
     raw = {point["bytes"]: point[clock] for point in transfer.get("raw", {}).get("d2d", [])}
     points = transfer.get("paths", {}).get(path, {}).get("points", [])
     return [(point["bytes"], raw[point["bytes"]] / point["ms"]) for point in points if point["bytes"] in raw]
 
 
 def share_of_copy(transfer, path):
-    """Judged by its worst size, against copies in a row: the strictest reading."""
+    """The goal of a path, by its worst size, compared with copies in a row: the strictest reading."""
     name = f"{path}: at least {100 * COPY_SHARE:.0f} % of a raw device copy from {COPY_FROM_BYTES >> 20} MB on"
     large = [(size, share) for size, share in shares(transfer, path) if size >= COPY_FROM_BYTES]
     if not large:

@@ -1,19 +1,19 @@
-"""Runs a GoogleTest program to its end, also past a test that takes the program down with it.
+"""Runs all tests of a GoogleTest program, even if a test crashes it.
 
-What counts is read from the lines that the program prints as it goes, because a report file is written at the end
-only, and a program that crashed on the fifth test has none. Tests that were not reached are run in a new process.
+Results are read from the lines that the program prints, because it writes a report file only at its end, and a program
+that crashes in the fifth test has none. Tests after a crash run in a new process.
 """
 
 import re
 from dataclasses import dataclass, field
 
 LINE = re.compile(r"^\[\s*(RUN|OK|FAILED|SKIPPED)\s*\]\s+([\w/.]+)")
-ATTEMPTS = 4  # processes of a program: three tests may take it down
+ATTEMPTS = 4  # processes per program: three tests may crash it
 
 
 @dataclass
 class Tally:
-    """Names of tests. `ended`: those that were running when their process did."""
+    """Names of tests. `ended`: tests during which the process ended."""
 
     passed: set = field(default_factory=set)
     failed: set = field(default_factory=set)
@@ -35,7 +35,7 @@ class Tally:
 
 
 def parse_list(text):
-    """Full names out of --gtest_list_tests."""
+    """Full names from the output of --gtest_list_tests."""
     names, suite = [], ""
     for line in text.splitlines():
         word = line.split("#")[0].rstrip()
@@ -49,7 +49,7 @@ def parse_list(text):
 
 
 def read_output(text, tally):
-    """Adds what the program said; returns the test that it had begun and not ended."""
+    """Adds the results in a program's output; returns the test that it began and did not end."""
     running = None
     for line in text.splitlines():
         match = LINE.match(line)
@@ -67,15 +67,15 @@ def read_output(text, tally):
 
 
 def run_program(steps, name, command, limit_s, names=None, arguments=()):
-    """`command`: the program with what starts it. `names`: those of its tests to run; all without. `arguments` may
-    choose among them too (--gtest_filter), so the list is asked for with them."""
+    """Runs tests. `command`: the program after its launcher. `names`: the tests to run; default: all. `arguments` may select
+    tests, too (--gtest_filter), so they are also used for the list of tests."""
     listed = steps.run(f"{name}: list", [command[-1], *arguments, "--gtest_list_tests"], 60)
     if not listed.passed:
         return Tally(why=f"it does not list its tests: {listed.why}")
     wanted = [test for test in parse_list(listed.out) if names is None or test in names]
     tally = Tally(never_run=set(wanted))
     for attempt in range(ATTEMPTS):
-        # Chosen by what is wanted the first time where only some are; afterwards by what is left.
+        # The filter names the wanted tests, if not all are wanted; after a crash, the remaining ones.
         left = [test for test in wanted if test not in tally.seen()]
         if not left or steps.deadline.left() < 5:
             break
@@ -90,7 +90,7 @@ def run_program(steps, name, command, limit_s, names=None, arguments=()):
             break
         if running:
             tally.ended[running] = outcome.why
-        elif tally.seen() == before:  # it would go on like that
+        elif tally.seen() == before:  # no progress: it would repeat
             tally.why = outcome.why
             break
     tally.never_run = set(wanted) - tally.seen()

@@ -1,7 +1,7 @@
-"""The latency part: our schedules and PyTorch in turns, on one profile a network and size.
+"""The latency part: our schedules and PyTorch in turn, with one profile per network and size.
 
-First every network at its default size, then what torch.compile makes of them, then the other sizes, until the
-part's time is up: what the goals ask for comes first. A row that fails is written down as failed.
+First every network at its default size, then torch.compile, then the other sizes, until the part's time is up: the
+rows of the goals come first. A row that fails is recorded as failed.
 """
 
 from bench_case import IOS, MERGED, PLAIN, SEQUENTIAL, TWO_RANKS, WITH_SIBLINGS, Case
@@ -14,22 +14,22 @@ PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, RUN_LIMIT_S = 90, 30, 45
 TORCH_LOAD_LIMIT_S, TORCH_MEASURE_LIMIT_S, COMPILE_LIMIT_S = 90, 60, 150
 TORCH_MODES = {"torch eager": "eager", "torch graphs": "graphs"}
 COMPILED = "torch.compile"
-ENOUGH_S = 25  # a case that could not have that is not begun
+ENOUGH_S = 25  # a case with less time left is not started
 
 
 class Latency:
-    """`has_torch`: whether this Python can import it. `save(rows)` is called whenever a row is new."""
+    """`has_torch`: True if this Python can import PyTorch. `save(rows)` is called after each new row."""
 
-    def __init__(self, place, target, steps, scratch, has_torch, save):
-        self.place, self.target, self.steps, self.scratch = place, target, steps, scratch
+    def __init__(self, installation, target, steps, scratch, has_torch, save):
+        self.installation, self.target, self.steps, self.scratch = installation, target, steps, scratch
         self.has_torch, self.save = has_torch, save
         self.rows, self.torch_info = {}, None
-        self.smcuda = place.has_smcuda()
-        self.worker = Worker(place.torch_environment(), scratch / "torch.log")
-        self.mps = Mps(place, target, steps, scratch)
+        self.smcuda = installation.has_smcuda()
+        self.worker = Worker(installation.torch_environment(), scratch / "torch.log")
+        self.mps = Mps(installation, target, steps, scratch)
 
     def run(self, cases_by_size, compiles):
-        """`cases_by_size`: lists of Case, in the order of importance."""
+        """Measures all cases. `cases_by_size`: lists of Case, most important first."""
         first, *others = cases_by_size
         if self.two_ranks():
             self.mps.start()
@@ -46,30 +46,30 @@ class Latency:
             self.mps.stop()
 
     def environment(self, ranks):
-        return {**self.place.environment(), **(self.mps.environment() if ranks > 1 else {})}
+        return {**self.installation.environment(), **(self.mps.environment() if ranks > 1 else {})}
 
     def two_ranks(self):
-        if not self.place.mpirun:
+        if not self.installation.mpirun:
             return []
         return TWO_RANKS[:1] if self.target.rehearsal else TWO_RANKS
 
     def measure(self, case, rounds, rows):
         if self.steps.deadline.left() < ENOUGH_S:
-            self.steps.note(f"{case.name}: not begun, the part's time is up")
+            self.steps.note(f"{case.name}: not started, the part's time is up")
             return
         rows = self.prepare(case, rows)
         torch_rows = self.load_torch(case)
         samples = {}
         for number in range(1, rounds + 1):
             for row in rows:
-                # Two ranks on one GPU serve to see the transports; a round of them is enough.
+                # Two ranks on one GPU only compare the transports; one round is enough.
                 if number == 1 or row.ranks == 1:
                     self.run_row(case, row, number, samples)
             for name in torch_rows:
                 self.run_torch(case, name, TORCH_MODES[name], TORCH_MEASURE_LIMIT_S, samples)
 
     def prepare(self, case, rows):
-        """Profiles and schedules; the rows that can run. The others are written down as failed."""
+        """Profiles and schedules; returns the rows that can run. The others are recorded as failed."""
         ready, why = [], {}
         for ranks, merge in sorted({(row.ranks, row.merge) for row in rows}):
             outcome = self.profile(case, ranks, merge)
@@ -83,7 +83,7 @@ class Latency:
             made = (row.algorithm, row.merge)
             if made not in schedules:
                 words = f"{case.name}: schedule {row.algorithm}" + ("" if row.merge == "none" else ", merged")
-                schedules[made] = self.steps.run(words, case.schedule_command(self.place.programs, row),
+                schedules[made] = self.steps.run(words, case.schedule_command(self.installation.programs, row),
                                                  SCHEDULE_LIMIT_S)
             if schedules[made].passed:
                 ready.append(row)
@@ -92,11 +92,11 @@ class Latency:
         return ready
 
     def profile(self, case, ranks, merge="none"):
-        """Two ranks are profiled over IPC, and over pinned memory where that does not work; one rank without stages
-        where they take too long (their times are estimated then)."""
+        """Profiles two ranks over IPC, or over pinned memory if that fails; profiles one rank without stages if these take
+        too long (their times are then estimated)."""
         ways = [("auto", True), ("auto", False)] if ranks == 1 else [("ipc", True), ("staged", True)]
         for transport, stages in ways:
-            command = case.profile_command(self.place, ranks, transport, self.smcuda, stages, merge)
+            command = case.profile_command(self.installation, ranks, transport, self.smcuda, stages, merge)
             name = f"{case.name}: profile on {ranks}, {transport}" + ("" if stages else ", without stages")
             name += "" if merge == "none" else ", merged"
             outcome = self.steps.run(name, command, PROFILE_LIMIT_S, self.environment(ranks))
@@ -106,7 +106,7 @@ class Latency:
 
     def run_row(self, case, row, number, samples):
         name = f"{case.name}: {row.name}"
-        outcome = self.steps.run(name, case.run_command(self.place, row, number, self.smcuda), RUN_LIMIT_S,
+        outcome = self.steps.run(name, case.run_command(self.installation, row, number, self.smcuda), RUN_LIMIT_S,
                                  self.environment(row.ranks))
         report = case.report(row, number) if outcome.passed else None
         if report is None:
@@ -118,11 +118,11 @@ class Latency:
         self.add(case, row.name, report["iterations_ms"], samples, more)
 
     def load_torch(self, case):
-        """The rows that PyTorch can measure of this case; it holds the model afterwards."""
+        """Loads the model into PyTorch and returns its rows."""
         if not self.has_torch:
             return []
         try:
-            command = case.export_command(self.place.programs)
+            command = case.export_command(self.installation.programs)
             exported = self.steps.run(f"{case.name}: export", command, SCHEDULE_LIMIT_S)
             if not exported.passed:
                 raise WorkerError(f"no model file: {exported.why}")
@@ -147,18 +147,18 @@ class Latency:
         except WorkerError as error:
             self.fail(case, name, str(error))
             if worker is None and self.worker.process is None:
-                self.load_torch(case)  # a fresh process for the next mode
+                self.load_torch(case)  # a new process for the next mode
             return
         self.steps.say(f"{case.name}: {name}: ok")
         self.add(case, name, answer["samples_ms"], samples,
                  {"prepare_s": round(answer["prepare_s"], 1), "layout": answer["layout"]})
 
     def measure_compiled(self, cases):
-        """All networks are compiled at the same time, each in a process of its own; measured one after the other."""
+        """Compiles all networks concurrently, each in a process of its own; measures them one after the other."""
         if self.steps.deadline.left() < ENOUGH_S:
-            self.steps.note(f"{COMPILED}: not begun, the part's time is up")
+            self.steps.note(f"{COMPILED}: not started, the part's time is up")
             return
-        environment = self.place.torch_environment()
+        environment = self.installation.torch_environment()
         all_workers = [(case, Worker(environment, self.scratch / f"torch-{case.network}-{case.math}.log"))
                        for case in cases if case.file("model").exists()]
         waiting = all_workers
@@ -176,7 +176,7 @@ class Latency:
                 worker.stop()
 
     def those_that_answer(self, waiting, limit_s):
-        """Within `limit_s` for all together; the others are written down as failed."""
+        """Waits for the workers, at most `limit_s` in total; the others are recorded as failed."""
         end = Deadline(min(limit_s, self.steps.deadline.left()))
         done = []
         for case, worker in waiting:
@@ -191,7 +191,7 @@ class Latency:
         return max(1.0, min(limit_s, self.steps.deadline.left()))
 
     def add(self, case, name, new_samples, samples, more):
-        """A row's samples are those of all its rounds."""
+        """Adds a round's samples to the row."""
         samples.setdefault(name, []).extend(new_samples)
         latency = summarize(samples[name])
         row = {**self.key(case, name), "latency_ms": latency,
@@ -201,7 +201,7 @@ class Latency:
         self.put(row)
 
     def fail(self, case, name, why):
-        """A later round's failure does not unmake an earlier one's numbers."""
+        """Records a failure, unless an earlier round has numbers."""
         self.steps.say(f"{case.name}: {name}: FAILED, {why}")
         self.steps.note(f"{case.name}: {name}: failed: {why}")
         key = tuple(self.key(case, name).values())
@@ -221,7 +221,7 @@ def merged(case):
 
 
 def make_cases(target, networks, words, maths, folder):
-    """By the word of the size, in the order of the words; a rehearsal has one size."""
+    """The cases by name of the size, in the order of the names; a rehearsal has one size."""
     if target.rehearsal:
         words, maths = words[:1], ["fp32"]
     return [[Case(network, target.size(network, word), math, folder, target) for math in maths for network in networks]

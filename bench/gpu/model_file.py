@@ -1,7 +1,7 @@
-"""Reads a hios-model file: the layers with their output shapes, and what they hold.
+"""Reads a hios-model file: the layers with their output shapes and parameters.
 
-Shapes are worked out here once more, by ONNX's rules, so that a layer that PyTorch builds otherwise than we is
-found by its shape.
+Shapes are inferred here again, by ONNX's rules, so that a layer that PyTorch builds differently is found by its
+shape.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Layer:
-    """`shape` is that of the output, N, C, H, W. `pads` are (top, left, bottom, right)."""
+    """A layer. `shape`: of the output, N, C, H, W. `pads`: (top, left, bottom, right)."""
 
     name: str
     type: str
@@ -39,7 +39,7 @@ class Model:
     layers: list = field(default_factory=list)
 
     def outputs(self):
-        """The layers that no other reads, in order."""
+        """The layers without consumers, in order."""
         read = {name for layer in self.layers for name in layer.inputs}
         return [layer.name for layer in self.layers if layer.name not in read]
 
@@ -68,7 +68,7 @@ def output_shape(kind, shapes, layer):
         return (n, layer["out_channels"] if kind == "Conv" else c,
                 windows(h, kernel[0], strides[0], pads[0], pads[2]),
                 windows(w, kernel[1], strides[1], pads[1], pads[3]))
-    raise ValueError(f"{layer['name']}: layers of type {kind} are not known here")
+    raise ValueError(f"{layer['name']}: layers of type {kind} are not supported here")
 
 
 def window_of(layer):
@@ -76,7 +76,7 @@ def window_of(layer):
 
 
 def read_model(path):
-    """The Model that the file writes out. ValueError where a layer is of no known type or does not fit."""
+    """Returns the file's Model. Raises ValueError if a layer has an unknown type or unsuitable inputs."""
     return model_of(json.loads(Path(path).read_text()))
 
 

@@ -1,5 +1,5 @@
-"""NVIDIA's Multi-Process Service: with it the kernels of two ranks run on one GPU at the same time, without it they
-take turns. Its daemon is ours alone (folders of its own), is asked for once, and ends with the part that wanted it."""
+"""NVIDIA's Multi-Process Service: with it the kernels of two ranks run on one GPU concurrently, without it they alternate.
+The daemon is private (with its own folders), is started once, and ends with the part that started it."""
 
 import shutil
 import subprocess
@@ -9,19 +9,19 @@ START_LIMIT_S, QUIT_LIMIT_S, TRIAL_LIMIT_S = 15, 15, 60
 
 
 class Mps:
-    """`why_not`: empty while it serves, else why it does not."""
+    """`why_not`: empty while it works, else the reason."""
 
-    def __init__(self, place, target, steps, scratch, control=shutil.which):
-        self.place, self.target, self.steps, self.scratch = place, target, steps, scratch
+    def __init__(self, installation, target, steps, scratch, control=shutil.which):
+        self.installation, self.target, self.steps, self.scratch = installation, target, steps, scratch
         self.control = control(CONTROL)
-        self.why_not = "not asked for"
+        self.why_not = "not requested"
 
     def start(self):
-        """Tried by two ranks that open the GPU. Nothing fails where it cannot be had."""
+        """Starts the daemon and tests it with two ranks that open the GPU. Never raises if it is not available."""
         if self.target.rehearsal:
             self.why_not = "a rehearsal"
         elif not self.control:
-            self.why_not = f"there is no {CONTROL} here"
+            self.why_not = f"{CONTROL} is not installed"
         else:
             self.why_not = self.begin() or self.trial()
             if self.why_not:
@@ -34,7 +34,7 @@ class Mps:
         return f"no ({self.why_not})" if self.why_not else "yes"
 
     def environment(self):
-        """For programs that are to use it; nothing where it does not serve."""
+        """The environment of programs that use it; empty if it does not work."""
         return {} if self.why_not else self.folders()
 
     def folders(self):
@@ -45,21 +45,21 @@ class Mps:
         return self.tell(["-d"], "", START_LIMIT_S)
 
     def trial(self):
-        command = [*self.place.mpi(2), self.place.programs / "hios-run", "--list-devices",
+        command = [*self.installation.mpi(2), self.installation.programs / "hios-run", "--list-devices",
                    "--backend", self.target.backend, *self.target.shared("staged"), "-q"]
         outcome = self.steps.run("two ranks by MPS", command, TRIAL_LIMIT_S,
-                                 {**self.place.environment(), **self.folders()})
+                                 {**self.installation.environment(), **self.folders()})
         return outcome.why
 
     def tell(self, words, text, limit_s):
-        """Empty, or what went wrong. What it says goes to a file: a daemon may keep a pipe open for ever."""
+        """Sends a command; returns an error or "". The output goes to a file: a daemon may keep a pipe open."""
         said = self.scratch / "mps" / "said.txt"
         try:
             with said.open("w") as output:
                 done = subprocess.run([self.control, *words], input=text, stdout=output, stderr=subprocess.STDOUT,
-                                      text=True, timeout=limit_s, env={**self.place.environment(), **self.folders()})
+                                      text=True, timeout=limit_s, env={**self.installation.environment(), **self.folders()})
         except (OSError, subprocess.TimeoutExpired) as error:
-            return f"{CONTROL} could not be asked: {error}"
+            return f"{CONTROL} failed: {error}"
         return "" if done.returncode == 0 else f"{CONTROL}: {said.read_text().strip() or f'status {done.returncode}'}"
 
     def stop(self, why="stopped"):

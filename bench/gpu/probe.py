@@ -1,4 +1,4 @@
-"""Asks the driver which GPU there is. A process of its own, because a broken driver may hang or crash."""
+"""Asks the driver for the GPU, in a process of its own, because a broken driver may hang or crash."""
 
 import ctypes
 import json
@@ -8,7 +8,7 @@ NAME_LENGTH = 256
 
 
 def probe(library):
-    """{"gpu", "count", "driver"}, or {"why"}: the reason why there is none."""
+    """Returns {"gpu", "count", "driver"}, or {"why"}: the reason why there is none."""
     try:
         cuda = ctypes.CDLL(library)
     except OSError as error:

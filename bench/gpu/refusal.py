@@ -1,5 +1,5 @@
-"""What ends bench/gpu.sh before anything ran: one line, exit status 2."""
+"""An error that ends bench/gpu.sh before anything ran: one line, exit status 2."""
 
 
 class Refusal(Exception):
-    """The line, without the program's name."""
+    """The error's line, without the program's name."""

@@ -1,4 +1,4 @@
-"""The results file as a page to read: bench/results/<gpu>.md."""
+"""The results file as a page: bench/results/<gpu>.md."""
 
 from goals import goals, shares
 from results import passed_tests
@@ -8,7 +8,7 @@ ROW_ORDER = ("sequential, no graphs", "sequential", "ios", "sequential, merged",
              "torch eager", "torch graphs", "torch.compile",
              "hios-lp, 2 ranks, ipc", "hios-lp, 2 ranks, cuda-aware", "hios-lp, 2 ranks, staged")
 RAW_COPIES = {"d2d": "raw copy on the device", "h2d": "raw host to device", "d2h": "raw device to host"}
-NAMED = 8  # tests by name on the page; the results file has all
+NAMED = 8  # tests named on the page; the results file has all
 SHOWN_BYTES = tuple(1 << power for power in (10, 14, 18, 20, 22, 24, 26, 28))
 
 
@@ -19,7 +19,7 @@ def page(document):
 
 
 def table(columns, rows):
-    """Markdown; the first column to the left, the others to the right."""
+    """A Markdown table; the first column is left-aligned, the others right-aligned."""
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
@@ -45,7 +45,7 @@ def milliseconds(value):
 
 
 def change(row):
-    """Against the number that this one replaced."""
+    """The change from the number that this one replaced."""
     if "previous" not in row or "latency_ms" not in row:
         return ""
     before = row["previous"]["best_quarter"]
@@ -68,13 +68,13 @@ def latency_section(part):
 def protocol(part):
     used = part.get("protocol", {})
     return (f"Milliseconds from the start of an iteration to its last output on the GPU, the maximum over ranks; "
-            f"{used.get('warmup')} iterations of warm-up, then {used.get('iterations')} a round, up to "
-            f"{used.get('rounds')} rounds in which the rows take turns (the rows of two ranks: one; torch.compile: "
-            "after the others). `best 1/4` is the median of the fastest quarter, `vs seq` sequential's over it, `error` "
+            f"{used.get('warmup')} iterations of warm-up, then {used.get('iterations')} per round, up to "
+            f"{used.get('rounds')} rounds in which the rows run in turn (two ranks: one round; torch.compile: "
+            "after the others). `best 1/4` is the median of the fastest quarter, `vs seq` its speed-up over sequential, `error` "
             "(best 1/4 - predicted) / best 1/4, `change` the difference to the last run's number. PyTorch: the faster "
-            "of channels_last and channels_first (named behind its rows), cuDNN's search on, inference mode, the same "
-            "layers from the same model file. Weights are random. Two ranks of one GPU run at the same time by NVIDIA's "
-            "Multi-Process Service (MPS: yes), or take turns.")
+            "of channels_last and channels_first (named after its rows), cuDNN's search on, inference mode, the same "
+            "layers from the same model file. Weights are random. Two ranks of one GPU run concurrently by NVIDIA's "
+            "Multi-Process Service (MPS: yes), or alternate.")
 
 
 def latency_table(rows):
@@ -103,7 +103,7 @@ def remark(row):
 
 
 def gains(named):
-    """What CUDA graphs bring."""
+    """The gain by CUDA graphs."""
     both = [named.get(name, {}).get("latency_ms", {}).get("best_quarter")
             for name in ("sequential, no graphs", "sequential")]
     return f"\n\nCUDA graphs: {both[0] / both[1]:.2f}x on `sequential`." if all(both) else ""
@@ -131,7 +131,7 @@ def transfer_section(part):
         curves.append({point["bytes"]: point["ms"] for point in path["points"]})
     text = ["## Transfers between two ranks on the one GPU",
             "GB/s (bytes moved over time). A path's time is half a round trip to a rank that waits, median of the fastest "
-            "quarter of 20; a raw copy's is that of one among many in a row, by the GPU's clock."]
+            "quarter of 20; a raw copy's is that of one of many in a row, by the GPU's clock."]
     sizes = [size for size in SHOWN_BYTES if any(size in curve for curve in curves)]
     if sizes:
         lines = [[size_word(size), *(gigabytes(size, curve.get(size)) for curve in curves)] for size in sizes]
@@ -143,7 +143,7 @@ def transfer_section(part):
 
 
 def share_table(part, sizes):
-    """Raw copy over path, by both clocks, and the change of the path's time against the last run."""
+    """The raw copy's time divided by the path's, by both clocks, and the change of the path's time since the last run."""
     lines = []
     for name, path in part.get("paths", {}).items():
         for clock, words in (("device_ms", "copies in a row"), ("waited_ms", "one copy and the wait")):
@@ -168,21 +168,21 @@ def tests_section(part):
         return ""
     rows = []
     for program in part.get("programs", []):
-        troubles = [*few(program["failed"]), *(f"{test} ended the program" for test in program["ended_the_program"]),
+        problems = [*few(program["failed"]), *(f"{test} ended the program" for test in program["ended_the_program"]),
                     *(f"{test} skipped" for test in few(program["skipped"])),
                     *([f"{len(program['never_run'])} not run"] if program["never_run"] else []),
                     *([one_line(program["why"])] if program.get("why") else [])]
-        rows.append([program["name"], "ok" if program["well"] else "NOT WELL", program["passed"], "; ".join(troubles)])
+        rows.append([program["name"], "ok" if program["well"] else "FAILED", program["passed"], "; ".join(problems)])
     for network in part.get("networks", []):
         found = f"largest difference {network['max_abs']:.2g}" if network.get("max_abs") is not None else ""
         if network.get("bitwise"):
             found += ", bit for bit one rank's"
         if network.get("bitwise") is False:
             found += ", NOT bit for bit one rank's"
-        rows.append([network["name"], "ok" if network["well"] else "NOT WELL", network.get("operators") or "",
+        rows.append([network["name"], "ok" if network["well"] else "FAILED", network.get("operators") or "",
                      "; ".join(filter(None, [found, one_line(network.get("why", ""))]))])
     for checker in part.get("checkers", []):
-        rows.append([checker["name"], "ok" if checker["well"] else "NOT WELL", checker.get("passed", ""),
+        rows.append([checker["name"], "ok" if checker["well"] else "FAILED", checker.get("passed", ""),
                      "; ".join(filter(None, [checker.get("summary", ""), one_line(checker.get("why", ""))]))])
     text = "## Tests\n" + table(["run", "", "passed", "remarks"], rows)
     if "previous" in part:
@@ -195,6 +195,6 @@ def few(names):
 
 
 def changes(document):
-    """A line for each latency that has one to be compared with, for the terminal."""
-    return [f"{row['network']} {row['size']} {row['math']} {row['row']}: {change(row)} against the last run"
+    """A line for each latency with an earlier one, for the terminal."""
+    return [f"{row['network']} {row['size']} {row['math']} {row['row']}: {change(row)} since the last run"
             for row in document["parts"].get("latency", {}).get("rows", []) if change(row)]

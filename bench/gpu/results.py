@@ -1,5 +1,5 @@
-"""The results file: bench/results/<gpu>.json. Parts come in one by one, also out of several calls; what a new
-number replaces stays beside it as `previous`, so that every run is compared with the one before.
+"""The results file: bench/results/<gpu>.json. Parts are added one by one, also by several calls. A replaced number is
+kept as `previous`, so that every run is compared with the one before.
 """
 
 import json
@@ -22,7 +22,7 @@ def empty(gpu):
 
 
 def read(path):
-    """None where there is no such file. Refusal where it is something else."""
+    """The file's results; None if there is no file. Raises Refusal if it is something else."""
     try:
         document = json.loads(Path(path).read_text())
     except FileNotFoundError:
@@ -35,7 +35,7 @@ def read(path):
 
 
 def write(path, text):
-    """Whole or not at all."""
+    """Writes the whole file or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     part.write_text(text)
@@ -47,8 +47,7 @@ def row_key(row):
 
 
 def merge_rows(old, new, when):
-    """All of `old`, with those of `new` in their places. A row that failed where numbers stood keeps them as
-    `previous`."""
+    """All rows of `old`, replaced by those of `new`. A failed row keeps earlier numbers as `previous`."""
     merged = {row_key(row): row for row in old}
     for row in new:
         before = merged.get(row_key(row))
@@ -65,7 +64,7 @@ def previous_of(row):
 
 
 def merge_transfers(old, new, when):
-    """By path; each keeps the points that it replaces."""
+    """The transfers by path; each keeps the points that it replaces."""
     merged = {"paths": dict(old.get("paths", {})), "raw": new["raw"] or old.get("raw", {}),
               "failed": dict(new["failed"])}
     for name, path in new["paths"].items():
@@ -77,7 +76,7 @@ def merge_transfers(old, new, when):
 
 
 class Results:
-    """What was there (`base`) is read once; the file is written anew, as a whole, whenever a part says more."""
+    """The results. Earlier ones (`base`) are read once; every update writes the whole file."""
 
     def __init__(self, gpu, path, base, when):
         self.path, self.when = path, when

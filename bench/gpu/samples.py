@@ -1,4 +1,4 @@
-"""Latencies as scripts/compare sums them up, which is how hios-run does."""
+"""Statistics of latencies, as in scripts/compare and hios-run."""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Whether two processes may copy straight out of each other's memory (cross memory attach).
+"""Tests whether two processes can copy directly from each other's memory (cross memory attach).
 
-Open MPI finds out by itself and falls back, but with a warning a message and in some containers not at all; so it
-is tried here once, between two processes of which neither started the other, and Open MPI is told the answer.
+Open MPI tests that itself and falls back, but with a warning per message, and in some containers it does not. So this
+tests it once, between two processes of which neither started the other, and sets Open MPI's option.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ class IoVec(ctypes.Structure):
 
 
 def possible():
-    """False also where the attempt itself goes wrong."""
+    """Returns True if it works; False also if the attempt fails."""
     holder = None
     try:
         holder = subprocess.Popen([sys.executable, __file__, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -36,7 +36,7 @@ def possible():
 
 
 def hold():
-    """Says where the word lies and waits to be killed."""
+    """Prints the address of a word and waits to be killed."""
     word = ctypes.create_string_buffer(WORD, len(WORD))
     print(ctypes.addressof(word), flush=True)
     sys.stdin.read()

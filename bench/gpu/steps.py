@@ -1,7 +1,7 @@
-"""Runs commands that may fail, hang or run out of time, and goes on.
+"""Runs commands that may fail, hang or run out of time, and continues.
 
-Every step has a limit of its own and never outlasts the part that it belongs to: time on a machine with a GPU is
-short, and what has been measured is worth more than what has not.
+Every step has a time limit and ends before the end of its part: time on a machine with a GPU is short, and existing
+measurements are worth more than missing ones.
 """
 
 import os
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 TAIL_LINES = 12
 REASON_LINES = 4
-GRACE_S = 3  # between the request to end and the order
+GRACE_S = 3  # between SIGTERM and SIGKILL
 
 
 class Deadline:
-    """When to start nothing more."""
+    """The time after which no step is started."""
 
     def __init__(self, seconds, clock=time.monotonic):
         self.clock, self.end = clock, clock() + seconds
@@ -28,14 +28,14 @@ class Deadline:
 
 @dataclass
 class Outcome:
-    """`status`: the exit status, 128 + n after signal n, None where the step was not started."""
+    """`status`: the exit status, 128 + n after signal n, None if the step was not started."""
 
     name: str
     status: int | None
     seconds: float
     out: str = ""
     err: str = ""
-    why: str = ""  # not empty where it failed
+    why: str = ""  # the reason of a failure
 
     @property
     def passed(self):
@@ -51,7 +51,7 @@ def tail(text, lines=TAIL_LINES):
 
 
 def kill_group(process):
-    """The process with all that it started; mpirun is asked first, so that it cleans up after itself."""
+    """Ends the process and its children; mpirun gets SIGTERM first, so that it cleans up."""
     for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
         try:
             os.killpg(process.pid, number)
@@ -62,21 +62,21 @@ def kill_group(process):
         except subprocess.TimeoutExpired:
             continue
     try:
-        os.killpg(process.pid, signal.SIGKILL)  # what the process left behind
+        os.killpg(process.pid, signal.SIGKILL)  # children that the process left
     except ProcessLookupError:
         pass
 
 
 class Steps:
-    """`log`: a file that gets every command with its output. `say`: where progress goes. `short`: {folder: word}, by
-    which reasons are shortened, because they go into files that outlast the machine."""
+    """`log`: a file for every command with its output. `say`: prints progress. `short`: {folder: word}, replacements in
+    reasons, because these go into files that outlast the machine."""
 
     def __init__(self, log, deadline, environment, say, short=None):
         self.log, self.deadline, self.environment, self.say = log, deadline, environment, say
         self.short = short or {}
 
     def run(self, name, command, limit_s, environment=None, least_s=5):
-        """Never raises for what the command does. A step that could not have `least_s` is not started."""
+        """Runs a command; never raises because of it. A step is not started with less than `least_s` left."""
         left = self.deadline.left()
         if left < least_s:
             self.note(f"{name}: not started, the part's time is up")
@@ -111,7 +111,7 @@ class Steps:
         return self.finish(Outcome(name, status, seconds, *texts, why), command)
 
     def last_words(self, text):
-        """Without the lines that mpirun draws around its own."""
+        """The last line of an output, without mpirun's frames."""
         words = tail("\n".join(line for line in text.splitlines() if line.strip("-= \t")), REASON_LINES)
         for folder, word in self.short.items():
             words = words.replace(str(folder), word)

@@ -1,13 +1,13 @@
-"""What is measured, and with which flags: one GPU, or plain loops on the CPU where the whole flow is rehearsed."""
+"""The target of the measurements, and its flags: one GPU, or plain loops on the CPU for a rehearsal."""
 
 from dataclasses import dataclass
 
-# The quick ones first: time may run out.
+# The fast ones first, since time may run out.
 NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
 TRANSPORTS = ("ipc", "cuda-aware", "staged")
-# Open MPI copies between GPUs by itself in its btl smcuda only; the other paths want the faster host memory of vader.
+# Open MPI copies between GPUs only in its btl smcuda; the other paths use vader, which is faster in host memory.
 BTL = {"cuda-aware": "self,smcuda,vader"}
-# Height and width, by the word that --sizes takes.
+# Height and width, by the value of --sizes.
 SIZES = {
     "inception_v3": {"default": 299, "small": 139, "large": 512},
     "nasnet_large": {"default": 331, "small": 128, "large": 512},
@@ -15,13 +15,13 @@ SIZES = {
     "randwire_large": {"default": 224, "small": 96, "large": 512},
 }
 SIZE_WORDS = ("default", "small", "large")
-# The smallest that make sense, for comparing with plain loops operator by operator.
+# The smallest possible sizes, for comparing every operator with plain loops.
 TINY = {"inception_v3": 107, "nasnet_large": 67, "squeezenet": 64, "randwire_large": 64}
 
 
 @dataclass(frozen=True)
 class Target:
-    """`sweeps` and `stage_seconds` are the profiler's, the rest hios-run's and PyTorch's."""
+    """`sweeps` and `stage_seconds` are for the profiler, the others for hios-run and PyTorch."""
 
     rehearsal: bool = False
     streams: int = 8
@@ -56,7 +56,7 @@ class Target:
         return flags + ([] if self.rehearsal else ["--math", math])
 
     def shared(self, transport):
-        """For two ranks on the one GPU."""
+        """Flags for two ranks on the one GPU."""
         if self.rehearsal:
             return ["--oversubscribe"]
         return ["--devices-per-node", "1", "--transport", transport]

@@ -1,9 +1,9 @@
 """PyTorch's side of the latency table: a process that loads models and measures them on request.
 
 Requests are lines of JSON on standard input, answers lines of JSON on standard output; bench/gpu/worker.py is the
-other end. One process serves many models, because importing PyTorch takes longer than measuring. Everything that
-is fair to ask of PyTorch is on: cuDNN's search for the fastest algorithms, inference mode, and of the two memory
-formats the one that is faster for the network.
+other end. One process serves many models, because importing PyTorch takes longer than measuring. All of
+PyTorch's optimisations are on: cuDNN's search for the fastest algorithms, inference mode, and the faster of the two
+memory formats for the network.
   {"do": "describe"}
   {"do": "load", "model": FILE, "math": "fp32|tf32|fp16", "device": "cuda|cpu"}
   {"do": "measure", "mode": "eager|graphs|compile", "warmup": N, "iterations": N}
@@ -25,7 +25,7 @@ import torch_network
 
 
 LAYOUTS = {"channels_last": torch.channels_last, "channels_first": torch.contiguous_format}
-TRIAL_RUNS = 20  # of each layout, to choose
+TRIAL_RUNS = 20  # runs per layout, to choose
 
 
 class Baseline:
@@ -69,7 +69,7 @@ class Baseline:
         self.input = self.input.contiguous(memory_format=LAYOUTS[layout])
 
     def trial_ms(self, layout):
-        """The median of a few runs as a graph: what is left when the host's part is gone."""
+        """The median of a few runs as a graph: the time without the host's."""
         self.lay_out(layout)
         run, times = self.graphs(), []
         for _ in range(TRIAL_RUNS):
@@ -88,7 +88,7 @@ class Baseline:
         return lambda: network(image)
 
     def graphs(self):
-        """The whole network recorded once and replayed, as PyTorch's documentation does it."""
+        """Records the whole network once for replay, as in PyTorch's documentation."""
         if self.device.type != "cuda":
             return self.eager()
         side = torch.cuda.Stream()
@@ -112,7 +112,7 @@ class Baseline:
         return lambda: compiled(image)
 
     def measure(self, request):
-        """From the call to the last output on the device, as hios-run counts it."""
+        """The time from the call to the last output on the device, as in hios-run."""
         mode, started = request["mode"], time.perf_counter()
         with torch.inference_mode():
             if mode not in self.runs:
@@ -135,7 +135,7 @@ class Baseline:
 
 
 def set_math(math):
-    """TF32 is on by PyTorch's default for convolutions and must be asked away."""
+    """Sets the arithmetic. PyTorch enables TF32 for convolutions by default."""
     tf32 = math == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
@@ -149,7 +149,7 @@ def serve(baseline, requests, answers):
         request = json.loads(line)
         try:
             answer = {"ok": getattr(baseline, request["do"])(request)}
-        except Exception as error:  # PyTorch raises of all kinds; whoever asked decides what it means
+        except Exception as error:  # PyTorch raises many types; the requester interprets them
             first_line = (str(error).strip().splitlines() or [""])[0]
             answer = {"error": f"{type(error).__name__}: {first_line}"}
         answers.write(json.dumps(answer) + "\n")
@@ -158,7 +158,7 @@ def serve(baseline, requests, answers):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    # What libraries print must not come between the answers.
+    # Output of libraries must not mix with the answers.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     serve(Baseline(), sys.stdin, own)

@@ -1,4 +1,4 @@
-"""Raw copies by PyTorch, each a cudaMemcpyAsync: the yardstick of our transfers."""
+"""Raw copies by PyTorch, each a cudaMemcpyAsync, to compare our transfers with."""
 
 import statistics
 import time

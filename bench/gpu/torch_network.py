@@ -1,8 +1,7 @@
-"""A hios-model as a PyTorch module: the same layers in the same order, in whatever memory format PyTorch is given.
+"""A hios-model as a PyTorch module: the same layers in the same order, in any memory format of PyTorch.
 
-The module is written by torch.fx, a line a layer, so that calling it costs no more than a module written by hand,
-and torch.compile finds nothing to guess at. A relu stands as PyTorch's users write it, by itself; fusing it is
-torch.compile's business.
+torch.fx writes the module, a line per layer, so that a call costs no more than that of a handwritten module, and
+torch.compile can analyse it. A relu is a layer of its own, as PyTorch's users write it; torch.compile fuses it.
 """
 
 import operator
@@ -13,7 +12,7 @@ from torch import fx, nn
 
 
 def build(model):
-    """The module; its result is a tuple of the model's outputs. ValueError where PyTorch has no such layer."""
+    """Returns the module; it returns a tuple of the model's outputs. Raises ValueError if PyTorch lacks a layer."""
     graph, holder, values = fx.Graph(), nn.Module(), {}
     values["input"] = graph.placeholder("image")
     for index, layer in enumerate(model.layers):
@@ -48,7 +47,7 @@ def apply(graph, layer, inputs):
         total = inputs[0]
         for term in inputs[1:]:
             total = graph.call_function(operator.add, (total, term))
-        if total is inputs[0]:  # the sum of one thing: a value of its own all the same
+        if total is inputs[0]:  # a sum of one input is a value of its own, too
             total = graph.call_function(torch.clone, (total,))
         return total
     if layer.type == "Concat":
@@ -60,7 +59,7 @@ def apply(graph, layer, inputs):
         return graph.call_function(F.max_pool2d, window)
     if layer.type == "AveragePool":
         return graph.call_function(F.avg_pool2d, window, {"count_include_pad": False})
-    raise ValueError(f"{layer.name}: layers of type {layer.type} are not known here")
+    raise ValueError(f"{layer.name}: layers of type {layer.type} are not supported here")
 
 
 class Checked(fx.Interpreter):
@@ -75,7 +74,7 @@ class Checked(fx.Interpreter):
 
 
 def random_weights(network, seed=0):
-    """Convolutions that keep the size of what passes through them, so that no value is infinite or denormal."""
+    """Sets weights of convolutions that keep the scale of values, so that none is infinite or denormal."""
     generator = torch.Generator().manual_seed(seed)
     for module in network.modules():
         if isinstance(module, nn.Conv2d):

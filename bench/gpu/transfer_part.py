@@ -1,7 +1,7 @@
-"""The transfer part: what a tensor takes from rank to rank on the one GPU by each path, beside raw copies.
+"""The transfer part: the time of a tensor from rank to rank on the one GPU by each path, compared with raw copies.
 
-Ours is half a round trip to a rank that waits (hios-profile), so it holds the message that says "ready" and the
-wait; a raw copy is one of many in a row by the device's own clock, and also a single one with the wait for it.
+Ours is half a round trip to a rank that waits (hios-profile), so it includes the message "ready" and the wait. A raw
+copy is one of many in a row by the device's clock, and also a single one with the wait for it.
 """
 
 import json
@@ -11,7 +11,7 @@ from worker import Worker, WorkerError
 
 PATH_LIMIT_S, COPIES_LIMIT_S = 120, 90
 SMALLEST = 1 << 10
-# Of the network that comes along with a profile; it is small on purpose.
+# Size of the network in the profile; it is small on purpose.
 NETWORK, SIZE = "squeezenet", 64
 VADER = "cuda-aware over vader"
 
@@ -19,22 +19,22 @@ VADER = "cuda-aware over vader"
 class Transfers:
     """`save(record)` is called after every step."""
 
-    def __init__(self, place, target, steps, scratch, has_torch, save):
-        self.place, self.target, self.steps, self.scratch = place, target, steps, scratch
+    def __init__(self, installation, target, steps, scratch, has_torch, save):
+        self.installation, self.target, self.steps, self.scratch = installation, target, steps, scratch
         self.has_torch, self.save = has_torch, save
-        self.smcuda = place.has_smcuda()
+        self.smcuda = installation.has_smcuda()
         self.record = {"paths": {}, "raw": {}, "failed": {}}
 
     def run(self):
         self.run_raw()
-        if not self.place.mpirun:
-            self.fail("every path", "there is no mpirun here")
+        if not self.installation.mpirun:
+            self.fail("every path", "mpirun is not installed")
             return
         for name, transport, btl in self.ways():
             self.run_path(name, transport, btl)
 
     def ways(self):
-        """Each path with the Open MPI that it wants; the CUDA-aware one also without smcuda, to see what that gives."""
+        """The paths with their Open MPI settings; the CUDA-aware one also without smcuda, for comparison."""
         ways = [(name, name, self.target.btl(name, self.smcuda)) for name in TRANSPORTS]
         if self.target.rehearsal:
             return ways[:1]
@@ -51,7 +51,7 @@ class Transfers:
         if not self.has_torch:
             self.fail("raw copies", "this Python has no PyTorch")
             return
-        worker = Worker(self.place.torch_environment(), self.scratch / "torch-copies.log")
+        worker = Worker(self.installation.torch_environment(), self.scratch / "torch-copies.log")
         request = {"do": "copies", "sizes": self.sizes(), "iterations": 20, "device": self.target.torch_device}
         try:
             self.record["raw"] = worker.ask(request, max(1.0, min(COPIES_LIMIT_S, self.steps.deadline.left())))
@@ -64,7 +64,7 @@ class Transfers:
 
     def run_path(self, name, transport, btl):
         file = self.scratch / f"transfers-{name.replace(' ', '-')}.json"
-        command = [*self.place.mpi(2, btl), self.place.programs / "hios-profile", *self.target.model(NETWORK, SIZE),
+        command = [*self.installation.mpi(2, btl), self.installation.programs / "hios-profile", *self.target.model(NETWORK, SIZE),
                    "--backend", self.target.backend, *self.target.shared(transport), "--stages", "none",
                    "--warmup", "3", "--iterations", "20", "--largest-message", self.target.largest_message,
                    "--output", file, "--force", "-q"]

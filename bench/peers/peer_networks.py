@@ -1,4 +1,4 @@
-"""Which networks bench/peers.sh measures, and how each becomes an ONNX file."""
+"""The networks of bench/peers.sh, and their ONNX files."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ OF_TORCH = ("resnet50", "mobilenet_v2", "efficientnet_b0", "unet")  # at 224x224
 
 
 def complaint(name):
-    """Empty, or why nothing can be measured by this name."""
+    """Why a network of this name cannot be measured; empty if it can."""
     if name in BUILT_IN + OF_TORCH:
         return ""
     if not name.endswith(".onnx"):
@@ -16,7 +16,7 @@ def complaint(name):
 
 
 def chosen(asked, torch):
-    """The networks to measure, and those left out. `torch`: its version, or None."""
+    """The networks to measure, and those that are skipped. `torch`: its version, or None."""
     if asked:
         missing = [name for name in asked if name in OF_TORCH and not torch]
         if missing:
@@ -26,7 +26,7 @@ def chosen(asked, torch):
 
 
 def write(name, folder, programs, worker):
-    """The network's file."""
+    """Returns the network's file; writes it if needed."""
     if name.endswith(".onnx"):
         return Path(name).resolve()
     file = folder / f"{name}.onnx"

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from latency import processor
 from peer_rounds import ALIKE, OURS, PEERS, STILL, alike
 
-COLUMNS = ["network", "threads", "ours ms", "ONNX Runtime ms", "OpenVINO ms", "ours/better", "moved", "ours-ORT",
+COLUMNS = ["network", "threads", "ours ms", "ONNX Runtime ms", "OpenVINO ms", "ours/faster", "varied", "ours-ORT",
            "OpenVINO-ORT"]
 
 
@@ -15,8 +15,8 @@ class Report:
     def __init__(self, file, versions, protocol):
         self.file, self.networks = file, {}
         self.head = {"processor": processor(), "versions": versions, "protocol": {
-            **asdict(protocol), "statistic": "median of a round's runs, median over rounds; each round fresh processes, "
-            "in turns, on the same cores", "values": "max |a - b| / max |b|"}}
+            **asdict(protocol), "statistic": "median of a round's runs, median over rounds; each round new processes, "
+            "in turn, on the same cores", "values": "max |a - b| / max |b|"}}
 
     def add(self, name, results):
         self.networks[name] = results
@@ -54,8 +54,8 @@ class Report:
             if not alike(results["values"]):
                 yield f"{name}: ours and ONNX Runtime's values differ by more than {ALIKE:.0e} of the largest"
             if results["moved"] > STILL:
-                yield (f"{name}: our row on the fewest cores moved by {100 * results['moved']:.1f} % between rounds, in the "
-                       f"stillest of {results['attempts']} attempts")
+                yield (f"{name}: our row on the fewest cores varied by {100 * results['moved']:.1f} % between rounds, in the "
+                       f"least varying of {results['attempts']} attempts")
 
 
 def shown(difference):

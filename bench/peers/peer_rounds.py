@@ -1,4 +1,4 @@
-"""The rounds of one network: who runs when, on which cores, and what counts."""
+"""The rounds of one network: the order of the programs, their cores, and the results."""
 
 import json
 import math
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from peer_workers import cores, on_cores
 
-STILL = 0.03  # how far the one-core row may move between rounds
+STILL = 0.03  # limit of the one-core row's variation between rounds
 ALIKE = 1e-4  # of max |y|: ours and ONNX Runtime's values
-FEWEST, MOST = 10, 300  # measured runs a round
+FEWEST, MOST = 10, 300  # measured runs per round
 OURS, PEERS = "hios", ("onnxruntime", "openvino")
 PROFILE_SWEEPS = 10
-STAGES_S = 90  # to measure stages of several operators
+STAGES_S = 90  # for measuring stages of several operators
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Protocol:
 
 
 def alike(values):
-    """Whether what was compared is the same network."""
+    """True if the outputs show that all programs ran the same network."""
     difference = values[f"{OURS} - {PEERS[0]}"]
     return difference is not None and difference <= ALIKE
 
@@ -64,7 +64,7 @@ class Measurement:
                 "hios": self.versions}
 
     def rounds(self):
-        """By row: the median of each round. Who begins changes from round to round."""
+        """The median of each round, by row. The first program changes from round to round."""
         times = {(who, threads): [] for threads in self.protocol.threads for who in (OURS, *PEERS)}
         for turn in range(self.protocol.rounds):
             for threads in self.protocol.threads:
@@ -83,7 +83,7 @@ class Measurement:
         row["ratio"] = row[OURS]["ms"] / min(row[peer]["ms"] for peer in PEERS)
         return row
 
-    # Ours: measured and planned once, with several cores also which operators run beside each other.
+    # Ours: measured and planned once; with several cores also for concurrent operators.
 
     def plan(self, threads):
         stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
@@ -123,7 +123,7 @@ class Measurement:
         return answer["median_ms"]
 
     def values(self, threads):
-        """max |a - b| / max |b|; None: not a number."""
+        """max |a - b| / max |b|; None if that is not a number."""
         folders = {who: str(self.outputs(who, threads)) for who in (OURS, *PEERS)}
         ort, vino = PEERS
         return self.worker.ask({"do": "compare", "pairs": {f"{OURS} - {ort}": (folders[OURS], folders[ort]),

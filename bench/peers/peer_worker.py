@@ -1,5 +1,5 @@
-"""Answers one request (JSON, the first argument) of bench/peers/peers.py in the Python that has the peers. Peers compute in
-fp32, on as many threads as there are cores, one run after the other, with all the optimisations that they have.
+"""Answers one request (JSON, the first argument) of bench/peers/peers.py in the Python that has the peers. The peers compute
+in fp32, on as many threads as cores, one run after the other, with all their optimisations.
 """
 
 import json
@@ -31,7 +31,7 @@ def versions(_):
 
 
 def export(request):
-    """One of torchvision, or a U-Net, with seeded weights."""
+    """A network of torchvision, or a U-Net, with seeded weights."""
     warnings.filterwarnings("ignore")
     import onnx_networks
     import torch
@@ -52,22 +52,22 @@ def export(request):
 
 
 def make_input(request):
-    """An input for the file, drawn from a seed."""
+    """A random input for the file, from a seed."""
     import numpy
     import onnxruntime
     session = onnxruntime.InferenceSession(request["model"], providers=["CPUExecutionProvider"])
     inputs = session.get_inputs()
-    dims = [1 if place == 0 and not isinstance(extent, int) else extent for place, extent in enumerate(inputs[0].shape)]
+    dims = [1 if index == 0 and not isinstance(extent, int) else extent for index, extent in enumerate(inputs[0].shape)]
     if len(inputs) != 1 or inputs[0].type != "tensor(float)":
-        raise SystemExit("takes other than one input of fp32: give a file that does")
+        raise SystemExit("does not have exactly one fp32 input")
     if not all(isinstance(extent, int) for extent in dims):
-        raise SystemExit(f"leaves extents open ({dims}): give a file that says all but the batch")
+        raise SystemExit(f"leaves extents other than the batch open ({dims})")
     numpy.save(request["input"], numpy.random.default_rng(0).standard_normal(dims).astype(numpy.float32))
     return {"dims": dims}
 
 
 def measured(run, request):
-    """Runs again and again; the outputs of the last go to a folder."""
+    """Runs the network repeatedly; writes the outputs of the last run to a folder."""
     import numpy
     samples = []
     for i in range(request["warmup"] + request["iterations"]):
@@ -77,8 +77,8 @@ def measured(run, request):
     samples = samples[request["warmup"]:]
     folder = Path(request["outputs"])
     folder.mkdir(exist_ok=True)
-    for place, values in enumerate(outputs):
-        numpy.save(folder / f"{place}.npy", values)
+    for index, values in enumerate(outputs):
+        numpy.save(folder / f"{index}.npy", values)
     return {"median_ms": statistics.median(samples), "min_ms": min(samples), "samples": len(samples)}
 
 
@@ -115,13 +115,13 @@ def open_vino(request):
 
     def run():
         results = infer.infer({0: x}, share_inputs=True, share_outputs=True)
-        return [results[place] for place in range(len(compiled.outputs))]
+        return [results[index] for index in range(len(compiled.outputs))]
     return {**measured(run, request), "load_s": load_s,
             "precision": compiled.get_property(hint.inference_precision).get_type_name()}
 
 
 def worst(differences):
-    """Of all outputs; None where one is no number, wherever it stands: max() would keep what comes before it."""
+    """The maximum over all outputs; None if any is NaN, since max() could ignore it."""
     differences = list(differences)
     return None if any(map(math.isnan, differences)) else max(differences)
 
@@ -131,7 +131,7 @@ def compare(request):
     import numpy
 
     def values(folder):
-        return [numpy.load(Path(folder) / f"{place}.npy") for place in range(len(list(Path(folder).glob("*.npy"))))]
+        return [numpy.load(Path(folder) / f"{index}.npy") for index in range(len(list(Path(folder).glob("*.npy"))))]
 
     def difference(a, b):
         left, right = values(a), values(b)

@@ -1,4 +1,4 @@
-"""Starts peer_worker.py in the peers' Python: a fresh process for each request."""
+"""Starts peer_worker.py in the peers' Python: a new process for each request."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ SCRIPT = Path(__file__).resolve().parent / "peer_worker.py"
 
 
 class WorkerError(Exception):
-    """A request that failed, in a line."""
+    """A failed request, with a one-line message."""
 
 
 class Worker:
@@ -18,7 +18,7 @@ class Worker:
         self.python = python
 
     def ask(self, request):
-        """The answer. Affinity is inherited (on_cores)."""
+        """Sends a request and returns the answer. The affinity is inherited (on_cores)."""
         done = subprocess.run([self.python, "-B", SCRIPT, json.dumps(request)], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -28,7 +28,7 @@ class Worker:
 
 
 def cores(threads):
-    """So many cores of this process, the last ones: interrupts mostly go to the first."""
+    """The last cores of this process: interrupts mostly go to the first ones."""
     own = sorted(os.sched_getaffinity(0))
     if threads > len(own):
         raise SystemExit(f"{threads} threads need as many cores, and there are {len(own)}")
@@ -37,7 +37,7 @@ def cores(threads):
 
 @contextlib.contextmanager
 def on_cores(chosen):
-    """What is started meanwhile runs on these cores, like under taskset."""
+    """Processes started inside run on these cores, as under taskset."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, chosen)
     try:

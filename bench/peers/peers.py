@@ -1,8 +1,8 @@
-"""What bench/peers.sh runs: the same ONNX file, the same input and the same cores for hios-run, ONNX Runtime and OpenVINO,
-in turns. A round starts each of them anew, lets it warm up and takes the median of its runs; a row is the median over
-rounds. A network whose one-core row of ours moved by more than 3 % between rounds is measured again, at most three times
-in all. What they compute is compared, too. Prints a table, writes build/peers.json and .csv. Status 1 where a network failed or
-ours and ONNX Runtime's values differ by more than 1e-4 of the largest.
+"""bench/peers.sh: runs hios-run, ONNX Runtime and OpenVINO in turn, with the same ONNX file, input and cores. A round starts
+each of them again, warms it up and takes the median of its runs; a row is the median over rounds. If our one-core row varies
+by more than 3 % between rounds, the network is measured again, at most three times in total. Outputs are compared, too.
+Prints a table, writes build/peers.json and .csv. Status 1 if a network failed or our values and ONNX Runtime's differ by more
+than 1e-4 of the largest.
 """
 
 import argparse
@@ -27,16 +27,16 @@ def arguments():
     parser = argparse.ArgumentParser(prog="bench/peers.sh", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("networks", nargs="*", metavar="NETWORK|FILE.onnx",
                         help="built-in: " + ", ".join(peer_networks.BUILT_IN) + "; of PyTorch: "
-                        + ", ".join(peer_networks.OF_TORCH) + "; all of them without any (those of PyTorch where "
+                        + ", ".join(peer_networks.OF_TORCH) + "; default: all (those of PyTorch if "
                         "scripts/setup.sh --onnx-networks has installed it)")
     parser.add_argument("--threads", default="1,2", metavar="T[,T...]", help="cores of a row (1,2)")
-    parser.add_argument("--rounds", type=int, default=5, help="at a time (5)")
-    parser.add_argument("--seconds", type=float, default=3, help="of measured runs a row and round, about (3)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds per set (5)")
+    parser.add_argument("--seconds", type=float, default=3, help="approximate seconds of measured runs per row and round (3)")
     parser.add_argument("--warmup", type=int, default=5, help="runs before measuring, each round (5)")
-    parser.add_argument("--attempts", type=int, default=3, help="sets of rounds where the one-core row moves (3)")
+    parser.add_argument("--attempts", type=int, default=3, help="most sets of rounds if the one-core row varies (3)")
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     parser.add_argument("--output", type=Path, default=ROOT / "build/peers.json", metavar="FILE.json",
-                        help="results; the same as .csv beside it (build/peers.json)")
+                        help="results, also as .csv next to it (build/peers.json)")
     options = parser.parse_args()
     try:
         options.threads = [int(word) for word in options.threads.split(",")]
@@ -54,7 +54,7 @@ def arguments():
 
 
 def built():
-    """The folder of the programs, as of now."""
+    """Builds the programs and returns their folder."""
     for command in (["scripts/setup.sh"], ["cmake", "--preset", "release"],
                     ["cmake", "--build", "--preset", "release", "--target", "hios-profile", "hios-schedule", "hios-run"]):
         subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)
@@ -62,7 +62,7 @@ def built():
 
 
 def surroundings():
-    """A Python that has the peers."""
+    """Returns a Python that has the peers."""
     done = subprocess.run([ROOT / "bench/onnx_surroundings", "--peers", OPENVINO], stdout=subprocess.PIPE, text=True,
                           check=True)
     return done.stdout.strip()
@@ -75,7 +75,7 @@ def main():
     versions = worker.ask({"do": "versions"})
     networks, left_out = peer_networks.chosen(options.networks, versions["torch"])
     if left_out:
-        print(f"no PyTorch here (scripts/setup.sh --onnx-networks installs it): {', '.join(left_out)} left out")
+        print(f"no PyTorch here (scripts/setup.sh --onnx-networks installs it): {', '.join(left_out)} skipped")
     protocol = Protocol(options.threads, options.rounds, options.seconds, options.warmup, options.attempts)
     report = Report(options.output, versions, protocol)
     failed = False
@@ -84,7 +84,7 @@ def main():
             try:
                 file = peer_networks.write(name, Path(folder), programs, worker)
                 report.add(name, Measurement(file, Path(folder), programs, worker, protocol).run(name))
-            except (WorkerError, SystemExit) as error:  # what one network cannot is no reason to leave the others out
+            except (WorkerError, SystemExit) as error:  # a network that fails does not stop the others
                 failed = True
                 print(f"{name}: {error}", file=sys.stderr)
     print(report.table())

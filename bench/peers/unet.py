@@ -1,11 +1,11 @@
-"""A small U-Net: four levels down and up, 16 to 256 channels, two 3x3 convolutions with BatchNorm a level."""
+"""A small U-Net: four levels down and up, 16 to 256 channels, two 3x3 convolutions with BatchNorm per level."""
 
 WIDTHS = (16, 32, 64, 128, 256)
 CLASSES = 2
 
 
 def build(torch, settle, size):
-    """The network, ready to infer, and an input. `settle(torch, network)` draws what training would have made."""
+    """The network in inference mode, and an input. `settle(torch, network)` sets random BatchNorm statistics."""
     nn = torch.nn
 
     def twice(given, made):

@@ -1,6 +1,6 @@
-"""One colour and marker an algorithm throughout, and the order they are listed in. Needs no matplotlib."""
+"""A colour and a marker for each algorithm in all plots, and their order. Needs no matplotlib."""
 
-# Colours that stay apart for colour-blind readers (after Okabe and Ito), and in print by markers.
+# Colours that colour-blind readers can distinguish (after Okabe and Ito); markers help in print.
 ALGORITHMS = {
     "sequential": ("#000000", "s"),
     "ios": ("#E69F00", "D"),
@@ -27,6 +27,6 @@ def look(name):
 
 
 def ordered(names):
-    """As in ALGORITHMS; those that it does not know last."""
+    """Sorts as in ALGORITHMS, unknown names last."""
     known = list(ALGORITHMS)
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))

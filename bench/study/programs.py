@@ -1,4 +1,4 @@
-"""Starts the three programs; a failing one ends the study with its own words."""
+"""Starts the three programs; one that fails ends the study with its error."""
 
 import json
 import os
@@ -12,7 +12,7 @@ class Programs:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.environment = dict(os.environ)
-        if os.geteuid() == 0:  # Open MPI wants to be told twice
+        if os.geteuid() == 0:  # Open MPI requires both
             self.environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
             self.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
         if not (self.folder / "hios-schedule").exists():
@@ -30,20 +30,20 @@ class Programs:
         return done.stdout
 
     def json(self, program, *flags, ranks=0):
-        """What the program writes with --json."""
+        """Runs a program and returns the content of its --json file."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "results.json"
             self.run(program, *flags, "-q", "--json", file, ranks=ranks)
             return json.loads(file.read_text())
 
     def algorithms(self):
-        """Those that plan for latency."""
+        """The names of the schedulers for latency."""
         listed = self.json("hios-schedule", "--list-algorithms")["algorithms"]
         return [each for each in listed if "latency" in each["objectives"]]
 
 
 class Deadline:
-    """When to start nothing more; none without seconds."""
+    """The time after which no step is started; none without seconds."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds if seconds is not None else None

@@ -1,7 +1,7 @@
-"""Results as CSV files that grow: what is there is not computed again.
+"""Results as growing CSV files, whose rows are not computed again.
 
-A file is only ever appended to, a whole line at a time, so that a run that is stopped leaves at most
-one torn line, which the next run drops. Of two lines with one key the later holds.
+Lines are only appended, each as a whole, so that a stopped run leaves at most one incomplete line, which the next
+run drops. Of two lines with one key the later one counts.
 """
 
 import csv
@@ -9,7 +9,7 @@ import threading
 
 
 class Store:
-    """Rows by their key. Any thread may add."""
+    """Rows by key. Any thread may add rows."""
 
     def __init__(self, path, key_columns, value_columns):
         self.path = path

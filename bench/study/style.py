@@ -1,4 +1,4 @@
-"""How plots look besides their colours (looks.py): units on axes, PNG and SVG."""
+"""The style of plots except colours (looks.py): units on axes, PNG and SVG."""
 
 import matplotlib
 
@@ -15,7 +15,7 @@ plt.rcParams.update({
 
 def save(figure, folder, name):
     for ending in ("png", "svg"):
-        # No date in the file: the same numbers give the same bytes.
+        # Without a date the same numbers give the same bytes.
         metadata = {"Date": None} if ending == "svg" else {"Software": None}
         figure.savefig(folder / f"{name}.{ending}", metadata=metadata)
     plt.close(figure)

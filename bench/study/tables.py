@@ -1,10 +1,10 @@
-"""Tables that are made from the results, each time as a whole."""
+"""Writes tables of results, each as a whole."""
 
 import csv
 
 
 def write_table(path, columns, rows):
-    """Floating-point numbers with five digits, everything else as it is."""
+    """Formats floating-point numbers with five digits, and other values unchanged."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()

@@ -1,9 +1,9 @@
-"""Measures a network, schedules it in every way this machine can run, runs the schedules in turns and prints them side
-by side: ./demo.sh. Standard library only.
+"""Measures a network, schedules it in every way that this machine can run, runs the schedules in turn and prints a table:
+./demo.sh. Standard library only.
 
-    ways       which rows there are, and what each of them is
-    profiling  one profile out of short ones that were measured in turns
-    running    schedules, rounds, and what is measured again
-    summary    what all of it says
-    table      how that is printed
+    ways       the rows of the table
+    profiling  one profile from short ones that are measured in turn
+    running    schedules, rounds, and repeated measurements
+    summary    the results
+    table      the printed page
 """

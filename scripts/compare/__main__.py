@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures a network, schedules it in every way this machine can run, runs the schedules in turns and prints them side
-by side. All rows stand on one profile file; a row's samples are those of all its rounds.
+"""Measures a network, schedules it in every way that this machine can run, runs the schedules in turn and prints a table.
+All rows use one profile file; a row's samples are those of all its rounds.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from programs import Programs  # noqa: E402
 
 
 class Yardstick:
-    """The network's layers straight from oneDNN in a bare loop: no plan, no executor, no ranks."""
+    """The network's layers as oneDNN calls in a bare loop: no plan, no executor, no ranks."""
 
     def __init__(self, program, threads, folder, environment):
         self.program, self.threads, self.environment = program, threads, environment
@@ -47,21 +47,21 @@ class Yardstick:
 def arguments():
     parser = argparse.ArgumentParser(prog="compare", description=" ".join(__doc__.split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a hios-model file (%(default)s)")
-    parser.add_argument("--batch", type=int, help="images at once (the network's own)")
-    parser.add_argument("--height", type=int, help="of an image, in pixels (the network's own)")
-    parser.add_argument("--width", type=int, help="of an image, in pixels (the network's own)")
+    parser.add_argument("--batch", type=int, help="images at once (default: the network's)")
+    parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
+    parser.add_argument("--width", type=int, help="in pixels (default: the network's)")
     parser.add_argument("--programs", type=Path, required=True, help="folder of the three programs")
     parser.add_argument("--output", type=Path, required=True,
-                        help="folder for profile, schedules and reports; what is in it is removed")
-    parser.add_argument("--rounds", type=int, help="turns of every row")
-    parser.add_argument("--iterations", type=int, help="measured runs of a row in a round")
+                        help="folder for profile, schedules and reports; its content is removed")
+    parser.add_argument("--rounds", type=int, help="rounds; each runs every row once")
+    parser.add_argument("--iterations", type=int, help="measured runs per row and round")
     parser.add_argument("--bare", type=Path, help="bench/raw_onednn, to run in turn with the rows")
-    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
     return parser.parse_args()
 
 
 def measure(args, programs, folder):
-    """The summary of everything."""
+    """Measures, schedules and runs all rows, and returns the summary."""
     effort = effort_for(args.model, args.rounds, args.iterations)
     model = ["--model", args.model]
     for flag in ("batch", "height", "width"):

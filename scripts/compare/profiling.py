@@ -1,11 +1,11 @@
-"""One profile out of short ones.
+"""One profile from several short ones.
 
-The ways are profiled in turns, again and again, so that a disturbed minute spoils one turn of each and
-not all of one. Noise only adds time: of a way's turns those count that agree with the fastest, and the middle
-one of them is taken, as a whole, so that all times of a configuration are of one moment. (The fastest itself
-would be too fast by chance: runs are not the best of three.)
+The ways are profiled in turn, several times, so that a disturbed minute affects one turn of each way and not all
+turns of one. Noise only adds time: the turns of a way that agree with the fastest count, and the middle one of
+them is used as a whole, so that all times of a configuration were measured together. (The fastest turn would be
+biased: it is the best of three, and runs are not.)
 
-Stages, which take longest, grow from turn to turn in a file of their own; they are measured for the
+Stages, which take longest, accumulate from turn to turn in a file of their own; they are measured for the
 algorithms that use several streams.
 """
 
@@ -17,7 +17,7 @@ AGREE = 0.03
 
 
 def operators_ms(configuration):
-    """The time of all that was measured, to tell a way's turns by."""
+    """The total time of all operators, by which turns of a way are compared."""
     return sum(times["ms"] for times in configuration["operators"].values())
 
 
@@ -26,19 +26,19 @@ def transfers_ms(configuration):
 
 
 def middle_of_the_fast(turns):
-    """The middle one, of two the faster, of those within AGREE of the fastest."""
+    """The middle turn (of two, the faster) of those within AGREE of the fastest."""
     ordered = sorted(turns, key=lambda turn: (operators_ms(turn), transfers_ms(turn)))
     fast = [turn for turn in ordered if operators_ms(turn) <= (1 + AGREE) * operators_ms(ordered[0])]
     return fast[(len(fast) - 1) // 2]
 
 
 def did_not_settle(configuration):
-    """Whether the profiler says of its operators or stages that they had not settled; it need not know."""
-    return any(part.get("settled") is False for part in configuration["protocol"].get("settling", {}).values())
+    """True if the profiler reports that its operators or stages did not settle; old profiles report nothing."""
+    return any(state.get("settled") is False for state in configuration["protocol"].get("settling", {}).values())
 
 
 class TurnsProfile:
-    """`profile.json` in the folder, made of the turns that were measured so far."""
+    """`profile.json` in the folder, from the turns that were measured so far."""
 
     def __init__(self, programs, rows, model, folder, effort, seed):
         self.programs, self.rows, self.model = programs, rows, model
@@ -47,7 +47,7 @@ class TurnsProfile:
         self.ways = sorted({row.way for row in rows})
         self.turns = {way: [] for way in self.ways}   # configurations, in order
         self.stages = {way: {} for way in self.ways}  # measured times by the text of their groups
-        self.settling = {}                            # of those, where the profiler says it, by way
+        self.settling = {}                            # how they settled, by way, if the profiler reports it
         (folder / "turns").mkdir(exist_ok=True)
 
     def measure(self, turns=TURNS):
@@ -60,13 +60,13 @@ class TurnsProfile:
         self.write()
 
     def turn(self, way):
-        """Operators and transfers, once more."""
+        """Measures operators and transfers once more."""
         file = self.folder / "turns" / f"{way.key}-{len(self.turns[way]) + 1}.json"
         self._profile(way, file, "--iterations", self.effort.sweeps, "--stages", "none", *self._streams(way))
         self.turns[way].append(self._configuration(file))
 
     def grow_stages(self, way):
-        """More of the stages that the algorithms of this way ask for, beside the operators of its first turn."""
+        """Measures more of the stages that the algorithms of this way ask for, with the operators of its first turn."""
         wanted = [row.algorithm for row in self.rows if row.way == way and row.streams > 1]
         if not wanted:
             return
@@ -78,7 +78,7 @@ class TurnsProfile:
         self._keep_stages(way, self._configuration(file))
 
     def again(self, way, schedules):
-        """A further turn of a way, with the stages of these schedules. True if the profile's times changed."""
+        """Measures one more turn of a way, with the stages of these schedules. Returns True if the profile's times changed."""
         before = json.dumps(self._chosen(way))
         number = len(self.turns[way]) + 1
         self.turn(way)
@@ -123,6 +123,6 @@ class TurnsProfile:
 
     @staticmethod
     def _configuration(file):
-        """Of a profile of one way."""
+        """The one configuration of a profile."""
         (configuration,) = json.loads(file.read_text())["configurations"]
         return configuration

@@ -1,9 +1,9 @@
-"""Schedules and rounds: every row once in a round, one round after the other, so that noise hits all alike.
+"""Schedules and rounds: a round runs every row once, so that noise affects all rows alike.
 
-What a later look shows to be off is measured again, within bounds:
+Doubtful measurements are repeated, within limits:
   - a round in which the first row, one core, was slower than in its fastest round by more than MOVED is replaced;
-  - a way with a row whose best quarter is further from its prediction than OFF is profiled again, and its rows
-    are planned and run again: either the profile or the runs were disturbed. Each way once.
+  - a way with a row whose best quarter differs from its prediction by more than OFF is profiled again, and its rows
+    are planned and run again: either the profile or the runs were disturbed. Each way is repeated once.
 """
 
 import json
@@ -15,7 +15,7 @@ from .ways import disturbed_in
 OFF = 0.10
 MOVED = 0.10
 MOST_ROUNDS_AGAIN = 2
-ROUNDS_OFF = 2  # at least, of a way that was planned again
+ROUNDS_OFF = 2  # at least, for a way that was planned again
 
 
 class Rounds:
@@ -23,11 +23,11 @@ class Rounds:
         self.programs, self.profile, self.rows = programs, profile, rows
         self.model, self.effort, self.seed = model, effort, seed
         self.last = 0       # number of the last round
-        self.repeated = []  # what was measured again, a line each
+        self.repeated = []  # repeated measurements, a line each
 
     def schedule(self, rows):
-        """Plans these rows by the profile as it is now. Where that gives another schedule, the samples of the one
-        before are dropped."""
+        """Plans these rows by the current profile. If that gives another schedule, the samples of the old one are
+        dropped."""
         for row in rows:
             before = stages_of(row.schedule)
             self.programs.run("hios-schedule", *self.model, "--profile", self.profile.file,
@@ -38,7 +38,7 @@ class Rounds:
                 row.rounds.clear()
 
     def run(self, rows, after_round=lambda: None):
-        """One more round of these rows. The first run of a plan is verified."""
+        """Runs one more round of these rows. The first run of a plan is verified."""
         self.last += 1
         print(f"round {self.last} ...", file=sys.stderr, flush=True)
         for row in rows:
@@ -58,7 +58,7 @@ class Rounds:
             self.run(self.rows, after_round)
 
     def replace_moved(self, after_round=lambda: None):
-        """Rounds in which one core was slower than in its fastest, all rows of them."""
+        """Replaces rounds in which one core was slower than in its fastest round."""
         for _ in range(MOST_ROUNDS_AGAIN):
             times = {number: best_quarter(report["iterations_ms"], disturbed_in(report))
                      for number, report in self.rows[0].rounds.items()}
@@ -69,11 +69,11 @@ class Rounds:
             self.run(self.rows, after_round)
             for row in self.rows:
                 row.rounds.pop(slowest, None)
-            self.repeated.append(f"round {slowest} was replaced by another: one core was {100 * moved:.0f} % "
+            self.repeated.append(f"round {slowest} was repeated: one core was {100 * moved:.0f} % "
                                  "slower in it than in the fastest round")
 
     def repeat_off(self):
-        """Ways that are off their predictions."""
+        """Measures ways again whose rows differ from their predictions."""
         for way in self.profile.ways:
             rows = [row for row in self.rows if row.way == way]
             worst = max(rows, key=lambda row: abs(error_of(row)))
@@ -91,7 +91,7 @@ class Rounds:
 
 
 def stages_of(schedule_file):
-    """Which device runs what; None without a file."""
+    """The devices of a schedule file; None without a file."""
     if not schedule_file.exists():
         return None
     return [device["stages"] for device in json.loads(schedule_file.read_text())["devices"]]

@@ -1,26 +1,26 @@
-"""What all rounds say together: summary.json, and the report of each row."""
+"""The results of all rounds: summary.json, and the report of each row."""
 
 import json
 import statistics
 
 from .ways import disturbed_in
 
-FEWEST = 8  # undisturbed samples that are enough, or half of all where these are fewer
+FEWEST = 8  # undisturbed samples that suffice, or half of all samples if these are fewer
 
 
 def fastest_quarter(samples, disturbed=()):
-    """The samples that best_quarter is the median of, as hios/base/numbers/statistics.cpp chooses them: none of the
-    `disturbed` places, while enough others remain."""
-    places = set(disturbed)
-    quiet = [ms for place, ms in enumerate(samples) if place not in places]
+    """The samples whose median is best_quarter, chosen as in hios/base/numbers/statistics.cpp: without the `disturbed`
+    indices, as long as enough others remain."""
+    indices = set(disturbed)
+    quiet = [ms for index, ms in enumerate(samples) if index not in indices]
     quarter = -(-len(samples) // 4)
     enough = max(quarter, min(FEWEST, len(samples) // 2))
     return sorted(quiet if len(quiet) >= enough else samples)[:quarter]
 
 
 def summarize_samples(samples, disturbed=None):
-    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank. `disturbed`: the
-    places of the samples during which the machine did something else; None: nobody watched."""
+    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank. `disturbed`: indices of
+    the samples during which the machine did something else; None: unknown."""
     ordered = sorted(samples)
     count = len(ordered)
 
@@ -38,7 +38,7 @@ def best_quarter(samples, disturbed=()):
 
 
 def merge_rounds(row):
-    """A row's report: that of its verified run, with the samples of all rounds. Written to its file."""
+    """Writes a row's report: that of its verified run, with the samples of all rounds."""
     report = dict(row.report)
     report["iterations_ms"] = row.samples()
     report["disturbed_iterations"] = row.disturbed()
@@ -50,7 +50,7 @@ def merge_rounds(row):
 
 
 def two_rank_limit(rows, one_core_ms):
-    """What no schedule on two ranks x one core can beat, by the schedulers' own lower bound."""
+    """The schedulers' lower bound on the latency of two ranks x one core."""
     row = next(row for row in rows if row.way.ranks == 2)
     predicted = json.loads(row.schedule.read_text())["predicted"]
     return {"bound": predicted["bound"], "ms": predicted["lower_bound_ms"],

@@ -1,8 +1,8 @@
-"""How a summary is printed."""
+"""The printed summary."""
 
 COLUMNS = ["row", "min", "best 1/4", "median", "p95", "vs 1 core", "vs best 2-core", "predicted", "error", "verified"]
 
-DISTURBED = 0.1  # of all runs, before it is worth a line
+DISTURBED = 0.1  # share of all runs from which a line is printed
 
 
 def cells(row):
@@ -22,7 +22,7 @@ def table(summary):
 
 
 def notes(summary):
-    """What a reader of the table has to know, a line each."""
+    """Notes below the table, a line each."""
     extra = summary["extra"]
     limit = extra["two_rank_limit"]
     yield (f"no schedule on 2 ranks x 1 core takes less than {limit['ms']:.2f} ms ({limit['bound']}), "
@@ -44,8 +44,8 @@ def notes(summary):
 
 def heading(summary):
     samples = summary["rows"][0]["latency_ms"]["samples"]
-    return (f"{summary['model']}, latency in ms (maximum over ranks), {samples} runs a row in "
-            f"{summary['extra']['rounds']} rounds; the one-core row moved by "
+    return (f"{summary['model']}, latency in ms (maximum over ranks), {samples} runs per row in "
+            f"{summary['extra']['rounds']} rounds; the one-core row varied by "
             f"{100 * summary['reference_moved']:.1f} % between rounds")
 
 

@@ -1,11 +1,11 @@
-"""The rows of the comparison, and the ways of using the machine that they stand for."""
+"""The rows of the comparison, and their ways of using the machine."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, order=True)
 class Way:
-    """How many ranks, and cores for each: what a profile has one configuration for."""
+    """A number of ranks, and of cores for each: one configuration of a profile."""
 
     ranks: int
     threads: int
@@ -20,10 +20,10 @@ class Way:
 
 
 class Row:
-    """One way, one algorithm: its files, and what was measured.
+    """An algorithm on a way: its files and measurements.
 
-    `rounds` are the reports of every round, by its number; all are of one schedule. `report` is of the last run that
-    was verified, which is the first one by the newest plan."""
+    `rounds`: the reports of all rounds, by number, for one schedule. `report`: that of the last verified run, which is
+    the first run of the newest plan."""
 
     def __init__(self, way, streams, algorithm, folder):
         self.way, self.streams, self.algorithm = way, streams, algorithm
@@ -41,20 +41,20 @@ class Row:
         return [ms for report in self.rounds.values() for ms in report["iterations_ms"]]
 
     def disturbed(self):
-        """The places of those samples during which the machine did something else."""
-        places, first = [], 0
+        """The indices of the samples during which the machine did something else."""
+        indices, first = [], 0
         for report in self.rounds.values():
-            places += [first + place for place in disturbed_in(report)]
+            indices += [first + index for index in disturbed_in(report)]
             first += len(report["iterations_ms"])
-        return places
+        return indices
 
 
 def disturbed_in(report):
-    """The places in its iterations_ms; an older report does not name them."""
+    """The indices of disturbed iterations_ms; old reports do not contain them."""
     return report.get("disturbed_iterations", [])
 
 
-# ranks, cores a rank, streams a rank, algorithm
+# ranks, cores per rank, streams per rank, algorithm
 ROWS = [
     (1, 1, 1, "sequential"),
     (1, 2, 1, "sequential"),
@@ -72,12 +72,12 @@ def make_rows(folder):
 
 @dataclass(frozen=True)
 class Effort:
-    """Enough samples in a few minutes."""
+    """The number of samples, chosen for a few minutes in total."""
 
-    rounds: int = 5       # turns of every row
-    iterations: int = 24  # runs of a row in a round
-    sweeps: int = 16      # of the profiler over the network, in each of its turns
-    stages_s: int = 12    # for measuring stages, in each turn
+    rounds: int = 5       # each runs every row once
+    iterations: int = 24  # runs per row and round
+    sweeps: int = 16      # of the profiler, in each turn
+    stages_s: int = 12    # seconds for measuring stages, in each turn
 
 
 EFFORTS = {"nasnet_large": Effort(rounds=4, iterations=8, sweeps=8)}

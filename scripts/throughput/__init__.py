@@ -1,7 +1,7 @@
-"""Many inferences in flight, beside copies of the network: what ./demo.sh --throughput runs.
+"""Many inferences in flight, compared with copies of the network: ./demo.sh --throughput.
 
-  weights.py   networks that are all weights, by the size of a core's cache
-  rows.py      what is measured: a network, ranks, a schedule, places
-  measuring.py profiles, schedules and runs, in turns
-  table.py     how it is printed
+  weights.py   networks whose weights are a multiple of a core's cache
+  rows.py      the rows: a network, ranks, a schedule, buffers
+  measuring.py profiles, schedules and runs, in turn
+  table.py     the printed table
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures how many inputs a second a network takes on two cores: on one rank, as copies of the network, and as a pipeline
-over two ranks with many inferences in flight; then networks that are all weights, and one that no device holds alone.
-Rows of a network run in turns on one profile. Writes throughput.json.
+"""Measures the inputs per second of a network on two cores: on one rank, as copies of the network, and as a pipeline over
+two ranks with many inferences in flight; then of networks that consist of weights, and of one that no device can hold alone.
+Rows of a network use one profile and run in turn. Writes throughput.json.
 """
 
 import argparse
@@ -26,14 +26,14 @@ BATCHES = (2, 4, 8)
 def arguments():
     parser = argparse.ArgumentParser(prog="throughput", description=" ".join(__doc__.split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
-    parser.add_argument("--height", type=int, help="of an image, in pixels (the network's own)")
+    parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
     parser.add_argument("--programs", type=Path, required=True, help="folder of the three programs")
-    parser.add_argument("--output", type=Path, required=True, help="folder for throughput.json and what it is made from")
-    parser.add_argument("--rounds", type=int, default=2, help="turns of every row (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=2, help="measured of a row in a round (%(default)s)")
-    parser.add_argument("--sweeps", type=int, default=16, help="of the profiler (%(default)s)")
-    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="of best (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
+    parser.add_argument("--output", type=Path, required=True, help="folder for throughput.json and its sources")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds; each runs every row once (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=2, help="measured seconds per row and round (%(default)s)")
+    parser.add_argument("--sweeps", type=int, default=16, help="sweeps of the profiler (%(default)s)")
+    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="time limit of best (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
     return parser.parse_args()
 
 
@@ -43,7 +43,7 @@ def flags_of(args, batch):
 
 
 def best_batch(args, bench):
-    """Of several, by copies, measured shortly: whatever gains by a batch gains by it in all rows."""
+    """The batch with the most inputs per second, from short runs of copies: a batch that helps there helps in all rows."""
     def per_second(batch):
         row = Row(Path(args.model).stem, batch, 1, 1, 2, "sequential")
         bench.programs.run("hios-run", *flags_of(args, batch), "--copies", 2, "--inferences", 10, "-q", "--json",
@@ -78,20 +78,20 @@ def weights_rows(args, bench):
         every += rows
         copies = table.copies_of(rows)
         lines += [[rows[0].model, *table.cells(row, copies)] for row in rows]
-    print(f"\n1x1 convolutions whose weights are so many times a core's share of the caches ({cache / 2**20:.1f} MiB)\n")
+    print(f"\n1x1 convolutions whose weights are a multiple of a core's share of the caches ({cache / 2**20:.1f} MiB)\n")
     print(table.text(["network", *table.COLUMNS], lines), flush=True)
     return every
 
 
 def memory_rows(args, bench, rows):
-    """Two devices of which each holds three quarters of what the network needs."""
+    """Rows for two devices that each hold three quarters of the network's memory."""
     batch = rows[0].batch
     held = max(rank["held_bytes"] for row in rows if row.copies > 1 for rank in row.reports[0]["ranks"])
     limit = held * 3 // 4
     flags = flags_of(args, batch)
     profile = bench.stem(rows[0]).with_suffix(".profile.json")
-    copies, pipeline = short_rows_of(f"{rows[0].model}, {limit / 1e6:.0f} MB a device", batch)
-    copies.refused = f"needs {held / 1e6:.0f} MB a device"
+    copies, pipeline = short_rows_of(f"{rows[0].model}, {limit / 1e6:.0f} MB per device", batch)
+    copies.refused = f"needs {held / 1e6:.0f} MB per device"
     platform = write_platform(bench.folder / "small-platform.json", 2, 1, limit)
     bench.schedule(flags, [pipeline], profile, platform)
     bench.turns(flags, [pipeline], profile, args.rounds)

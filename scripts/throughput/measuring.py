@@ -1,11 +1,11 @@
-"""Profiles, schedules and runs. All rows of a network stand on one profile and run in turns."""
+"""Profiles, schedules and runs. All rows of a network use one profile and run in turn."""
 
 import json
 import sys
 
 
 class Bench:
-    """The programs, and a folder for what they write. `seconds`: measured, a run."""
+    """The programs, and a folder for their files. `seconds`: measured time of a run."""
 
     def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0):
         self.programs, self.folder, self.seed = programs, folder, seed
@@ -15,7 +15,7 @@ class Bench:
         return self.folder / f"{row.model}-{row.batch}"
 
     def profile(self, network, rows):
-        """`network`: the flags that name it."""
+        """Returns a profile for all rows. `network`: the flags that select it."""
         file = self.stem(rows[0]).with_suffix(".profile.json")
         for ranks, threads in sorted({row.way for row in rows}):
             print(f"profiling {rows[0].model}, batch {rows[0].batch}: {ranks} x {threads} ...", file=sys.stderr, flush=True)
@@ -26,7 +26,7 @@ class Bench:
         return file
 
     def schedule(self, network, rows, profile, platform=None):
-        """A file for each algorithm; for plans for latency the fewest places that their period needs."""
+        """Writes a schedule for each algorithm. Plans for latency get the smallest `in_flight` that their period needs."""
         for row in rows:
             if row.algorithm == "sequential":
                 continue
@@ -36,8 +36,8 @@ class Bench:
             self.programs.run("hios-schedule", *plan, *objective, "--output", self.file(row), "--force", "-q")
             if not objective and row.in_flight is None:
                 compared = self.programs.json("hios-schedule", *plan, "--objective", "throughput", "--compare")
-                (said,) = [each for each in compared["comparison"] if each["algorithm"] == row.algorithm]
-                row.in_flight = said["in_flight"]
+                (answer,) = [each for each in compared["comparison"] if each["algorithm"] == row.algorithm]
+                row.in_flight = answer["in_flight"]
 
     def file(self, row):
         return self.folder / f"{row.model}-{row.batch}.{row.algorithm}.json"
@@ -46,10 +46,10 @@ class Bench:
         plan = [] if row.algorithm == "sequential" else ["--schedule", self.file(row)]
         if not plan:
             plan = ["--threads", row.threads]
-        places = ["--in-flight", row.in_flight] if row.in_flight else []
+        in_flight = ["--in-flight", row.in_flight] if row.in_flight else []
         copies = ["--copies", row.copies] if row.copies > 1 else []
         row.reports.append(self.programs.json(
-            "hios-run", *network, *plan, *places, *copies, "--profile", profile, "--seed", self.seed, "--inferences", 40,
+            "hios-run", *network, *plan, *in_flight, *copies, "--profile", profile, "--seed", self.seed, "--inferences", 40,
             "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
 
     def turns(self, network, rows, profile, rounds):
@@ -60,7 +60,7 @@ class Bench:
 
 
 def write_platform(file, devices, threads, memory_bytes):
-    """Alike, with so much memory each."""
+    """Writes a platform of equal devices with this memory each."""
     file.write_text(json.dumps({"format": "hios-platform", "version": 2, "devices": [
         {"name": f"cpu{i}", "kind": "cpu", "threads": threads, "memory_bytes": memory_bytes} for i in range(devices)]}))
     return file

@@ -1,11 +1,12 @@
-"""What is measured: a network, the ranks that run it, and how."""
+"""The measured rows: a network, the ranks that run it, and their plan."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass
 class Row:
-    """`algorithm` plans for `ranks` devices of a copy; sequential copies need no plan. `in_flight`: None, the plan's."""
+    """A row. `algorithm` plans for the `ranks` devices of a copy; sequential copies need no plan. `in_flight`: None means
+    that of the plan."""
 
     model: str
     batch: int
@@ -22,8 +23,8 @@ class Row:
         if self.copies > 1:
             return f"{self.copies} copies, {self.threads} core each"
         ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''} x {self.threads} core{'s' if self.threads > 1 else ''}"
-        places = f", F = {self.in_flight}" if self.in_flight else ""
-        return f"{ranks}, {self.algorithm}{places}"
+        in_flight = f", F = {self.in_flight}" if self.in_flight else ""
+        return f"{ranks}, {self.algorithm}{in_flight}"
 
     @property
     def jobs_ranks(self):
@@ -34,7 +35,7 @@ class Row:
         return self.jobs_ranks, self.threads
 
     def result(self):
-        """Of its round with the shortest mean period."""
+        """The result of the round with the shortest mean period."""
         if self.refused or not self.reports:
             return None
         best = min(self.reports, key=lambda report: report["throughput"]["period_ms"]["mean"])
@@ -51,7 +52,7 @@ class Row:
 
 
 def rows_of(model, batch, algorithms=("slice-graph", "best")):
-    """One core, two cores on one rank, two copies, two ranks by several plans."""
+    """Rows for one core, two cores on one rank, two copies, and two ranks by several plans."""
     return [Row(model, batch, 1, 1, 1, "sequential"), Row(model, batch, 1, 2, 1, "sequential"),
             Row(model, batch, 1, 1, 2, "sequential"),
             *[Row(model, batch, 2, 1, 1, algorithm) for algorithm in algorithms],
@@ -59,7 +60,7 @@ def rows_of(model, batch, algorithms=("slice-graph", "best")):
 
 
 def distinct(rows):
-    """Without those that turned out to be another one again: a plan that does best with one place."""
+    """The rows without duplicates: a plan whose best in_flight is 1 equals the row with F = 1."""
     first = {}
     for row in rows:
         first.setdefault(row.name, row)
@@ -67,5 +68,5 @@ def distinct(rows):
 
 
 def short_rows_of(model, batch=1):
-    """Copies against a pipeline."""
+    """Rows of copies and of a pipeline."""
     return [Row(model, batch, 1, 1, 2, "sequential"), Row(model, batch, 2, 1, 1, "best")]

@@ -1,4 +1,4 @@
-"""How the rows are printed."""
+"""The printed table."""
 
 COLUMNS = ["", "inputs/s", "period ms", "predicted", "error", "latency ms", "over copies", "verified"]
 
@@ -24,7 +24,7 @@ def cells(row, copies):
 
 
 def copies_of(rows):
-    """Inputs a second of copies; 0 where they do not run."""
+    """The inputs per second of copies; 0 if they do not run."""
     for row in rows:
         if row.copies > 1 and row.result():
             return row.result()["per_second"]

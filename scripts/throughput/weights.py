@@ -1,21 +1,21 @@
-"""Networks that are all weights: a chain of 1x1 convolutions over one pixel, whose weights are so many times what the
-caches hold for each core: its L2 cache and its part of the cache that cores share. Copies of such a network hold its
-weights once each, a pipeline once in all: where only the latter fit, they are read from memory for each inference in the
-one case and not in the other."""
+"""Networks that consist of weights: a chain of 1x1 convolutions over one pixel, whose weights are a multiple of a core's
+share of the caches: its L2 cache and its share of the common cache. Each copy of such a network holds all weights, a
+pipeline holds them once in total. If only the latter fits, copies read weights from memory for each inference, and the
+pipeline does not."""
 
 from pathlib import Path
 
 CHANNELS = 1024
-PIXELS = 1  # high and wide
+PIXELS = 1  # height and width
 FACTORS = (0.5, 1, 1.5, 2, 4)
-CACHE_BYTES = 1 << 21  # where the system does not say
+CACHE_BYTES = 1 << 21  # if the system does not report it
 BYTES = 4
 
 
 def cores_in(text):
-    """Of a list as the system writes it: "0-3,8"."""
-    ends = [list(map(int, part.split("-"))) for part in text.split(",")]
-    return sum(part[-1] - part[0] + 1 for part in ends)
+    """The number of cores in a list in the system's format: "0-3,8"."""
+    ranges = [list(map(int, one.split("-"))) for one in text.split(",")]
+    return sum(one[-1] - one[0] + 1 for one in ranges)
 
 
 def cache_bytes(folder=Path("/sys/devices/system/cpu/cpu0/cache")):
@@ -38,7 +38,7 @@ def name_of(factor):
 
 
 def network(factor, share_bytes):
-    """As a hios-model."""
+    """The network as a hios-model."""
     convolutions = max(2, round(factor * share_bytes / (CHANNELS * CHANNELS * BYTES)))
     layers, before = [], "input"
     for i in range(convolutions):

@@ -30,7 +30,7 @@ class CompareTest(FolderTest):
         self.plan = "a"        # what schedules look like
         self.stage_ms = 5.0
         self.settled, self.stages_settled = {}, None
-        self.disturbed = []    # places of a report's runs
+        self.disturbed = []    # indices of a report's runs
         self.disturbed_ms = 0.0  # by how much these took longer
 
     @staticmethod
@@ -72,8 +72,8 @@ class CompareTest(FolderTest):
         threads = int(schedule.stem.removeprefix("schedule-")[2])
         ms = self.next_of(self.latency_ms.get(Way(ranks, threads)), 10.0)
         verified = {"passed": True, "bitwise": True} if "--verify" in flags else None
-        iterations_ms = [ms + (place in self.disturbed) * self.disturbed_ms
-                         for place in range(int(flag(flags, "--iterations")))]
+        iterations_ms = [ms + (index in self.disturbed) * self.disturbed_ms
+                         for index in range(int(flag(flags, "--iterations")))]
         Path(flag(flags, "--json")).write_text(json.dumps(
             {"iterations_ms": iterations_ms, "disturbed_iterations": self.disturbed, "verified": verified,
              "overhead_ms": 0.1,
@@ -161,12 +161,12 @@ class RunningTest(CompareTest):
         self.assertEqual(sorted(self.rows[3].rounds), [1, 3, 4])
         self.assertAlmostEqual(summary["reference_moved"], 0.02)
         self.assertEqual(len(self.rounds.repeated), 1)
-        self.assertIn("round 2 was replaced by another: one core was 50 % slower", page(summary))
+        self.assertIn("round 2 was repeated: one core was 50 % slower", page(summary))
 
     def test_rounds_are_not_replaced_for_ever(self):
         self.latency_ms = {ONE: [10.0, 15.0, 15.0, 15.0, 15.0, 10.0]}
         self.measure()
-        self.assertEqual(len([line for line in self.rounds.repeated if "replaced" in line]), 2)
+        self.assertEqual(len([line for line in self.rounds.repeated if "repeated" in line]), 2)
 
     def test_a_way_whose_profile_was_disturbed_is_profiled_planned_and_run_again(self):
         self.operator_ms = {TWO_RANKS: [23.4, 23.5, 23.6, 10.0]}
@@ -245,7 +245,7 @@ class SummaryTest(CompareTest):
         self.settled = {TWO_RANKS: False}
         summary = self.measure()
         self.assertIn("the profile of 2 ranks x 1 core did not settle", page(summary))
-        self.assertIn("net, latency in ms (maximum over ranks), 12 runs a row in 3 rounds", page(summary))
+        self.assertIn("net, latency in ms (maximum over ranks), 12 runs per row in 3 rounds", page(summary))
         self.assertEqual(page(summary).count("yes, bitwise"), 7)
         summary["rows"][0]["bitwise_equal_to_one_rank"] = False
         self.assertEqual(page(summary).count("yes, bitwise"), 6)

@@ -7,7 +7,7 @@ from pathlib import Path
 import latency_part
 from bench_case import Case
 from fake_steps import FakeSteps
-from place import Place
+from installations import Installation
 from support import FolderTest, flag
 from target import Target
 from worker import WorkerError
@@ -31,10 +31,10 @@ class FakeWorker:
 
 class LatencyTest(FolderTest):
     def measure(self, broken=lambda words: "", refused=(), has_torch=True, rounds=2, **more):
-        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
         self.steps = FakeSteps(lambda words: broken(words) or self.program(words))
         self.saved = []
-        latency = latency_part.Latency(place, Target(), self.steps, self.folder, has_torch, self.saved.append)
+        latency = latency_part.Latency(installation, Target(), self.steps, self.folder, has_torch, self.saved.append)
         latency.worker = FakeWorker(refused)
         self.worker = latency.worker
         case = Case("squeezenet", 224, "fp32", self.folder, Target(**more))
@@ -123,10 +123,10 @@ class LatencyTest(FolderTest):
         self.assertEqual(self.measure(refused=("load",))["torch eager"]["failed"], "no such luck")
 
     def test_nothing_is_begun_when_the_time_is_up(self):
-        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
         steps = FakeSteps(lambda words: "")
         steps.deadline.seconds = 3.0
-        latency = latency_part.Latency(place, Target(), steps, self.folder, False, self.fail)
+        latency = latency_part.Latency(installation, Target(), steps, self.folder, False, self.fail)
         latency.measure(Case("squeezenet", 224, "fp32", self.folder, Target()), 1, [latency_part.SEQUENTIAL])
         self.assertEqual((steps.commands, latency.rows), ([], {}))
 

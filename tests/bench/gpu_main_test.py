@@ -6,7 +6,7 @@ import unittest
 from unittest import mock
 
 import main
-import place as places
+import installations
 from support import FolderTest
 
 
@@ -19,7 +19,7 @@ class ArgumentsTest(FolderTest):
 
     def test_words_are_checked(self):
         self.assertIn("tests, latency, transfer", self.refused("--part", "speed"))
-        self.assertIn("no 'fp8' here", self.refused("--math", "fp32,fp8"))
+        self.assertIn("unknown: 'fp8'", self.refused("--math", "fp32,fp8"))
         self.assertEqual(main.arguments(["--part", "latency,transfer"]).part, ["latency", "transfer"])
 
     def test_a_rehearsal_writes_no_results(self):
@@ -29,8 +29,8 @@ class ArgumentsTest(FolderTest):
 
 class RefusalTest(FolderTest):
     def ended(self, libraries, probed=None):
-        place = places.Place(self.folder, self.folder, False, None, dict.fromkeys(libraries, self.folder))
-        with mock.patch.object(main.places, "find_place", lambda *_: place), \
+        installation = installations.Installation(self.folder, self.folder, False, None, dict.fromkeys(libraries, self.folder))
+        with mock.patch.object(main.installations, "find_installation", lambda *_: installation), \
                 mock.patch.object(main, "probe_gpu", lambda _: probed), self.assertRaises(SystemExit) as ended, \
                 contextlib.redirect_stderr(io.StringIO()) as said:
             main.main([])
@@ -38,7 +38,7 @@ class RefusalTest(FolderTest):
         return ended.exception.code, said.getvalue()
 
     def test_without_a_gpu_one_line_and_status_2(self):
-        status, said = self.ended(places.NEEDED, {"why": "the driver sees no GPU"})
+        status, said = self.ended(installations.NEEDED, {"why": "the driver sees no GPU"})
         self.assertEqual(status, 2)
         self.assertIn("no GPU to measure: the driver sees no GPU", said)
 
@@ -48,8 +48,8 @@ class RefusalTest(FolderTest):
         self.assertIn("libcudnn.so.9", said)
 
     def test_a_driver_that_is_not_there_is_a_reason(self):
-        place = places.Place(self.folder, self.folder, False, None, {"libcuda.so.1": self.folder / "missing"})
-        self.assertIn("cannot be opened", main.probe_gpu(place)["why"])
+        installation = installations.Installation(self.folder, self.folder, False, None, {"libcuda.so.1": self.folder / "missing"})
+        self.assertIn("cannot be opened", main.probe_gpu(installation)["why"])
 
 
 class AllWellTest(unittest.TestCase):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fake_steps import FakeSteps
 from mps import CONTROL, Mps
-from place import Place
+from installations import Installation
 from support import FolderTest
 from target import REHEARSAL, Target
 
@@ -17,8 +17,8 @@ class MpsTest(FolderTest):
         control.write_text(f'#!/bin/sh\necho "$*:$(cat)" >> {self.folder}/told\n{script}\n')
         control.chmod(0o755)
         self.steps = FakeSteps(lambda words: trial)
-        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
-        return Mps(place, target, self.steps, self.folder, lambda name: str(control) if script else None)
+        installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        return Mps(installation, target, self.steps, self.folder, lambda name: str(control) if script else None)
 
     def told(self):
         file = self.folder / "told"

@@ -44,7 +44,7 @@ class ResultsTest(FolderTest):
         self.assertEqual(rows["sequential"]["previous"], {"best_quarter": 2.0, "date": "monday"})
         self.assertEqual(rows["sequential"]["date"], "tuesday")
         self.assertEqual(rows["ios"]["date"], "monday")
-        self.assertEqual(report.changes(self.read()), ["squeezenet 224 fp32 sequential: -50.0 % against the last run"])
+        self.assertEqual(report.changes(self.read()), ["squeezenet 224 fp32 sequential: -50.0 % since the last run"])
 
     def test_a_failure_keeps_what_stood_there(self):
         self.results("monday").put_latency([row("ios", 2.0)], {})
@@ -129,7 +129,7 @@ class PageTest(unittest.TestCase):
         page = self.page(latency={"protocol": {"warmup": 50, "iterations": 200, "rounds": 2}, "rows": [
             row("sequential", 2.0, predicted_ms=1.9, prediction_error=0.05), row("sequential, no graphs", 3.0),
             failed("ios"), row("torch graphs", 2.5)]})
-        self.assertIn("50 iterations of warm-up, then 200 a round", page)
+        self.assertIn("50 iterations of warm-up, then 200 per round", page)
         self.assertIn("### squeezenet 224x224, fp32", page)
         self.assertIn("| sequential | 10 | 2.000 | 2.000 | 2.000 | 1.00x | 1.900 | +5.0 % |  |  |", page)
         self.assertIn("| torch graphs | 10 | 2.500 | 2.500 | 2.500 | 0.80x |", page)
@@ -145,7 +145,7 @@ class PageTest(unittest.TestCase):
             "networks": [{"name": "squeezenet", "well": True, "bitwise": True, "max_abs": 1e-5, "operators": 50}],
             "checkers": [{"name": "compute-sanitizer memcheck", "well": True, "summary": "ERROR SUMMARY: 0 errors",
                           "passed": 9}], "previous": {"date": "monday", "passed": 2}})
-        self.assertIn("| hios_gpu_tests | NOT WELL | 3 | A.b; C.d ended the program; 1 not run |", page)
+        self.assertIn("| hios_gpu_tests | FAILED | 3 | A.b; C.d ended the program; 1 not run |", page)
         self.assertIn("| squeezenet | ok | 50 | largest difference 1e-05, bit for bit one rank's |", page)
         many = {"name": "p", "well": False, "passed": 0, "failed": [f"A.t{i}" for i in range(100)], "skipped": [],
                 "ended_the_program": {}, "never_run": []}

@@ -7,7 +7,7 @@ import tests_part
 from bench_case import IOS, SEQUENTIAL
 from fake_steps import FakeSteps
 from gtest_runs import Tally
-from place import Place
+from installations import Installation
 from steps import Outcome
 from support import FolderTest, flag
 from target import Target
@@ -62,9 +62,9 @@ class NetworkTest(FolderTest):
     """The order of steps, against programs that do what `broken` says."""
 
     def run_network(self, broken=lambda words: ""):
-        place = Place(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
+        installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
         self.steps, self.saved = FakeSteps(broken), []
-        tests = tests_part.Tests(place, Target(), self.steps, self.folder, self.saved.append)
+        tests = tests_part.Tests(installation, Target(), self.steps, self.folder, self.saved.append)
         tests.run_network(tests.case("squeezenet", 64), [SEQUENTIAL, IOS, *tests.two_ranks()])
         return tests.record["networks"]
 

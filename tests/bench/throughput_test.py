@@ -84,7 +84,7 @@ class ThroughputTest(FolderTest):
         self.period_ms = 5
         self.bench.turns(["--model", "net"], rows[1:], "p", 1)
         self.assertIn("2.00x", table.page("net", rows))
-        refused = Row("net", 1, 1, 1, 2, "sequential", refused="needs 9 MB a device")
+        refused = Row("net", 1, 1, 1, 2, "sequential", refused="needs 9 MB per device")
         self.assertIn("needs 9 MB", table.page("net", [refused]))
         self.assertEqual(table.copies_of([refused]), 0)
 

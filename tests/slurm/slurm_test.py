@@ -193,7 +193,7 @@ class Sweeps(SlurmTest):
         self.assertIn("nonsense", self.refused("a", "--models", "squeezenet", "--algorithms", "sequential,nonsense"))
         self.assertIn("the array is the sweep's own", self.refused("a", *whole, "--", "--array=0-3"))
         (self.folder / "results" / "used").mkdir(parents=True)
-        self.assertIn("is there already", self.refused("used", *whole))
+        self.assertIn("already exists", self.refused("used", *whole))
         (self.folder / "site.env").unlink()
         self.assertIn("copy site.env.example", self.refused("a", *whole))
         self.assertEqual(self.cluster.command("squeue", "--noheader"), "")

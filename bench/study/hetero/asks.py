@@ -1,4 +1,4 @@
-"""One question to hios-schedule, and the rows of its answers, in one CSV file for each part of the study."""
+"""A call of hios-schedule, and the rows of its results, in one CSV file for each part of the study."""
 
 import csv
 import sys
@@ -14,7 +14,7 @@ VALUES = ("latency_ms", "inputs_per_s", "lower_bound_ms", "bound", "seconds", "d
 
 @dataclass(frozen=True)
 class Study:
-    """Where programs and results are."""
+    """The programs, and the folder of the results."""
     programs: object
     folder: Path
 
@@ -24,7 +24,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Ask:
-    """A problem (problems.py) for algorithms that share the call: rules of a few milliseconds, or one search."""
+    """A problem (problems.py) and algorithms that share a call: rules of a few milliseconds, or one search."""
     problem: object
     algorithms: tuple
     limit_s: float
@@ -36,7 +36,7 @@ class Ask:
 
 
 def answers(study, ask):
-    """A row an algorithm; one that refuses has the outcome "refused" and no latency."""
+    """A row for each algorithm; one that refuses has the outcome "refused" and no latency."""
     options = [word for option in ask.options for word in ("--option", option)]
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.csv"
@@ -48,7 +48,7 @@ def answers(study, ask):
 
 
 def run(study, part, asks, deadline):
-    """Asks what has no answer yet; True when all has."""
+    """Makes the missing calls; returns True when none is missing."""
     store = study.store(part)
     for count, ask in enumerate(asks, 1):
         if all(store.has(**key) for key in ask.keys()):

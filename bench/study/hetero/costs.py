@@ -1,17 +1,17 @@
-"""What operators cost on devices that this machine does not have: models, each stated in docs/hetero.md.
+"""Cost models of operators on devices that this machine does not have; docs/hetero.md describes them.
 
-All work on hios-graph files as Python objects and change nothing in place.
+All functions take hios-graph files as Python objects and return new ones.
 """
 
 import math
 import random
 
-# DiviML, Table II: what the networks that it evaluates take on its CPU, T4 and A100, ms.
+# DiviML, Table II: times of its networks on its CPU, T4 and A100, ms.
 TABLE_2_MS = {"cpu": 223.10, "gpu1": 12.16, "gpu0": 7.80}
 # σ of the logarithm of an operator's own ratio to gpu0, as in the random modules of --random.
 SIGMA = {"gpu1": 0.5, "cpu": 1.0}
-# k inputs at a time take (1 + 0.027 (k - 1)) times as long as one on a GPU: 16 take 1.40 times, which is what
-# DiviML's Tables I and IV have for its best device in all seven rows, if Table IV is of 16 inputs.
+# k inputs at a time take (1 + 0.027 (k - 1)) times as long as one on a GPU: 16 take 1.40 times as long, as in
+# DiviML's Tables I and IV for its best device in all seven rows, if Table IV is for 16 inputs.
 SHARE_OF_FURTHER_INPUTS = 0.027
 LAUNCH_MS = 0.005
 
@@ -25,17 +25,17 @@ def roofline_ms(flop, size_bytes, tflops, gb_per_s):
 
 
 def on_machines(name, operators, edges, machines):
-    """A graph of operators with their work, priced by `machines`: (TFLOP/s, GB/s of memory) by device."""
-    priced = [{"name": each["name"], "parameter_bytes": each["weight_bytes"],
+    """A graph of operators with their work, whose times come from `machines`: (TFLOP/s, GB/s of memory) by device."""
+    timed = [{"name": each["name"], "parameter_bytes": each["weight_bytes"],
                "time_ms": {device: roofline_ms(each["flop"], each["bytes"], *speeds) for device, speeds in machines.items()}}
               for each in operators]
-    return {"format": "hios-graph", "version": 1, "name": name, "operators": priced, "edges": edges,
+    return {"format": "hios-graph", "version": 1, "name": name, "operators": timed, "edges": edges,
             "stage_cost": {"kind": "serial"}}
 
 
 def like_table_2(graph, seed):
-    """Of operators with a time on gpu0 alone: those shares, all together what Table II says, and a ratio of its own for
-    each operator on the others. Transfers by the platform's links."""
+    """Scales operators with times on gpu0 to the total of Table II, and gives each operator random ratios for the other
+    devices. Transfers cost the platform's links."""
     chance = random.Random(seed)
     scale = TABLE_2_MS["gpu0"] / sum(operator["time_ms"]["gpu0"] for operator in graph["operators"])
     operators = []
@@ -51,8 +51,8 @@ def batch_ms(device, one_ms, inputs):
 
 
 def many_inputs(graph, inputs, parts, tensors):
-    """The graph for so many inputs at once, divided in parts at most. `tensors`: how many inputs' tensors a
-    transfer of all inputs costs: `inputs` where bytes count, 1 as inequality (3) of DiviML is printed."""
+    """The graph for several inputs at once, divided into at most `parts` batches. `tensors`: the factor on a transfer of
+    all inputs: `inputs` if bytes count, 1 as in inequality (3) of DiviML."""
     sizes = [inputs // parts * count for count in range(1, parts + 1)]
     operators = [{**operator, "time_ms": {device: {str(size): batch_ms(device, one_ms, size) for size in sizes}
                                           for device, one_ms in operator["time_ms"].items()}}

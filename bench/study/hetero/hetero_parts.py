@@ -1,5 +1,5 @@
-"""What each part asks. The names are those of the papers' tables and figures; limits are such that all of it
-takes half an hour on two cores, so the seeds are few and a search has seconds where the papers give hours.
+"""The calls of each part. The names are those of the papers' tables and figures. All parts together take half an hour
+on two cores, so there are few seeds, and a search has seconds where the papers give hours.
 """
 
 import transformer
@@ -7,17 +7,17 @@ from asks import Ask
 from network_graphs import NETWORKS
 from problems import Decoding, Modules, Network, OnMoirai, Pairs
 
-RULES = ("sequential", "met", "greedy", "heft")  # of milliseconds; sequential is the papers' best device
+RULES = ("sequential", "met", "greedy", "heft")  # take milliseconds; sequential is the papers' best device
 TRIES = ("annealing", "ea")
-MAPPINGS, MAPPINGS_OF_BATCHES = 200000, 50000  # that each of TRIES may look at; batches: for each division of the inputs
-RULE_LIMIT_S = 30  # none of them comes near
+MAPPINGS, MAPPINGS_OF_BATCHES = 200000, 50000  # that each of TRIES evaluates; batches: for each division of the inputs
+RULE_LIMIT_S = 30  # far more than they need
 WIRINGS = {"ER(0.2)": "er0.2", "WS(4, 0.75)": "ws4-0.75", "BA(5)": "ba5"}
 CHANNELS = (("1 channel", 1, "strong"), *((f"strong, {count} channels", count, "strong") for count in (2, 3, 4)),
             *((f"weak, {count} channels", count, "weak") for count in (2, 3, 4)))
 
 
 def asks_of(problem, searches, tries=True):
-    """The rules, the random tries and each search of a problem; `searches`: seconds by algorithm."""
+    """The calls of a problem: rules, random searches, and each of `searches` (seconds by algorithm)."""
     yield Ask(problem, RULES, RULE_LIMIT_S)
     if tries:
         mappings = MAPPINGS if getattr(problem, "inputs", 1) == 1 else MAPPINGS_OF_BATCHES
@@ -26,7 +26,7 @@ def asks_of(problem, searches, tries=True):
         yield Ask(problem, (algorithm,), limit_s)
 
 
-TOO_LARGE_FOR_MILP = ("nasnet_large",)  # it says so and ends
+TOO_LARGE_FOR_MILP = ("nasnet_large",)  # milp refuses it
 
 
 def figure_3():
@@ -86,15 +86,15 @@ TRANSFERS = {"a transfer of 16 inputs costs 16": 16, "a transfer of 16 inputs co
 
 def table_4():
     for name, channels, ends in CHANNELS:
-        for said, tensors in TRANSFERS.items():
-            problem = Modules(f"{name}, {said}", 0, stacked(channels, ends, 10), 16, tensors)
+        for model, tensors in TRANSFERS.items():
+            problem = Modules(f"{name}, {model}", 0, stacked(channels, ends, 10), 16, tensors)
             yield from asks_of(problem, {"best": 4, "milp": 4, "milp-split": 4})
 
 
 def figure_7():
-    """One network, 16 inputs: what is reached by when, each limit a run of its own."""
-    for said, tensors in TRANSFERS.items():
-        problem = Modules(f"weak, 3 channels, {said}", 1, stacked(3, "weak", 10), 16, tensors)
+    """One network, 16 inputs: the result over time, with a run for each limit."""
+    for model, tensors in TRANSFERS.items():
+        problem = Modules(f"weak, 3 channels, {model}", 1, stacked(3, "weak", 10), 16, tensors)
         yield Ask(problem, RULES, RULE_LIMIT_S)
         for limit_s in (1, 2, 4, 8):
             for algorithm in ("best", "milp", "milp-split"):
@@ -107,7 +107,7 @@ SYMMETRIES = ("none", "tasks", "time")
 
 
 def table_5():
-    """What telling equal devices apart brings: to proofs, and to layers of GPT-3 on one and on two servers."""
+    """The effect of symmetry breaking on proofs, and on layers of GPT-3 on one and on two servers."""
     for family in ("layered", "chain", "cholesky"):
         for seed in range(3):
             for symmetry in SYMMETRIES:
@@ -121,7 +121,7 @@ def table_5():
 
 
 def figure_10():
-    """MOIRAI's Fig. 10, and its Table V by the column of seconds; RQ2 by `coarsened` beside `original`."""
+    """MOIRAI's Fig. 10, its Table V (the column of seconds), and RQ2 (`coarsened` and `original`)."""
     for scenario in ("inter-server", "intra-server"):
         for name in (*NETWORKS, *(size.name for size in transformer.SIZES)):
             for coarse in (False, True):

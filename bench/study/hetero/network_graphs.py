@@ -1,5 +1,5 @@
-"""The built-in networks as graphs with the work of their operators: arithmetic, bytes, weights. Nothing is measured: only
-hios-schedule is asked, which takes edges from a model, and times from a profile; so it is given one in which all take 1 ms.
+"""The built-in networks as graphs with the work of their operators: arithmetic, bytes, weights. Nothing is measured:
+hios-schedule exports the edges of a model, and gets a profile in which every operator takes 1 ms.
 """
 
 import json
@@ -18,8 +18,8 @@ def profile_of_ones(signatures):
 
 
 def work(listed, edges):
-    """Of every operator as --list-operators describes it: what it computes (at least each element of its output), reads and
-    writes, and holds."""
+    """The work of every operator of --list-operators: its arithmetic (at least one operation per output element), the bytes
+    that it reads and writes, and its weights."""
     written = {each["name"]: math.prod(each["shape"]) * BYTES for each in listed}
     read = {each["name"]: each["weights_bytes"] for each in listed}
     for edge in edges:

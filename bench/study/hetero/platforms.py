@@ -1,7 +1,7 @@
-"""The machines of the papers as hios-platform objects; what a paper leaves out is said where it is set."""
+"""The machines of the papers as hios-platform objects; comments mark values that a paper does not give."""
 
 # MOIRAI, Table III: devices with GB of memory, and Gbit/s from a row's device to a column's. Peak TFLOP/s (single
-# precision) and GB/s of memory are the makers' figures, not the paper's.
+# precision) and GB/s of memory are the manufacturers' figures, not the paper's.
 INTER_SERVER = {
     "devices": {"rtx2080ti": (11, 13.4, 616), "t4": (16, 8.1, 320), "p4": (8, 5.5, 192), "rtx3060ti": (8, 16.2, 448)},
     "gbit": ((0, 44.26, 32.92, 44.28), (42.39, 0, 35.32, 44.51), (33.2, 35.31, 0, 32.95), (42.08, 43.22, 33.28, 0))}
@@ -30,7 +30,7 @@ def machines(scenario):
 
 
 # DiviML's section VI: servers of two pairs of equal GPUs, which its count of symmetries, (2! 2!)^6 6!, allows; its
-# Fig. 8 shows them, its text does not. Here A100s and T4s by their makers' figures; links by PCIe and by 100 Gbit/s.
+# Fig. 8 shows them, its text does not. Here A100s and T4s by their manufacturers' figures; links by PCIe and by 100 Gbit/s.
 A100, T4 = (19.5, 1555), (8.1, 320)
 PAIRS = {"a100": A100, "t4": T4}
 

@@ -1,15 +1,15 @@
-"""Pictures of the hetero study, from its CSV files alone."""
+"""Plots of the hetero study, from its CSV files alone."""
 
 from looks import look, ordered
 from style import plt, save
 from summaries import part_summary
 
 SHOWN = ("met", "greedy", "heft", "annealing", "ea", "best", "milp-split", "milp")
-AS_ONE_LINE = {"milp": "--", "milp-split": ":"}  # so that lines on top of each other are seen
+AS_ONE_LINE = {"milp": "--", "milp-split": ":"}  # so that overlapping lines are visible
 
 
 def by_case(rows, column):
-    """{algorithm: {case: value}} of the rows that have one; of several limits the longest."""
+    """{algorithm: {case: value}} of rows with a value; of several limits the longest."""
     values = {}
     for row in sorted(rows, key=lambda row: row["limit_s"]):
         if row[column] != "":
@@ -18,18 +18,18 @@ def by_case(rows, column):
 
 
 def bars(axes, values, cases, names):
-    """A group of bars a case. Labels of cases stand on two lines, parted at their last comma."""
+    """A group of bars per case. Labels of cases have two lines, split at their last comma."""
     width = 0.86 / len(names)
     for index, name in enumerate(names):
-        places = [at + (index - (len(names) - 1) / 2) * width for at in range(len(cases))]
-        axes.bar(places, [values[name].get(case, 0) for case in cases], width, label=name, color=look(name)["color"])
+        positions = [at + (index - (len(names) - 1) / 2) * width for at in range(len(cases))]
+        axes.bar(positions, [values[name].get(case, 0) for case in cases], width, label=name, color=look(name)["color"])
     axes.set_xticks(range(len(cases)), ["\n".join(case.rsplit(", ", 1)) for case in cases])
     axes.grid(axis="x", visible=False)
     axes.axhline(1, color="#000000", linewidth=0.9)
 
 
 def draw_speedups(folder, part, title):
-    """Times as fast as the best single device."""
+    """Speed-up over the best single device."""
     rows = part_summary(folder, part)
     if not rows:
         return
@@ -65,13 +65,13 @@ def draw_over_time(folder):
         axes.set_xscale("log")
         axes.set_xlabel("seconds")
         axes.set_title(case.split(", ")[-1], fontsize=10)
-    panes[0].set_ylabel("inputs a second")
+    panes[0].set_ylabel("inputs per second")
     panes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     save(canvas, folder, "figure-7")
 
 
 def draw_moirai(folder):
-    """Times as fast as m-sct, a pane a scenario and coarsening."""
+    """Speed-up over m-sct, with a pane for each scenario and coarsening."""
     rows = part_summary(folder, "figure-10")
     if not rows:
         return

@@ -1,5 +1,5 @@
-"""What is scheduled: random modules, the built-in networks, and GPT-3; each knows the flags of hios-schedule that describe
-it, and writes the files that those name into build/study/hetero."""
+"""The problems: random modules, the built-in networks, and GPT-3. Each returns the flags of hios-schedule that describe it,
+and writes their files into build/study/hetero."""
 
 import json
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def written(name, content):
 
 @dataclass(frozen=True)
 class Modules:
-    """As --random makes them; `inputs` above 1: that many at once, by costs.many_inputs."""
+    """Random modules by --random; with `inputs` above 1, several inputs at once (costs.many_inputs)."""
     case: str
     seed: int
     keys: str

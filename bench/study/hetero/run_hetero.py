@@ -1,7 +1,7 @@
-"""Repeats tables and figures of DiviML and MOIRAI: schedules for devices that are not alike.
+"""Reproduces tables and figures of DiviML and MOIRAI: schedules for heterogeneous devices.
 
-Results are CSV files under bench/results/hetero, one a part; what is there is not computed again, so a run that
-was stopped continues. Remove a file to compute anew. The whole takes half an hour on two cores.
+Results are CSV files under bench/results/hetero, one per part; existing rows are not computed again, so a stopped
+run continues. Remove a file to compute it again from scratch. The whole takes half an hour on two cores.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "study"))
-import asks  # noqa: E402  (the path to what both studies share comes first)
+import asks  # noqa: E402  (after the path of the modules that both studies share)
 import summaries  # noqa: E402
 from hetero_parts import PARTS  # noqa: E402
 from programs import Deadline, Programs  # noqa: E402
@@ -21,13 +21,13 @@ ENDINGS = ("summary", "plots")
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/study/run-hetero", description=" ".join(__doc__.split("\n\n")[0].split()),
                                      epilog=" ".join(__doc__.split("\n\n")[1].split()))
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join((*PARTS, *ENDINGS))}; all without any")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join((*PARTS, *ENDINGS))}; default: all")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin",
                         help="folder of the three programs (%(default)s)")
     parser.add_argument("--results", type=Path, default=ROOT / "bench/results/hetero",
                         help="folder of the CSV files and plots (%(default)s)")
     parser.add_argument("--max-seconds", type=float,
-                        help="start nothing more after that; call again to continue (exit status 1)")
+                        help="start no step after that; call again to continue (exit status 1)")
     args = parser.parse_args()
     unknown = [part for part in args.parts if part not in PARTS and part not in ENDINGS]
     if unknown:

@@ -1,5 +1,5 @@
-"""Means over the seeds of each case, summary.csv: ratios are means of the problems' own ratios, bounds the best
-that any row of the problem proves."""
+"""Means over the seeds of each case, summary.csv: ratios are means of the problems' own ratios, bounds the largest
+of the problem's rows."""
 
 import statistics
 from collections import defaultdict
@@ -12,7 +12,7 @@ from tables import write_table
 
 COLUMNS = ("part", "case", "algorithm", "options", "limit_s", "seeds", "latency_ms", "inputs_per_s", "speedup_over_one_device",
            "gap_to_bound", "proved", "seconds", "devices_used", "lower_bound_ms")
-PROVED = 1e-5  # what solvers leave of a proof
+PROVED = 1e-5  # tolerance of solvers
 
 
 class Rows:
@@ -29,7 +29,7 @@ class Rows:
                     self.one_device[at] = float(row["latency_ms"])
 
     def cases(self):
-        """In the order of the questions."""
+        """The cases, in the order of the calls."""
         return list(dict.fromkeys(row["case"] for row in self.rows))
 
     def of_case(self, case):
@@ -55,7 +55,7 @@ def mean(values):
 
 
 def summary(rows, part, case, key, some):
-    """Of the rows that have a schedule; without any, only how many problems there were."""
+    """A row of means over the problems with a schedule; without any, only the number of problems."""
     algorithm, options, limit_s = key
     made = [row for row in some if row["latency_ms"]]
     return {"part": part, "case": case, "algorithm": algorithm, "options": options, "limit_s": limit_s, "seeds": len(some),

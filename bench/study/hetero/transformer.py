@@ -1,11 +1,11 @@
-"""GPT-3 as a graph. The papers give sizes and, MOIRAI in its Table IV, numbers of operators; what the operators
-are they leave out. Twelve for each head and eleven more in a layer give its numbers exactly:
+"""GPT-3 as a graph. The papers give sizes and, MOIRAI in its Table IV, numbers of operators, but not the operators
+themselves. Twelve for each head and eleven more in a layer give its numbers exactly:
 
-of a head    q, k and v: each a product and a bias; transpose, scores, scale, mask, softmax, weighted sum
-of a layer   normalise, concatenate, project and bias, add; normalise, up and bias, GELU, down, add
+per head     q, k and v: each a product and a bias; transpose, scores, scale, mask, softmax, weighted sum
+per layer    normalise, concatenate, project and bias, add; normalise, up and bias, GELU, down, add
 
-(1.3B has 9,480 with 24 layers; the table's 32 would be 12,640, what 2.7B has.) Coarsened, a product and the bias
-behind it are one operator, nine of a head and nine of a layer: within 4 % of the table's numbers.
+(1.3B has 9,480 with 24 layers; the table's 32 would give 12,640, the number of 2.7B.) Coarsened, a product and the
+bias after it are one operator: nine per head and nine per layer, within 4 % of the table's numbers.
 """
 
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ SIZES = (Size("GPT-3 330M", 24, 1024, 16), Size("GPT-3 1.3B", 24, 2048, 32), Siz
 
 
 class Builder:
-    """Operators with what they compute, read, write and hold, in order; edges with the bytes of their tensor."""
+    """Operators in order, with their arithmetic, bytes and weights; edges with the bytes of their tensors."""
 
     def __init__(self, size, coarse):
         self.size, self.coarse = size, coarse
         self.operators, self.edges, self.written = [], [], {}
 
     def add(self, name, inputs, elements, flop=0, weights=0):
-        """An operator that makes so many elements; reads its inputs and weights once. Returns its name."""
+        """Adds an operator with this number of output elements, which reads its inputs and weights once. Returns its name."""
         written = elements * BYTES
         read = sum(self.written[each] for each in inputs if each)
         self.operators.append({"name": name, "flop": max(flop, elements), "bytes": read + written + weights * BYTES,
@@ -45,7 +45,7 @@ class Builder:
         return name
 
     def product(self, name, value, columns, rows, bias=True):
-        """Of all tokens with weights of rows x columns, and the bias."""
+        """Adds the product of all tokens with weights of rows x columns, and the bias."""
         elements, weights = self.size.tokens * columns, rows * columns
         made = self.add(name, [value], elements, 2 * elements * rows, weights)
         return made if self.coarse or not bias else self.add(f"{name}_bias", [made], elements, weights=columns)

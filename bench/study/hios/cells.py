@@ -1,5 +1,5 @@
-"""The numbers of figures 7 to 11: means, deviations and bounds over the seeds of a setting; ratios are the
-mean of the networks' own ratios. Drawn by plots_simulated.py."""
+"""The numbers of figures 7 to 11: means, deviations and bounds over the seeds of a setting; ratios are
+means of the networks' own ratios. plots_simulated.py draws them."""
 
 import statistics
 
@@ -12,8 +12,8 @@ COLUMNS = ("figure", "axis", "value", "algorithm", "seeds", "latency_ms_mean", "
 
 
 class Cells:
-    """The results, looked up by setting, algorithm and seed. An algorithm of one device stands once for
-    all numbers of devices."""
+    """The results by setting, algorithm and seed. An algorithm of one device has one result for all
+    numbers of devices."""
 
     def __init__(self, store):
         self.rows = store.rows
@@ -34,7 +34,7 @@ class Cells:
         return {seed: float(row["latency_ms"]) for seed, row in rows.items() if row}
 
     def bound(self, setting, seed):
-        """The best that any algorithm's row proves for the setting itself."""
+        """The largest lower bound of all algorithms' rows for this setting."""
         rows = (self.row(setting, name, seed) for name in self.names)
         return max((float(row["lower_bound_ms"]) for row in rows
                     if row and int(row["devices"]) == setting.devices), default=None)
@@ -66,13 +66,13 @@ def summary(cells, figure, setting, name):
 
 
 def figure_rows(cells, figure):
-    """A row an algorithm and point of the figure, where there are results."""
+    """A row for each algorithm and point of the figure with results."""
     return [summary(cells, figure, setting, name) for name in cells.names for setting in figure.settings()
             if cells.latencies(setting, name)]
 
 
 def mean_bounds(cells, figure):
-    """What no schedule of these networks can beat, on average: (value of the axis, ms) a point."""
+    """The mean lower bound of the networks: (value of the axis, ms) for each point."""
     points = []
     for setting in figure.settings():
         bounds = [cells.bound(setting, seed) for seed in cells.seeds]

@@ -1,8 +1,8 @@
-"""Figures 1 and 2, measured: two equal convolutions at the same time against one after the other, and
-sending an image against convolving it.
+"""Figures 1 and 2, measured: two equal convolutions concurrently and one after the other, and
+the transfer of an image compared with its convolution.
 
 Kundu and Shu, HIOS, section II: 5x5 kernel, stride 1, 48 input channels, 8x8 to 1024x1024 pixels. The paper does
-not say how many output channels there are; here 48. Its device is a GPU; here a rank:
+not give the number of output channels; here it is 48. A device is a GPU in the paper; here it is a rank:
 - contention: one rank with two cores. One after the other, each convolution has both cores; at the
   same time, each has one.
 - transfer: two ranks with one core each; the image travels by MPI within the host.
@@ -22,12 +22,12 @@ FLOAT_BYTES = 4
 
 
 def iterations(pixels):
-    """Sweeps of the profiler: seconds each at the largest."""
+    """Sweeps of the profiler, which take seconds each at the largest size."""
     return 36 if pixels <= 512 else 12
 
 
 def model(pixels):
-    """Two convolutions of the input, joined because a network has one output."""
+    """Two convolutions of the input, concatenated because a network has one output."""
     def convolution(name):
         return {"name": name, "type": "Conv", "inputs": ["input"], "out_channels": CHANNELS,
                 "kernel_shape": [5, 5], "pads": [2, 2, 2, 2]}
@@ -52,8 +52,8 @@ def convolution_ms(configuration):
 
 
 def transfer_ms(configuration, size_bytes):
-    """Linear between the measured points; beyond them at the bandwidth of the largest message, and
-    whether that is so."""
+    """Interpolates between the measured points; beyond them, uses the bandwidth of the largest message.
+    Also returns whether it did so."""
     points = configuration["transfers"][0]["points"]
     largest, largest_ms = points[-1]
     if size_bytes > largest:
@@ -71,7 +71,7 @@ def measure_contention(programs, pixels):
 
 
 def measure_transfer(programs, pixels):
-    """Medians over several profiles: a message of a few microseconds is easily disturbed."""
+    """Medians over several profiles, since a message of a few microseconds is easily disturbed."""
     profiles = [profile(programs, pixels, 2, "--threads", 1) for _ in range(3 if pixels <= 512 else 1)]
     size_bytes = CHANNELS * pixels * pixels * FLOAT_BYTES
     compute_ms = statistics.median(map(convolution_ms, profiles))

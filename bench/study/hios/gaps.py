@@ -1,12 +1,11 @@
-"""How far the schedulers are from the lower bound on the four networks, on 2 to 8 devices, with costs
-measured on this machine. Nothing is run but the profile: latencies are simulated.
+"""The gaps of the schedulers to the lower bound on the four networks, on 2 to 8 devices, with costs
+measured on this machine. Only the profile is measured; latencies are simulated.
 
-Costs come from two ranks with one core each, and any two devices are as far apart as those two: a
-machine of two cores cannot measure eight ranks.
+Costs come from two ranks with one core each, and transfers between any two devices cost those between
+these ranks: a machine of two cores cannot measure eight ranks.
 
-A gap has two sides: what the schedule leaves and what the bound does. A search that is given six times
-as long, and still ends where it ended, speaks against the bound; one that goes on gaining, against the
-schedule.
+A gap has two causes: the schedule and the bound. If a search with six times the time ends at the same
+latency, the bound is probably weak; if it still improves, the schedule is.
 """
 
 import csv
@@ -23,7 +22,7 @@ DEVICES = (2, 3, 4, 8)
 ALGORITHMS = ("hios-lp", "hios-mr", "best")
 SEARCH_SECONDS = 10
 LONG_SEARCH_SECONDS = 60
-LONG_SEARCH_ABOVE = 0.005  # the gap from which the longer search is asked, too
+LONG_SEARCH_ABOVE = 0.005  # the gap from which the longer search is also run
 
 VALUES = ("latency_ms", "lower_bound_ms", "bound", "gap", "outcome")
 
@@ -74,7 +73,7 @@ def wants_longer(store, name, devices):
 
 
 def run(programs, folder, deadline):
-    """Computes what is missing; True when nothing is."""
+    """Computes missing rows; returns True when none is missing."""
     store = open_store(folder)
     for name in NETWORKS:
         network = Network(programs, name)

@@ -1,5 +1,5 @@
-"""The numbers of figures 12 to 14 and of networks.csv, from what networks.py measured. Drawn by
-plots_measured.py."""
+"""The numbers of figures 12 to 14 and of networks.csv, from the measurements of networks.py.
+plots_measured.py draws them."""
 
 import statistics
 from collections import defaultdict
@@ -13,7 +13,7 @@ COLUMNS = ("network", "pixels", "row", "runs", "latency_ms_mean", "latency_ms_st
 
 
 class Measured:
-    """Latencies by (network, pixels, row), and what the schedules said."""
+    """Latencies by (network, pixels, row), and the predictions of the schedules."""
 
     def __init__(self, folder):
         schedules, runs = networks.open_stores(folder)
@@ -23,7 +23,7 @@ class Measured:
         for (network, pixels, row, _), result in runs.rows.items():
             samples[network, int(pixels), row] += map(float, result["runs_ms"].split())
             rounds[network, int(pixels), row] += 1
-        # Sizes of which every row of the network, also one that only another size has yet, has all its rounds.
+        # Sizes for which every row of the network, including rows of other sizes, has all its rounds.
         names = {(network, row) for network, _, row in rounds}
         complete = {(network, pixels) for network, pixels, _ in rounds
                     if all(rounds.get((network, pixels, row), 0) >= networks.ROUNDS
@@ -35,18 +35,18 @@ class Measured:
         return sorted({key[1] for key in self.samples if key[0] == network})
 
     def rows(self, network):
-        """Rows on devices of one core by the order of algorithms, then those on both cores."""
+        """Rows on devices of one core in the order of algorithms, then those on both cores."""
         names = {key[2] for key in self.samples if key[0] == network}
         single = [n for n in names if n.endswith("x1")]
         algorithms = ordered({n.split()[0] for n in single})
         return [n for a in algorithms for n in single if n.split()[0] == a] + sorted(names - set(single))
 
     def median(self, network, pixels, row):
-        """Not the mean: another program that runs for a moment changes a mean of 36 by per cents."""
+        """The median: a short disturbance changes a mean of 36 runs by some per cent."""
         return statistics.median(self.samples[network, pixels, row])
 
     def quartiles_off(self, network, pixels, row):
-        """How far the lower and the upper quartile are from the median, as error bars want them."""
+        """The distances of the lower and the upper quartile from the median, for error bars."""
         low, middle, high = statistics.quantiles(self.samples[network, pixels, row], n=4, method="inclusive")
         return middle - low, high - middle
 
@@ -54,8 +54,8 @@ class Measured:
         return self.schedules[network, str(pixels), row]
 
     def relative(self, network, row):
-        """Of every size: the median and the quartiles' distances from it, over the median of sequential on
-        one core."""
+        """For every size: the median and the quartiles' distances from it, divided by the median of
+        sequential on one core."""
         points = []
         for size in self.sizes(network):
             base = self.median(network, size, "sequential 1x1")
@@ -64,8 +64,8 @@ class Measured:
         return points
 
     def difference(self, network, row, base):
-        """Of every size, in per cent of the median of `base`: how far the row's median is above it, and the
-        quartiles' distances from that."""
+        """For every size, in per cent of the median of `base`: the difference of the row's median, and the
+        quartiles' distances from it."""
         points = []
         for size in self.sizes(network):
             middle = self.median(network, size, base)
@@ -79,8 +79,8 @@ class Measured:
         return [(n, size) for n in self.networks for size in sorted({self.sizes(n)[0], self.sizes(n)[-1]})]
 
     def cost_s(self, network, row):
-        """Of every size: what the row had to have measured, and its own time. None for a row whose costs
-        were measured for another."""
+        """For every size: the time of the row's measurements and of its scheduler. None for a row whose
+        costs were measured for another row."""
         made = [self.schedule(network, size, row) for size in self.sizes(network)]
         if not all(m["measuring_s"] for m in made):
             return None
@@ -88,8 +88,8 @@ class Measured:
 
 
 def share_by_mapping(ms, row):
-    """Of what HIOS gains over sequential, how much its mapping alone gains; "" for other rows, or where
-    nothing is gained."""
+    """The share of HIOS's gain over sequential that its mapping alone has; "" for other rows, or without
+    a gain."""
     gained = ms["sequential 1x1"] - ms[row]
     if not row.startswith("hios-") or gained <= 0:
         return ""

@@ -1,11 +1,11 @@
 """Figures 12, 13 and 14, measured: networks on this machine's CPU ranks.
 
-A device of the paper is a GPU; here it is a rank with one core, as many devices as in the paper: two.
-Algorithms of one device use one of them. Rows with both cores on one rank stand beside them: the same
-cores without messages. All rows of an image size run in turns, round after round, so that noise hits
-all alike.
+A device is a GPU in the paper; here it is a rank with one core, and there are two, as in the paper.
+Algorithms for one device use one of them. For comparison, further rows have both cores on one rank:
+the same cores without messages. All rows of an image size run in turn, round after round, so that
+noise affects all alike.
 
-A rank with one core runs one operator at a time, so stages never hold two groups there.
+A rank with one core runs one operator at a time, so its stages never have two groups.
 """
 
 import json
@@ -21,8 +21,8 @@ DEVICES = 2
 ROUNDS = 6
 SEARCH_SECONDS = 10
 
-# Pixels that the paper starts from, and about how long one inference takes there on one core; only
-# efforts are derived from it, no result.
+# The paper's smallest size in pixels, and the approximate time of an inference on one core, which only
+# determines numbers of runs.
 NETWORKS = {"inception_v3": (299, 0.07), "nasnet_large": (331, 0.5)}
 
 
@@ -46,7 +46,7 @@ def rows(programs):
 
 
 def sizes(network, largest):
-    """The default, then powers of two."""
+    """The network's own size, then powers of two."""
     smallest, _ = NETWORKS[network]
     power = 1 << smallest.bit_length()
     return [smallest] + [p for p in (power << k for k in range(10)) if p <= largest]
@@ -73,7 +73,7 @@ class Case:
         return self.folder / f"schedule-{row.algorithm}-{row.ranks}x{row.threads}.json"
 
     def configuration(self, row):
-        """As measured, or None."""
+        """The row's profile, or None."""
         if not self.profile.exists():
             return None
         for each in json.loads(self.profile.read_text())["configurations"]:
@@ -82,7 +82,7 @@ class Case:
         return None
 
     def measure(self, row):
-        """The costs that the row's configuration needs; all its rows share them."""
+        """Measures the costs of the row's configuration, which all its rows share."""
         sweeps = max(6, min(30, int(40 / self.inference_s)))
         stages = ["--streams", row.threads, "--stages", "ios", "--time-limit", 100] if row.threads > 1 else []
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class Case:
                           "--time-limit", SEARCH_SECONDS, "--output", file, "--force", "-q")
         made = json.loads(file.read_text())
         predicted = made["predicted"]
-        # Both cores on one rank are measured once, with the stages that only ios needs.
+        # Both cores on one rank are profiled once, with the stages that only ios needs.
         shares_with_ios = row.threads > 1 and row.streams == 1
         measuring_s = "" if shares_with_ios else self.configuration(row)["seconds"]
         return {"predicted_ms": predicted["latency_ms"], "lower_bound_ms": predicted["lower_bound_ms"],
@@ -106,7 +106,7 @@ class Case:
                 "measuring_s": measuring_s, "scheduling_s": made["seconds"]}
 
     def run(self, row, number, runs):
-        """`runs` latencies; those of the first round are verified where plain loops take seconds."""
+        """Measures `runs` latencies; verifies the first round if plain loops take only seconds."""
         report = self.folder / "report.json"
         verify = ["--verify"] if number == 1 and self.inference_s < 0.1 else []
         self.programs.run("hios-run", *self.model, "--schedule", self.schedule_file(row), "--profile",
@@ -119,7 +119,7 @@ class Case:
 
 
 def run_case(case, all_rows, stores, runs, deadline):
-    """True when nothing of it is missing. Each step ends within minutes."""
+    """Measures missing rows of a case; returns True when none is missing. Each step takes minutes at most."""
     schedules, measured = stores
     key = {"network": case.network, "pixels": case.pixels}
     numbers = range(1, ROUNDS + 1)
@@ -152,6 +152,6 @@ def run(programs, folder, largest, runs, deadline):
     stores = open_stores(folder)
     all_rows = list(rows(programs))
     cases = [Case(programs, network, pixels) for network in NETWORKS for pixels in sizes(network, largest)]
-    # Cheap ones first, so that a study that is stopped has as many sizes as it can.
+    # Cheap sizes first, so that a stopped study has as many sizes as possible.
     cases.sort(key=lambda case: case.inference_s)
     return all([run_case(case, all_rows, stores, runs, deadline) for case in cases])

@@ -1,4 +1,4 @@
-"""Draws every figure whose results are there, from the CSV files alone."""
+"""Draws every figure that has results, from the CSV files alone."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Figures 1, 2, 12, 13 and 14 from what was measured, and the table of figures 12 to 14 (networks.csv)."""
+"""Figures 1, 2, 12, 13 and 14 from the measurements, and the table of figures 12 to 14 (networks.csv)."""
 
 import contention
 from looks import look
@@ -40,8 +40,8 @@ def draw_ratio(store, folder, name, label, note):
 
 def draw_contention(folder):
     together, sent = contention.open_stores(folder)
-    draw_ratio(together, folder, "figure-01-contention", "two convolutions: at the same time /\none after the other",
-               "above: taking turns is faster")
+    draw_ratio(together, folder, "figure-01-contention", "two convolutions: concurrently /\none after the other",
+               "above: one after the other is faster")
     draw_ratio(sent, folder, "figure-02-transfer", "sending the image / convolving it", "")
 
 
@@ -57,17 +57,17 @@ def row_look(row):
     return {**look(row.split()[0]), "linestyle": ":", "markerfacecolor": "white"}
 
 
-# Lines that stay apart; what comes near one of them is drawn as a difference from it.
+# Lines that are apart; a line near one of them is drawn as a difference from it.
 APART = ("sequential 1x1", "hios-lp 2x1", "sequential 1x2")
 
 
 def neighbour(row):
-    """The line of APART that a row's latency is compared with: the one on the same ranks and cores."""
+    """The line of APART with which a row is compared: the one on the same ranks and cores."""
     return next((name for name in APART if name.split()[1] == row.split()[1] and name != row), None)
 
 
 def draw_latency(measured, network, folder):
-    """Figure 12: latency over that of sequential on one core, or no two sizes share a scale."""
+    """Figure 12: latency divided by that of sequential on one core, so that all sizes share a scale."""
     canvas, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0))
     sizes, rows = measured.sizes(network), measured.rows(network)
     for row in APART:
@@ -79,7 +79,7 @@ def draw_latency(measured, network, folder):
     right.axhline(0, color="#777777", linewidth=1)
     for i, row in enumerate(others):
         difference, low, high = zip(*measured.difference(network, row, neighbour(row)))
-        # Side by side by a little, or error bars cover each other.
+        # Shifted slightly, so that error bars do not overlap.
         x = [size * 1.03 ** (i - (len(others) - 1) / 2) for size in sizes]
         right.errorbar(x, difference, [low, high], label=label(row), markersize=6, capsize=2, elinewidth=1,
                        **{**row_look(row), "linestyle": "none"})
@@ -119,7 +119,7 @@ def draw_gain(measured, folder):
 
 
 def coinciding(lines, within=0.03):
-    """Names in groups whose lines, {name: values}, are that close to the first one's everywhere."""
+    """Groups of names whose lines, {name: values}, are everywhere within this distance of the first one's."""
     groups = []
     for name, values in lines.items():
         for group in groups:
@@ -132,8 +132,8 @@ def coinciding(lines, within=0.03):
 
 
 def draw_cost(measured, folder):
-    """Figure 14: what an algorithm had to have measured, and its own time. Lines that coincide in all networks are
-    one."""
+    """Figure 14: the time of an algorithm's measurements and of its scheduler. Lines that coincide in all networks are
+    one line."""
     costs = {(row, network): measured.cost_s(network, row)
              for network in measured.networks for row in measured.rows(network)}
     rows = [row for row in measured.rows(measured.networks[0])

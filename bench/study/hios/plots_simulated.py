@@ -1,5 +1,5 @@
-"""Figures 7 to 11: mean latency and its standard deviation over the seeds, against what varies; and the
-same numbers as a table, figures.csv, with speed-ups and gaps, each the mean over the seeds' own."""
+"""Figures 7 to 11: mean latency and its standard deviation over the seeds, by the varied parameter; and
+the same numbers as a table, figures.csv, with speed-ups and gaps, as means over the seeds' own values."""
 
 import simulated
 from cells import COLUMNS, Cells, figure_rows, mean_bounds
@@ -9,7 +9,7 @@ from style import plt, save
 from tables import write_table
 
 
-# Lines that stay apart as latencies; how those of several devices differ shows only above the bound.
+# Lines that are apart as latencies; schedulers for several devices differ only in their gap to the bound.
 LATENCIES = ("sequential", "ios", "hios-mr", "hios-lp")
 PERCENTS = (0, 1, 3, 10, 30, 100, 300)
 
@@ -28,7 +28,7 @@ def draw_latencies(axes, rows, bounds):
 
 
 def draw_gaps(axes, rows):
-    """In per cent, from 1 % on by a logarithmic scale: 0.1 % and 100 % are both there."""
+    """Gaps in per cent, on a scale that is logarithmic from 1 % on."""
     for name in ordered({row["algorithm"] for row in rows} - {"sequential", "ios"}):
         own = [row for row in rows if row["algorithm"] == name and row["gap_to_bound"] != ""]
         axes.plot([row["value"] for row in own], [100 * row["gap_to_bound"] for row in own], label=name,
@@ -39,7 +39,7 @@ def draw_gaps(axes, rows):
     axes.set_ylim(-0.15, 1.3 * highest)
     axes.minorticks_off()
     axes.set_ylabel("above the lower bound, %")
-    axes.set_title("How far from optimal at most, mean", fontsize=10)
+    axes.set_title("Gap to the lower bound, mean", fontsize=10)
 
 
 def draw_figure(figure, rows, cells, folder):
@@ -50,7 +50,7 @@ def draw_figure(figure, rows, cells, folder):
         axes.set_xticks(figure.values)
         axes.set_xlabel(figure.label)
     seeds = max(row["seeds"] for row in rows)
-    canvas.suptitle(f"{seeds} random networks a point", fontsize=10)
+    canvas.suptitle(f"{seeds} random networks per point", fontsize=10)
     handles = {name: handle for axes in (left, right) for handle, name in zip(*axes.get_legend_handles_labels())}
     names = ordered(handles)  # the lower bound, no algorithm, last
     right.legend([handles[name] for name in names], names, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

@@ -1,7 +1,7 @@
-"""Repeats the simulated and the measured figures of the HIOS paper.
+"""Reproduces the simulated and the measured figures of the HIOS paper.
 
-Results are CSV files under bench/results/study; what is there is not computed again, so a run that
-was stopped continues, and a new algorithm adds its own cells only. Remove a file to measure anew.
+Results are CSV files under bench/results/study; existing rows are not computed again, so a stopped run
+continues, and a new algorithm only adds its own cells. Remove a file to measure again from scratch.
 """
 
 import argparse
@@ -25,19 +25,19 @@ def arguments():
     parser = argparse.ArgumentParser(prog="bench/study/run", description=" ".join(__doc__.split("\n\n")[0].split()),
                                      epilog=" ".join(__doc__.split("\n\n")[1].split()))
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help=f"of {', '.join(PARTS)}; all without any")
+                        help=f"of {', '.join(PARTS)}; default: all")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin",
                         help="folder of the three programs (%(default)s)")
     parser.add_argument("--results", type=Path, default=ROOT / "bench/results/study",
                         help="folder of the CSV files and plots (%(default)s)")
     parser.add_argument("--seeds", type=int, default=SEEDS,
-                        help="random networks a simulated point (%(default)s)")
+                        help="random networks per simulated point (%(default)s)")
     parser.add_argument("--max-seconds", type=float,
-                        help="start nothing more after that; call again to continue (exit status 1)")
+                        help="start no step after that; call again to continue (exit status 1)")
     parser.add_argument("--largest", type=int, default=1024,
                         help="pixels of the largest image of the networks part (%(default)s)")
     parser.add_argument("--runs", type=int, default=36,
-                        help="measured runs a row of the networks part (%(default)s)")
+                        help="measured runs per row of the networks part (%(default)s)")
     args = parser.parse_args()
     unknown = [part for part in args.parts if part not in PARTS]
     if unknown:

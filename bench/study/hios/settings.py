@@ -1,13 +1,13 @@
-"""What the simulated figures vary: Kundu and Shu, HIOS, sections V-A and V-C to V-G.
+"""The parameters of the simulated figures: Kundu and Shu, HIOS, sections V-A and V-C to V-G.
 
-A setting is what one point of a figure has in common: devices, operators, edges, layers and p. The
-paper varies one of them at a time and keeps the others at their defaults; edges are twice the
-operators unless they are what varies.
+A setting is a point of a figure: devices, operators, edges, layers and p. The paper varies one of them
+at a time and keeps the others at their defaults. There are twice as many edges as operators unless
+edges vary.
 """
 
 from dataclasses import dataclass
 
-# Not in the paper: at most 8 groups in a stage, the pruning limit s of IOS, also for the others.
+# Not in the paper: at most 8 groups in a stage (IOS's pruning limit s), also for the other algorithms.
 STREAMS = 8
 SEEDS = 30
 
@@ -50,10 +50,10 @@ FIGURES = (
 
 
 def all_settings():
-    """Every setting once: the figures share their default."""
+    """Every setting once; the figures share the default."""
     return sorted({setting for figure in FIGURES for setting in figure.settings()})
 
 
 def as_published(algorithms):
-    """Flags that keep schedulers to the paper's own decisions, where their defaults try more."""
+    """Flags that restrict schedulers to the paper's decisions, if their defaults try more."""
     return ["--option", "any_paths=false"] if {"inter-lp", "hios-lp"} & set(algorithms) else []

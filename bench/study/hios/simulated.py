@@ -1,8 +1,8 @@
 """The simulated part: every algorithm on every setting of figures 7 to 11, 30 seeds.
 
 A cell is (setting, algorithm, seed); one process computes all missing cells of a setting and a seed.
-Algorithms of one device need no other devices and no transfers: they are computed once for all
-settings that differ in nothing else, on one device, where their gap says how good they are there.
+Algorithms for one device use no other devices and no transfers. They are computed once for all settings
+that differ only in these, on one device; their gap refers to one device, too.
 """
 
 import concurrent.futures
@@ -22,10 +22,10 @@ from store import Store
 KEY = ("devices", "n", "edges", "layers", "p", "seed", "algorithm")
 VALUES = ("latency_ms", "lower_bound_ms", "bound", "gap", "seconds", "waiting_share", "outcome")
 
-# A search that improves as long as it may: what one cell may take, so that all 720 fit into a
-# quarter of an hour on two cores.
+# Time of a search per cell, since it can always improve: all 720 cells take a quarter of an hour on two
+# cores.
 SECONDS_OF_A_SEARCH = {"best": 1.5}
-# ios reaches the lower bound of one device on these networks with far fewer endings than it may try.
+# ios reaches the lower bound of one device on these networks with far fewer endings than its limit.
 OPTIONS = {"ios": ["max_endings=200000"]}
 
 
@@ -34,7 +34,7 @@ def open_store(folder):
 
 
 def cell_setting(setting, algorithm):
-    """Where the cell of an algorithm stands."""
+    """The key of an algorithm's cell."""
     return setting if algorithm["many_devices"] else replace(setting, devices=1, p=Setting.p)
 
 
@@ -45,12 +45,12 @@ def cell_key(setting, algorithm, seed):
 
 
 def flags(algorithms):
-    """Of one call: options of its algorithms, and the time that a search may take."""
+    """The effort of a call: options of its algorithms, and the time of a search."""
     words = as_published(algorithm["name"] for algorithm in algorithms)
     for algorithm in algorithms:
         known = {option["name"] for option in algorithm["options"]}
         given = list(OPTIONS.get(algorithm["name"], []))
-        if "threads" in known:  # cells run side by side
+        if "threads" in known:  # concurrent cells
             given.append("threads=1")
         for word in given:
             words += ["--option", word]
@@ -60,8 +60,8 @@ def flags(algorithms):
 
 
 def missing_calls(store, algorithms, seeds):
-    """(setting, seed, algorithms) of every process that is still to be started, in an order that
-    gives all figures some seeds early. A search has a process of its own."""
+    """(setting, seed, algorithms) of every process to start, in an order in which all figures get some
+    seeds early. A search has a process of its own."""
     calls = {}
     for seed in range(seeds):
         for setting in all_settings():
@@ -112,18 +112,18 @@ class Progress:
 
 
 def require_one_bound(store):
-    """A network has one lower bound, so rows that differ in it are of different versions of the programs."""
+    """A network has one lower bound, so rows that differ in it come from different versions of the programs."""
     bounds = {}
     for key, row in store.rows.items():
         bound_ms = float(row["lower_bound_ms"])
         known_ms = bounds.setdefault(key[:-1], bound_ms)
         if not math.isclose(bound_ms, known_ms, rel_tol=1e-9):
             raise SystemExit(f"{store.path}: two lower bounds of one network, {known_ms:.6g} and {bound_ms:.6g} ms "
-                             f"({', '.join(key)}): its rows are of different versions; remove it, or the older rows")
+                             f"({', '.join(key)}): its rows come from different versions; remove it, or the older rows")
 
 
 def run(programs, folder, seeds, deadline):
-    """Computes what is missing; True when nothing is."""
+    """Computes missing cells; returns True when none is missing."""
     store = open_store(folder)
     require_one_bound(store)
     calls = missing_calls(store, programs.algorithms(), seeds)

@@ -1,5 +1,5 @@
-"""What is asked of each problem and number of devices: a schedule by each order, one by a search, and each bound alone. One
-CSV file a part; what is there is not asked again."""
+"""The calls for each problem and number of devices: a schedule by each order, one by a search, and each bound alone. One
+CSV file per part; existing rows are not computed again."""
 
 import sys
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ORDER_S = 60  # never reached
 
 @dataclass(frozen=True)
 class Order:
-    """SliceGraph by the best of population x generations orders."""
+    """SliceGraph with the best of population x generations orders."""
     row: str
     order: str
     population: int
@@ -37,7 +37,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Bound:
-    """By itself, with a period that is quickly had."""
+    """A bound alone, with a period from a short search."""
     row: str
 
     def flags(self):
@@ -62,13 +62,13 @@ def answer(programs, problem, devices, ask):
                 "outcome": row["outcome"]}
     bound = next((each for each in said.get("bounds", []) if each["bound"] == ask.row), None)
     if bound is None:
-        return {**found, "outcome": "not looked for"}
+        return {**found, "outcome": "not computed"}
     return {**found, "lower_bound_ms": bound.get("lower_bound_ms", row["lower_bound_ms"]), "seconds": bound["seconds"],
             "outcome": bound.get("remark", "")}
 
 
 def operators(said):
-    """Of the schedule that was made."""
+    """The values of the schedule."""
     schedule = next(iter(said["schedules"].values())) if isinstance(said["schedules"], dict) else said["schedules"][0]
     return sum(len(group) for device in schedule["devices"] for stage in device["stages"] for group in stage)
 
@@ -78,7 +78,7 @@ def store_of(folder, part):
 
 
 def run(programs, folder, part, deadline, devices=DEVICES):
-    """True when all has been answered."""
+    """Makes the missing calls; returns True when none is missing."""
     store = store_of(folder, part)
     todo = [(problem, k, ask) for problem in PARTS[part]() for k in devices for ask in ASKS]
     for count, (problem, k, ask) in enumerate(todo, 1):

@@ -1,4 +1,4 @@
-"""What is cut into blocks: networks by a profile of this machine, networks by formula, and graphs like REGAL's."""
+"""The graphs: networks by a profile of this machine, networks by formula, and graphs like REGAL's."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ SWEEPS = 8
 
 @dataclass(frozen=True)
 class Network:
-    """By a profile of one core beside another, which stands in for more of them."""
+    """A network by a profile of two ranks of one core each, whose costs are used for more devices, too."""
     name: str
     seed: int = 0
 
@@ -39,12 +39,12 @@ class Random:
 
 
 def regal(seed):
-    """50 to 200 operators, as the paper has them."""
+    """A graph of 50 to 200 operators, as in the paper."""
     return Random("regal", f"family=regal,base={REGAL_BASES[seed % len(REGAL_BASES)]},n={50 + 37 * seed % 151}", seed)
 
 
 def production():
-    """What stands for the paper's production models."""
+    """The graphs that replace the paper's production models."""
     return [Network(name) for name in NETWORKS] + [Random(name, keys) for name, keys in FORMULAS.items()]
 
 

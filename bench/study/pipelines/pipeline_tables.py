@@ -26,7 +26,7 @@ REFERENCE = "brkga-10000"
 
 
 class Answers:
-    """Of a part, by problem and number of devices."""
+    """The answers of a part, by problem and number of devices."""
 
     def __init__(self, folder, part):
         self.by_case = defaultdict(dict)
@@ -38,7 +38,7 @@ class Answers:
         return float(found["period_ms"]) if found.get("period_ms") else None
 
     def bound(self, case, row):
-        """`simple` is beside every schedule; `closest` is the best of all."""
+        """The bound of a case. Every schedule has `simple`; `closest` is the largest of all."""
         rows = self.by_case[case]
         if row == "simple":
             return float(rows[REFERENCE]["lower_bound_ms"]) if REFERENCE in rows else None
@@ -69,7 +69,7 @@ def table(head, lines):
 
 
 def bounds_table(answers, paper):
-    """Bounds as shares of the reference's period, and the best period found as such a share."""
+    """Bounds divided by the reference's period, and the best period divided by it."""
     lines = []
     for name in ("simple", *(bound.row for bound in BOUNDS), "closest"):
         shares = [geometric(answers.bound(case, name) / answers.period(case, REFERENCE)
@@ -81,7 +81,7 @@ def bounds_table(answers, paper):
 
 
 def orders_table(answers, paper):
-    """Periods over the simple bound."""
+    """Periods divided by the simple bound."""
     lines = []
     for name in (*(order.row for order in ORDERS), "best"):
         ratios = [geometric(answers.period(case, name) / answers.bound(case, "simple") for case in answers.cases(k)
@@ -103,7 +103,7 @@ def seconds_table(answers):
 
 
 def case_text(answers, problem="nasnet_large", devices=4):
-    """As section 5 begins: how far from optimal is it? Certificates of growing effort."""
+    """The case of section 5: bounds of growing effort for one plan."""
     case = (problem, "0", devices)
     if case not in answers.by_case or not answers.period(case, REFERENCE):
         return "not measured"

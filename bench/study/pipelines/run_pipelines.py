@@ -1,7 +1,7 @@
-"""Repeats tables and figures of Archer, Fahrbach, Liu and Prabhu: how good blocks are, and how close bounds come.
+"""Reproduces tables and figures of Archer, Fahrbach, Liu and Prabhu: periods of blocks, and gaps of bounds.
 
-Results are CSV files under bench/results/pipelines, one a part; what is there is not computed again, so a run that was
-stopped continues. Remove a file to compute anew. The whole takes less than three hours on two cores.
+Results are CSV files under bench/results/pipelines, one per part; existing rows are not computed again, so a stopped run
+continues. Remove a file to compute it again from scratch. The whole takes less than three hours on two cores.
 """
 
 import argparse
@@ -21,13 +21,13 @@ ENDINGS = ("summary", "plots")
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/pipelines", description=" ".join(__doc__.split("\n\n")[0].split()),
                                      epilog=" ".join(__doc__.split("\n\n")[1].split()))
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join((*PARTS, *ENDINGS))}; all without any")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join((*PARTS, *ENDINGS))}; default: all")
     parser.add_argument("--devices", default=",".join(map(str, DEVICES)), metavar="K[,K...]", help="(%(default)s)")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin",
                         help="folder of the three programs (%(default)s)")
     parser.add_argument("--results", type=Path, default=ROOT / "bench/results/pipelines",
                         help="folder of the CSV files, tables and plots (%(default)s)")
-    parser.add_argument("--max-seconds", type=float, help="start nothing more after that; call again to continue (exit status 1)")
+    parser.add_argument("--max-seconds", type=float, help="start no step after that; call again to continue (exit status 1)")
     args = parser.parse_args()
     unknown = [part for part in args.parts if part not in PARTS and part not in ENDINGS]
     if unknown:

@@ -1,7 +1,7 @@
-"""Where things are: our programs, their Open MPI, and NVIDIA's libraries on a machine that we do not know.
+"""Finds our programs, their Open MPI, and NVIDIA's libraries on an unknown machine.
 
-Two kinds of place: a tree of scripts/pack-gpu.sh, which is an Open MPI prefix of its own, and a checkout with a
-build, whose mpirun is the machine's.
+There are two kinds of installation: a tree of scripts/pack-gpu.sh, which is an Open MPI prefix of its own, and a
+checkout with a build, whose mpirun is the machine's.
 """
 
 import json
@@ -15,15 +15,15 @@ from pathlib import Path
 import single_copy
 from refusal import Refusal
 
-# Looked for one by one, because each may come from somewhere else: the driver, the toolkit, Python's packages.
+# Searched one by one, because each may come from another source: the driver, the toolkit, Python's packages.
 LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcudnn.so.9", "libcublasLt.so.13", "libnvrtc.so.13")
 NEEDED = ("libcudnn.so.9", "libcublasLt.so.13")
 FALLBACK = "libstdc++.so.6"
 
 
 def library_folders(path=None, ldconfig=None, root=Path("/")):
-    """Every folder that may hold NVIDIA's libraries, the likeliest first: PyTorch's own, so that both sides of a
-    comparison compute with the same cuDNN; what the loader is told; the toolkit; the driver's."""
+    """All folders that may hold NVIDIA's libraries, in order of preference: PyTorch's own, so that both sides of a
+    comparison use the same cuDNN; LD_LIBRARY_PATH; the loader's; the toolkit's; the driver's."""
     folders = []
     for entry in sys.path if path is None else path:
         folders += sorted((Path(entry) / "nvidia").glob("*/lib"))
@@ -52,7 +52,7 @@ def loader_cache():
 
 
 def find_libraries(folders):
-    """{name: folder} of those that are there."""
+    """{name: folder} of the libraries that were found."""
     found = {}
     for name in LIBRARIES:
         for folder in folders:
@@ -63,8 +63,8 @@ def find_libraries(folders):
 
 
 @dataclass
-class Place:
-    """`packed`: the tree is a pack. `programs`: their folder. `mpirun`: None where there is none."""
+class Installation:
+    """`packed`: True for a pack. `programs`: their folder. `mpirun`: None if there is none."""
 
     root: Path
     programs: Path
@@ -78,7 +78,7 @@ class Place:
         return self.root / "bench" / "results"
 
     def origins(self):
-        """Whose library each is, in words: results outlast the machine and its folders."""
+        """The source of each library, as a text: results outlast the machine and its folders."""
         def whose(folder):
             if "site-packages" in folder.parts or "dist-packages" in folder.parts:
                 return "Python's packages"
@@ -86,7 +86,7 @@ class Place:
         return {name: whose(folder) for name, folder in self.libraries.items()}
 
     def environment(self):
-        """For our programs; Python's own keep the machine's, whose C++ library may be newer than ours."""
+        """The environment of our programs. Python's programs keep the machine's, whose C++ library may be newer than ours."""
         environment = dict(os.environ)
         folders = list(dict.fromkeys(map(str, self.libraries.values())))
         fallback = self.root / "lib" / "fallback"
@@ -104,7 +104,7 @@ class Place:
         return environment
 
     def torch_environment(self):
-        """For PyTorch: the machine's own, and the driver where the loader would not find it."""
+        """The environment of PyTorch: the machine's, and the driver's folder if the loader does not find it."""
         environment = dict(os.environ)
         driver = self.libraries.get("libcuda.so.1")
         if driver:
@@ -113,7 +113,7 @@ class Place:
         return environment
 
     def has_smcuda(self):
-        """Open MPI's shared memory for GPUs: in a pack always, elsewhere where it was built."""
+        """True if Open MPI has its shared memory for GPUs: always in a pack, elsewhere if it was built."""
         if self.packed:
             return (self.root / "lib/openmpi/mca_btl_smcuda.so").exists()
         info = shutil.which("ompi_info")
@@ -123,31 +123,31 @@ class Place:
                                           text=True, env=self.environment()).stdout
 
     def mpi(self, ranks, btl="self,vader"):
-        """The words before a program that is to run on several ranks."""
+        """The launcher's command for several ranks."""
         return [self.mpirun, "-np", str(ranks), "--bind-to", "none", "--oversubscribe", "--mca", "btl", btl]
 
 
 def mpi_settings(can_single_copy):
-    """One host, no network, perhaps root, perhaps a container that keeps processes out of each other's memory."""
+    """Open MPI's settings for one host without a network, possibly as root, possibly in a container without CMA."""
     return {
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_plm": "isolated", "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo",
         "OMPI_MCA_btl_vader_single_copy_mechanism": "cma" if can_single_copy else "none",
-        "OMPI_MCA_opal_warn_on_missing_libcuda": "0",  # a rehearsal knows
+        "OMPI_MCA_opal_warn_on_missing_libcuda": "0",  # set by a rehearsal
         "OMPI_MCA_pml": "ob1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "PMIX_MCA_gds": "hash",  # PMIx's shared-memory store wants more of /dev/shm than some containers have
+        "PMIX_MCA_gds": "hash",  # PMIx's shared-memory store needs more of /dev/shm than some containers have
     }
 
 
 def make_startable(folder):
-    """However the tree came here: not every way of carrying files keeps their permissions."""
+    """Makes the programs executable: not every transfer of files keeps their permissions."""
     for file in folder.iterdir():
         if not os.access(file, os.X_OK):
             file.chmod(0o755)
 
 
-def find_place(root, programs=None):
-    """Refusal where there are no programs."""
+def find_installation(root, programs=None):
+    """Returns the installation. Raises Refusal if there are no programs."""
     manifest = root / "manifest.json"
     packed = manifest.exists()
     folder = programs.resolve() if programs else (root / "bin" if packed else root / "build/cuda/bin")
@@ -156,6 +156,6 @@ def find_place(root, programs=None):
     if packed:
         make_startable(folder)
     mpirun = str(root / "bin/mpirun") if packed else shutil.which("mpirun")
-    place = Place(root, folder, packed, mpirun, find_libraries(library_folders()),
+    installation = Installation(root, folder, packed, mpirun, find_libraries(library_folders()),
                   json.loads(manifest.read_text()) if packed else {}, single_copy.possible())
-    return place
+    return installation

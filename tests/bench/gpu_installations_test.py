@@ -1,4 +1,4 @@
-"""bench/gpu/place.py: which of many folders NVIDIA's libraries come from, and what the programs are told."""
+"""bench/gpu/installation.py: which of many folders NVIDIA's libraries come from, and what the programs are told."""
 
 import ctypes
 import os
@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import place as places
+import installations
 import single_copy
 from refusal import Refusal
 from support import FolderTest
@@ -22,13 +22,13 @@ class PlaceTest(FolderTest):
 
     def folders(self, ldconfig=()):
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": ""}):
-            return places.library_folders([str(self.folder / "site")], list(ldconfig), self.folder)
+            return installations.library_folders([str(self.folder / "site")], list(ldconfig), self.folder)
 
     def test_pythons_packages_come_before_the_toolkit(self):
         wheels = self.put("site/nvidia/cudnn/lib", "libcudnn.so.9")
         toolkit = self.put("usr/local/cuda/lib64", "libcudnn.so.9", "libcublasLt.so.13")
         driver = self.put("usr/local/nvidia/lib64", "libcuda.so.1")
-        found = places.find_libraries(self.folders())
+        found = installations.find_libraries(self.folders())
         self.assertEqual(found, {"libcudnn.so.9": wheels, "libcublasLt.so.13": toolkit, "libcuda.so.1": driver})
 
     def test_what_the_loader_knows_is_looked_at(self):
@@ -37,44 +37,44 @@ class PlaceTest(FolderTest):
                                        "\tlibz.so.1 (libc6,x86-64) => /elsewhere/libz.so.1"]), [odd])
 
     def test_origins_are_words(self):
-        place = places.Place(self.folder, self.folder, False, None, {
+        installation = installations.Installation(self.folder, self.folder, False, None, {
             "a": Path("/opt/venv/lib/python3.12/site-packages/nvidia/cudnn/lib"), "b": Path("/usr/local/cuda-13.0/lib"),
             "c": Path("/usr/local/nvidia/lib64")})
-        self.assertEqual(place.origins(), {"a": "Python's packages", "b": "the toolkit's", "c": "the system's"})
+        self.assertEqual(installation.origins(), {"a": "Python's packages", "b": "the toolkit's", "c": "the system's"})
 
     def test_nothing_is_invented(self):
-        self.assertEqual(places.find_libraries(self.folders()), {})
+        self.assertEqual(installations.find_libraries(self.folders()), {})
 
     def pack(self):
         self.put("pack/bin", "hios-run", "mpirun")
         self.put("pack/lib/openmpi", "mca_btl_smcuda.so")
         (self.folder / "pack/manifest.json").write_text('{"tests": []}')
         with mock.patch.object(single_copy, "possible", lambda: False):
-            return places.find_place(self.folder / "pack")
+            return installations.find_installation(self.folder / "pack")
 
     def test_a_pack_is_an_open_mpi_of_its_own(self):
-        place = self.pack()
-        environment = place.environment()
+        installation = self.pack()
+        environment = installation.environment()
         root = str(self.folder / "pack")
-        self.assertEqual((environment["OPAL_PREFIX"], place.mpirun), (root, root + "/bin/mpirun"))
+        self.assertEqual((environment["OPAL_PREFIX"], installation.mpirun), (root, root + "/bin/mpirun"))
         self.assertEqual(environment["HIOS_BIN_DIR"], root + "/bin")
         self.assertEqual(environment["OMPI_MCA_btl_vader_single_copy_mechanism"], "none")
-        self.assertTrue(place.has_smcuda())
+        self.assertTrue(installation.has_smcuda())
         self.assertTrue(os.access(self.folder / "pack/bin/hios-run", os.X_OK), "carried without its permissions")
 
     def test_a_checkout_wants_a_build(self):
         with self.assertRaisesRegex(Refusal, "preset cuda"):
-            places.find_place(self.folder)
+            installations.find_installation(self.folder)
         self.put("build/cuda/bin", "hios-run")
-        place = places.find_place(self.folder)
-        self.assertFalse(place.packed)
-        self.assertNotIn("OPAL_PREFIX", place.environment())
+        installation = installations.find_installation(self.folder)
+        self.assertFalse(installation.packed)
+        self.assertNotIn("OPAL_PREFIX", installation.environment())
 
     def test_pytorch_keeps_the_machines_environment(self):
-        place = self.pack()
-        place.libraries = {"libcuda.so.1": Path("/driver"), "libcudnn.so.9": Path("/ours")}
+        installation = self.pack()
+        installation.libraries = {"libcuda.so.1": Path("/driver"), "libcudnn.so.9": Path("/ours")}
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": "/theirs"}):
-            self.assertEqual(place.torch_environment()["LD_LIBRARY_PATH"], "/theirs:/driver")
+            self.assertEqual(installation.torch_environment()["LD_LIBRARY_PATH"], "/theirs:/driver")
 
     def test_single_copies_are_tried_and_not_believed(self):
         word = ctypes.create_string_buffer(single_copy.WORD, len(single_copy.WORD))
