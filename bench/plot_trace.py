@@ -31,7 +31,7 @@ def read_trace(file):
 
 
 IN_FLIGHT = "in flight"
-INSTANCES = ("#7fb2e5", "#6fbf73", "#e5a97f", "#b08fd3", "#d3cf6f", "#8fd3dd")
+INFERENCES = ("#7fb2e5", "#6fbf73", "#e5a97f", "#b08fd3", "#d3cf6f", "#8fd3dd")
 
 
 def from_their_start(slices):
@@ -44,7 +44,7 @@ def from_their_start(slices):
 def color(name):
     """The colour of a slice, by its kind; of several inferences in flight ("12: conv_7"), by inference."""
     if name.split(":")[0].isdigit():
-        return INSTANCES[int(name.split(":")[0]) % len(INSTANCES)]
+        return INFERENCES[int(name.split(":")[0]) % len(INFERENCES)]
     kinds = {"conv": "#7fb2e5", "sepconv": "#8fd3dd", "pool": "#6fbf73", "concat": "#c9b84a",
              "sum": "#c9b84a", "waiting": "0.88"}
     return next((c for kind, c in kinds.items() if name.startswith(kind)), "tab:gray")

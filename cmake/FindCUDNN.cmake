@@ -1,5 +1,5 @@
-# cuDNN 9: CUDNN::cudnn, CUDNN_VERSION. Looked for beside the CUDA toolkit, in CUDNN_ROOT, and where
-# CMake looks anyway.
+# cuDNN 9: CUDNN::cudnn, CUDNN_VERSION. Searched next to the CUDA toolkit, in CUDNN_ROOT, and in
+# CMake's default paths.
 find_path(CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
 find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
 if(CUDNN_INCLUDE_DIR)

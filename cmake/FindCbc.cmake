@@ -1,5 +1,5 @@
-# COIN-OR's Cbc, a solver of linear programs: Cbc::Cbc, Cbc_VERSION. Looked for in Cbc_ROOT and where
-# CMake looks anyway.
+# COIN-OR's Cbc, a solver of linear programs: Cbc::Cbc, Cbc_VERSION. Searched in Cbc_ROOT and in
+# CMake's default paths.
 find_path(Cbc_INCLUDE_DIR Cbc_C_Interface.h PATH_SUFFIXES include/coin coin include/coin-or)
 find_library(Cbc_LIBRARY CbcSolver)
 if(Cbc_INCLUDE_DIR)

@@ -1,5 +1,5 @@
-# HiGHS, a solver of linear programs: Highs::Highs, Highs_VERSION. Looked for in build/packages/highs,
-# where scripts/get-highs.sh puts it, in Highs_ROOT, and where CMake looks anyway.
+# HiGHS, a solver of linear programs: Highs::Highs, Highs_VERSION. Searched in build/packages/highs,
+# where scripts/get-highs.sh puts it, in Highs_ROOT, and in CMake's default paths.
 set(highs_places ${CMAKE_CURRENT_LIST_DIR}/../build/packages/highs)
 find_path(Highs_INCLUDE_DIR interfaces/highs_c_api.h HINTS ${highs_places} PATH_SUFFIXES include/highs)
 find_library(Highs_LIBRARY highs HINTS ${highs_places} PATH_SUFFIXES lib lib64)

@@ -1,13 +1,13 @@
-# What `cmake --install` puts where, and the Debian packages that `cpack` makes of it: `hios` holds the
-# programs, `libhios-dev` what one needs to build on the libraries.
+# The files of `cmake --install`, and the Debian packages of `cpack`: `hios` has the programs,
+# `libhios-dev` the libraries and headers.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Programs, and the documents and schemas that belong to them.
+# The programs with their documents and schemas.
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/hios)
 install(TARGETS hios-profile hios-schedule hios-run COMPONENT programs DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/hios)
-# The documents, and what they link to, in the same places as in the sources.
+# The documents and the files that they link to, in the same folders as in the sources.
 install(DIRECTORY docs examples slurm COMPONENT programs DESTINATION ${documents}
   PATTERN site.env EXCLUDE PATTERN results EXCLUDE PATTERN *.out EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY schedules/schemas schedules/platforms COMPONENT programs DESTINATION ${documents}/schedules)
@@ -17,17 +17,17 @@ install(FILES bench/results/mixed.md bench/results/mixed-16.md bench/results/soa
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md COMPONENT programs DESTINATION ${documents})
 install(FILES LICENSE COMPONENT programs DESTINATION ${documents} RENAME copyright)
 
-# Libraries, one a floor, and their public headers. Sources say "hios/base/error.h" and
-# "scheduler/registry.h": the folders of the floors lie together in one that is ours alone.
+# Libraries, one per floor, and their public headers. Sources include "hios/base/error.h" and
+# "scheduler/registry.h", so the folders of the floors are in a common folder of ours.
 get_property(floors GLOBAL PROPERTY HIOS_FLOORS)
 install(TARGETS ${floors} EXPORT hios
   ARCHIVE COMPONENT development DESTINATION ${CMAKE_INSTALL_LIBDIR}
   FILE_SET HEADERS COMPONENT development DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hios)
 
-# find_package(hios) looks for what this build was made with, and for nothing else.
+# find_package(hios) searches only for the dependencies of this build.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/hios)
-# Debian has no HiGHS: where scripts/get-highs.sh fetched it, it goes with the programs, in a folder of
-# ours.
+# Debian has no HiGHS: if scripts/get-highs.sh fetched it, it is installed with the programs, in a folder
+# of ours.
 set(highs_with_us no)
 if(Highs_FOUND)
   install(FILES cmake/FindHighs.cmake COMPONENT development DESTINATION ${package})
@@ -57,8 +57,8 @@ endif()
 install(FILES LICENSE COMPONENT development
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libhios-dev RENAME copyright)
 
-# The Debian packages. What the programs link is found by dpkg-shlibdeps; what the libraries need
-# when something is built on them is what scripts/setup.sh installs for this build.
+# The Debian packages. dpkg-shlibdeps finds the dependencies of the programs; those of the libraries are
+# the packages that scripts/setup.sh installs for this build.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hios)
 set(CPACK_PACKAGE_VENDOR "the HIOS authors")

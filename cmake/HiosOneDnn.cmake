@@ -1,6 +1,6 @@
-# oneDNN 2.6 or newer as DNNL::dnnl. oneDNN's own version file answers to the major version that is asked for, and to no
-# other: find_package(dnnl 2.6) would pass over a 3.x that dnnl_DIR names and take the system's 2.6 without a word. So any
-# version is looked for, and what dnnl_DIR names must be what is found.
+# oneDNN 2.6 or newer as DNNL::dnnl. oneDNN's version file accepts only the requested major version: find_package(dnnl 2.6)
+# would silently skip a 3.x in dnnl_DIR and take the system's 2.6. So any version is searched for, and the one in dnnl_DIR
+# must be the one that is found.
 set(dnnl_asked "${dnnl_DIR}")
 find_package(dnnl CONFIG REQUIRED)
 if(dnnl_VERSION VERSION_LESS 2.6)

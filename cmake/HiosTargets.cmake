@@ -1,48 +1,48 @@
-# What every target of the house shares: the warnings and the sanitizers; and the table that says what
-# this build can do. Whoever builds on the libraries, installed or not, gets none of these flags.
+# Settings of every target: the warnings and the sanitizers; and the table of this build's features.
+# Users of the libraries, installed or not, get none of these flags.
 add_library(hios_settings INTERFACE)
 target_include_directories(hios_settings INTERFACE ${PROJECT_SOURCE_DIR})
 set(hios_warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  # What GCC 12 wrongly sees in its own library's inlined strings (GCC bug 105651 and its kin); the
-  # sanitizer presets look for the real thing.
+  # False warnings of GCC 12 for inlined strings of its own library (GCC bug 105651 and related ones);
+  # the sanitizer presets find real errors.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds>
-  # Where sources are compiled as one, GCC takes each for a header and its unnamed namespaces for a slip.
+  # In joined sources GCC takes each for a header, and warns of its unnamed namespaces.
   $<$<AND:$<BOOL:${HIOS_UNITY}>,$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
 target_compile_options(hios_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"
-  # nvcc hands its host compiler generated code, which is not pedantic. CMake 3.25 does not know that
+  # nvcc gives its host compiler generated code that breaks -Wpedantic. CMake 3.25 does not know that
   # nvcc has C++20.
   "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>"
   "$<$<AND:$<BOOL:${HIOS_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings;-Xcompiler=-Werror>")
 if(HIOS_SANITIZE)
-  # A finding ends the program, so that its test fails; the code to go on would take as long again to compile.
+  # A finding ends the program, so that its test fails; code to continue would double the compile time.
   target_compile_options(hios_settings INTERFACE
     -fsanitize=${HIOS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hios_settings INTERFACE -fsanitize=${HIOS_SANITIZE})
 endif()
-if(HIOS_FUZZ)  # what libFuzzer steers by; its main() is linked to the targets of tests/fuzz alone
+if(HIOS_FUZZ)  # coverage for libFuzzer; only the targets of tests/fuzz link its main()
   target_compile_options(hios_settings INTERFACE -fsanitize=fuzzer-no-link)
   target_link_options(hios_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# What nearly every file includes, parsed once a target: halves the time of a build. Further headers
-# may be named.
+# Precompiles the headers that nearly every file includes, once per target: halves the time of a build.
+# Further headers may be named.
 function(hios_precompile name)
   target_precompile_headers(${name} PRIVATE
     <algorithm> <functional> <map> <memory> <optional> <span> <string> <vector> <nlohmann/json.hpp> ${ARGN})
 endfunction()
 
-# hios_floor(NAME HEADERS … SOURCES … LINK … [PRECOMPILE …]): one static library, one floor. HEADERS are those that
-# users of the installed library may include; all others stay inside the house. hios_core is
-# hios::core to its users, whether they install the project or add it to theirs.
-# HIOS_UNITY compiles several sources as one, which halves the time of a build: two of them that give
-# different things the same name (in unnamed namespaces, too) must not meet; ALONE names such a source.
-# ONE_BY_ONE: none are joined. GCC inlines less where sources are joined, which costs the schedulers a
-# quarter of their speed.
+# hios_floor(NAME HEADERS … SOURCES … LINK … [PRECOMPILE …]): the static library of a floor. HEADERS are those that
+# users of the installed library may include; all others are internal. Users call hios_core hios::core,
+# whether they install the project or add it to theirs.
+# HIOS_UNITY compiles several sources as one, which halves the time of a build. Sources that give
+# different things the same name (in unnamed namespaces, too) must not be joined; ALONE names such a
+# source. ONE_BY_ONE: no sources are joined. GCC inlines less in joined sources, which costs the
+# schedulers a quarter of their speed.
 function(hios_floor name)
   cmake_parse_arguments(arg "ONE_BY_ONE" "" "HEADERS;SOURCES;ALONE;LINK;PRECOMPILE" ${ARGN})
   string(REPLACE "hios_" "" word ${name})

@@ -67,5 +67,5 @@ launch() {
   return "$status"
 }
 
-# True once Slurm has told the job to end.
+# True after a request of Slurm to end the job.
 stopped=no

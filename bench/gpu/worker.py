@@ -18,7 +18,7 @@ class WorkerError(Exception):
 
 
 class Worker:
-    """Starts with the first request, and anew after one that did not end. One thread uses it."""
+    """Starts with the first request, and again after a request that did not end. One thread uses it."""
 
     def __init__(self, environment, log, python=sys.executable, program=BASELINE):
         self.environment, self.log, self.python, self.program = environment, log, python, program
