@@ -9,13 +9,13 @@ namespace {
 /// However a wait ends, its message must not be read any more: the caller may be unwinding.
 class Restored {
  public:
-  explicit Restored(RankState& state) : states_(state) {}
+  explicit Restored(RankState& state) : state_(state) {}
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
-  ~Restored() { states_ = {}; }
+  ~Restored() { state_ = {}; }
 
  private:
-  RankState& states_;
+  RankState& state_;
 };
 
 }  // namespace
@@ -50,59 +50,59 @@ std::vector<std::string> Hub::exchange(Rank rank, const char* name, const std::s
   return answer_;  // the next collective cannot end before this rank has joined it
 }
 
-void Hub::open(std::vector<Transfer>& transfers, Rank rank, bool sends) {
+void Hub::open(std::vector<ChannelMessage>& messages, Rank rank, bool sends) {
   const Lock lock(mutex_);
-  for (Transfer& transfer : transfers) {
-    const Rank peer = transfer.message.peer;
+  for (ChannelMessage& message : messages) {
+    const Rank peer = message.posted.peer;
     if (peer.index() >= size()) {
       throw RunError("no rank " + std::to_string(peer.index()) + " in a job of " +
                      std::to_string(size()));
     }
     const Rank from = sends ? rank : peer, to = sends ? peer : rank;
-    Unmatched& unmatched = unmatched_[{from, to, transfer.message.tag}];
+    Unmatched& unmatched = unmatched_[{from, to, message.posted.tag}];
     unmatched.from = from;
     unmatched.to = to;
-    unmatched.tag = transfer.message.tag;
-    transfer.unmatched = &unmatched;
-    transfer.is_send = sends;
-    ++open_transfers_;
+    unmatched.tag = message.posted.tag;
+    message.unmatched = &unmatched;
+    message.is_send = sends;
+    ++open_messages_;
     // Memory for all transfers that can be under way at once: no later call allocates.
-    unmatched.sends.reserve(open_transfers_);
-    unmatched.receives.reserve(open_transfers_);
+    unmatched.sends.reserve(open_messages_);
+    unmatched.receives.reserve(open_messages_);
   }
-  transfers_.reserve(open_transfers_);
+  transfers_.reserve(open_messages_);
 }
 
-void Hub::close(std::vector<Transfer>& transfers) {
+void Hub::close(std::vector<ChannelMessage>& messages) {
   const Lock lock(mutex_);
-  for (Transfer& transfer : transfers) {
-    if (transfer.unmatched == nullptr) continue;
-    --open_transfers_;
-    std::erase(transfer.unmatched->sends, &transfer);
-    std::erase(transfer.unmatched->receives, &transfer);
+  for (ChannelMessage& message : messages) {
+    if (message.unmatched == nullptr) continue;
+    --open_messages_;
+    std::erase(message.unmatched->sends, &message);
+    std::erase(message.unmatched->receives, &message);
     std::erase_if(transfers_, [&](const Transfer& transfer) {
-      return transfer.send == &transfer || transfer.receive == &transfer;
+      return transfer.send == &message || transfer.receive == &message;
     });
   }
 }
 
-void Hub::start(Rank rank, Transfer& transfer) {
+void Hub::start(Rank rank, ChannelMessage& message) {
   const Lock lock(mutex_);
   enter(rank);
-  if (transfer.under_way) throw RunError("a message was started twice: " + words(rank));
-  transfer.under_way = true;
-  Unmatched& unmatched = *transfer.unmatched;
-  if (transfer.is_send) {
+  if (message.under_way) throw RunError("a message was started twice: " + words(rank));
+  message.under_way = true;
+  Unmatched& unmatched = *message.unmatched;
+  if (message.is_send) {
     const std::size_t occurrence = unmatched.sent++;
     const std::optional<LostMessage>& lost = options_.lost;
     if (lost && lost->from == unmatched.from && lost->to == unmatched.to &&
         lost->tag == unmatched.tag && lost->occurrence == occurrence) {
-      transfer.under_way = false;  // the sender takes it for delivered
+      message.under_way = false;  // the sender takes it for delivered
       return;
     }
-    unmatched.sends.push_back(&transfer);
+    unmatched.sends.push_back(&message);
   } else {
-    unmatched.receives.push_back(&transfer);
+    unmatched.receives.push_back(&message);
   }
   match(unmatched);
 }
@@ -129,8 +129,8 @@ void Hub::deliver_due() {
     }
     transfers_[i] = transfers_.back();
     transfers_.pop_back();
-    const mpi::Message& from = transfer.send->message;
-    const mpi::Message& to = transfer.receive->message;
+    const mpi::Message& from = transfer.send->posted;
+    const mpi::Message& to = transfer.receive->posted;
     if (from.size_bytes != to.size_bytes) {
       throw RunError("tag " + std::to_string(from.tag) + ": " + std::to_string(from.size_bytes) +
                      " bytes were sent and " + std::to_string(to.size_bytes) + " awaited");
@@ -142,10 +142,10 @@ void Hub::deliver_due() {
   }
 }
 
-void Hub::await(Rank rank, Transfer& transfer) {
+void Hub::await(Rank rank, ChannelMessage& message) {
   Lock lock(mutex_);
   enter(rank);
-  wait(lock, rank, {RankState::Kind::kAwaitsMessage, &transfer, 0});
+  wait(lock, rank, {RankState::Kind::kAwaitsMessage, &message, 0});
 }
 
 void Hub::poll(Rank rank) {
@@ -155,15 +155,15 @@ void Hub::poll(Rank rank) {
   if (!failure_.empty()) throw PeerFailed(failure_);
 }
 
-bool Hub::ended(const Transfer& transfer) {
+bool Hub::ended(const ChannelMessage& message) {
   const Lock lock(mutex_);
-  return !transfer.under_way;
+  return !message.under_way;
 }
 
 bool Hub::satisfied(const RankState& state) const {
   switch (state.kind) {
     case RankState::Kind::kAwaitsMessage:
-      return !state.transfer->under_way;
+      return !state.message->under_way;
     case RankState::Kind::kAwaitsRanks:
       return collective_ != state.collective;
     case RankState::Kind::kRuns:
@@ -227,10 +227,10 @@ std::string Hub::words(Rank rank) const {
     case RankState::Kind::kAwaitsMessage:
       break;
   }
-  const Transfer& transfer = *state.transfer;
-  return who + " waits for its " + (transfer.is_send ? "send to rank " : "message from rank ") +
-         std::to_string(transfer.message.peer.index()) + ", tag " +
-         std::to_string(transfer.message.tag);
+  const ChannelMessage& message = *state.message;
+  return who + " waits for its " + (message.is_send ? "send to rank " : "message from rank ") +
+         std::to_string(message.posted.peer.index()) + ", tag " +
+         std::to_string(message.posted.tag);
 }
 
 void Hub::abort(Rank rank, int exit_status) {

@@ -22,27 +22,27 @@ namespace hios::test {
 using Clock = std::chrono::steady_clock;
 using Lock = std::unique_lock<std::mutex>;
 
-struct Transfer;
+struct ChannelMessage;
 
 /// Transfers of one (from, to, tag) that were started and not matched, oldest first.
 struct Unmatched {
   Rank from, to;
   int tag = 0;
-  std::vector<Transfer*> sends, receives;
+  std::vector<ChannelMessage*> sends, receives;
   std::size_t sent = 0;
 };
 
 /// One message of a channel.
-struct Transfer {
-  mpi::Message message;
+struct ChannelMessage {
+  mpi::Message posted;
   Unmatched* unmatched = nullptr;
   bool is_send = false;
   bool under_way = false;
 };
 
 struct Transfer {
-  Transfer* send;
-  Transfer* receive;
+  ChannelMessage* send;
+  ChannelMessage* receive;
   Clock::time_point due;
 };
 
@@ -50,7 +50,7 @@ struct Transfer {
 struct RankState {
   enum class Kind { kRuns, kAwaitsMessage, kAwaitsRanks, kEnded };
   Kind kind = Kind::kRuns;
-  const Transfer* transfer = nullptr;
+  const ChannelMessage* message = nullptr;
   std::uint64_t collective = 0;
 };
 
@@ -62,12 +62,12 @@ class Hub {
   std::size_t size() const { return states_.size(); }
 
   std::vector<std::string> exchange(Rank rank, const char* name, const std::string& text);
-  void open(std::vector<Transfer>& transfers, Rank rank, bool sends);
-  void close(std::vector<Transfer>& transfers);
-  void start(Rank rank, Transfer& transfer);
-  void await(Rank rank, Transfer& transfer);
+  void open(std::vector<ChannelMessage>& messages, Rank rank, bool sends);
+  void close(std::vector<ChannelMessage>& messages);
+  void start(Rank rank, ChannelMessage& message);
+  void await(Rank rank, ChannelMessage& message);
   void poll(Rank rank);
-  bool ended(const Transfer& transfer);
+  bool ended(const ChannelMessage& message);
 
   [[noreturn]] void abort(Rank rank, int exit_status);
   void fail(const std::string& why);
@@ -90,7 +90,7 @@ class Hub {
   std::vector<std::size_t> calls_;
   std::map<std::tuple<Rank, Rank, int>, Unmatched> unmatched_;
   std::vector<Transfer> transfers_;
-  std::size_t open_transfers_ = 0;
+  std::size_t open_messages_ = 0;
   std::string failure_;
   bool deadlock_ = false;
   // The current collective: the ranks that called it, its name, and the answer to the last one.

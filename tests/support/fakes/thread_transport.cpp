@@ -26,7 +26,7 @@ class ThreadChannel final : public mpi::Channel {
   }
 
   void start_receives() override {
-    for (Transfer& transfer : receives_) hub_.start(rank_, transfer);
+    for (ChannelMessage& message : receives_) hub_.start(rank_, message);
   }
   void start_send(std::size_t send) override { hub_.start(rank_, sends_[send]); }
   void await_receive(std::size_t receive) override { hub_.await(rank_, receives_[receive]); }
@@ -35,18 +35,18 @@ class ThreadChannel final : public mpi::Channel {
   bool sent(std::size_t send) override { return hub_.ended(sends_[send]); }
   void poll() override { hub_.poll(rank_); }
   void finish() override {
-    for (Transfer& transfer : receives_) hub_.await(rank_, transfer);
-    for (Transfer& transfer : sends_) hub_.await(rank_, transfer);
+    for (ChannelMessage& message : receives_) hub_.await(rank_, message);
+    for (ChannelMessage& message : sends_) hub_.await(rank_, message);
   }
   bool finished() override {
-    const auto ended = [&](const Transfer& transfer) { return hub_.ended(transfer); };
+    const auto ended = [&](const ChannelMessage& message) { return hub_.ended(message); };
     return std::ranges::all_of(receives_, ended) && std::ranges::all_of(sends_, ended);
   }
 
  private:
   Hub& hub_;
   Rank rank_;
-  std::vector<Transfer> sends_, receives_;
+  std::vector<ChannelMessage> sends_, receives_;
 };
 
 class ThreadTransport final : public mpi::Transport {
