@@ -18,9 +18,9 @@
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/registry.h"
 
-// How large every lower bound is, which is the largest, and what it takes to compute them, as means
-// over random networks or for a graph from a file; beside them the best latency of the HIOS
-// paper's algorithms. A study: it asserts nothing.
+// Prints every lower bound, the largest one and the time to compute them, as means over random
+// networks or for a graph from a file, together with the best latency of the HIOS paper's
+// algorithms. A study: it asserts nothing.
 
 namespace hios {
 namespace {

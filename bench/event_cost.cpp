@@ -1,5 +1,5 @@
-// What it costs a rank to note one event in its flight record: the median of a hundred blocks of a
-// million events.
+// Prints the cost of recording one event in a rank's flight record: the median of a hundred blocks
+// of a million events.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Writes out what a model's run is made of, for bench/gpu/check_torch.py: the weights and biases of
-// its convolutions in the order of its layers, its input, and its outputs as the reference backend
-// computes them. Raw fp32; weights OIHW, images NHWC. A tool, no study: it measures nothing.
+// Writes the values of a model's run, for bench/gpu/check_torch.py: the weights and biases of its
+// convolutions in the order of its layers, its input, and its outputs by the reference backend. Raw
+// fp32; weights OIHW, images NHWC. A tool and no study: it measures nothing.
 //   model_values MODEL.json FOLDER
 
 #include <cstdio>

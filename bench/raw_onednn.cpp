@@ -1,9 +1,8 @@
-// The yardstick of the CPU backend: a network's layers called straight from oneDNN in a bare loop,
-// with no schedule, plan, executor or kernel of ours. It is oneDNN at its best in straightforward
-// use: NHWC activations, weights in the layout that oneDNN picks, bias and a relu behind a
-// convolution in the convolution's own primitive, memory reused by lifetime. What a straightforward
-// program would not do, it does not do either: a relu in front of a convolution is a pass of its
-// own, and so are depthwise, pointwise, sum and concat.
+// The comparison for the CPU backend: a network's layers as oneDNN calls in a bare loop, without
+// our schedules, plans, executor or kernels. It is the best straightforward use of oneDNN: NHWC
+// activations, weights in the layout that oneDNN selects, bias and a relu after a convolution fused
+// into its primitive, memory reused by lifetime. It has no further optimisations: a relu before a
+// convolution is a pass of its own, and so are depthwise, pointwise, sum and concat.
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <chrono>
@@ -77,7 +76,7 @@ class Network {
   void add_concat(const Layer& layer);
   void add_relu(const Layer& layer);
 
-  /// The relu that alone reads a convolution's output, and so goes into its primitive.
+  /// Returns the relu that is the only consumer of a convolution, and is fused into its primitive.
   const Layer* fused_relu(const Layer& layer) const;
   memory tensor(TensorId id) {
     return {nhwc(model_.tensor(id).shape), engine_, arena_.get() + offsets_[id.index()]};
@@ -190,7 +189,7 @@ void Network::add_convolution(const Layer& layer, const hios::Conv& conv) {
 void Network::add_pool(const Layer& layer, const hios::Pool& pool) {
   const Shape& in = model_.tensor(layer.inputs[0]).shape;
   const Shape& out = model_.tensor(layer.output).shape;
-  // Rows and columns behind the last whole window are cut off, which oneDNN calls less padding.
+  // Rows and columns after the last whole window are cut off, by a smaller padding in oneDNN.
   const auto after = [](std::int64_t outputs, std::int64_t stride, std::int64_t kernel,
                         std::int64_t inputs, std::int64_t before) {
     return (outputs - 1) * stride + kernel - inputs - before;
@@ -206,7 +205,7 @@ void Network::add_pool(const Layer& layer, const hios::Pool& pool) {
       described<dnnl::pooling_forward>(engine_, {}, dnnl::prop_kind::forward_inference, algorithm,
                                        nhwc(in), nhwc(out), stride, kernel,
 #if DNNL_VERSION_MAJOR >= 3
-                                       memory::dims{0, 0},  // no holes in the window
+                                       memory::dims{0, 0},  // no dilation
 #endif
                                        low, high);
   calls_.push_back(

@@ -1,11 +1,11 @@
-// How long the schedulers take and how much memory, by the size of the graph: time and peak memory
-// of each step on random networks (Kundu and Shu, HIOS, section V-A; edges = 2n), and the exponent
+// Prints the time and memory of schedulers by the size of the graph: time and peak memory of each
+// step on random networks (Kundu and Shu, HIOS, section V-A; edges = 2n), and the exponent
 // b of time = a·n^b by least squares over the logarithms. A study: it asserts nothing.
 //
 // Each number comes from a process of its own, so that its peak memory (VmHWM, graph included) is
-// its own and a step that fails or is too large takes nothing else with it. A step is repeated for
-// a fifth of a second at least; the least time counts. The bounds are a row of their own and are in
-// none of the others.
+// its own and a step that fails or is too large affects no other. A step is repeated for at least a
+// fifth of a second; the least time counts. The bounds are a row of their own and not part of the
+// others.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -53,8 +53,8 @@ struct Measured {
   double peak_mib = 0;
 };
 
-/// The model's graph, priced without measuring: 1 ms a 10⁹ operations and 0.01 ms a launch; a
-/// transfer at 10 GB/s. Only the shape matters here.
+/// Returns the model's graph with costs that are not measured: 1 ms per 10⁹ operations and 0.01 ms
+/// per launch; transfers at 10 GB/s. Only the shape matters here.
 Graph model_graph(const std::string& name) {
   const models::Entry* entry = models::find(name);
   if (entry == nullptr) throw InputError("there is no built-in model '" + name + "'");
@@ -71,7 +71,7 @@ Graph model_graph(const std::string& name) {
   return Graph(name, std::move(operators), std::move(edges), {StageCostRule::Kind::kOverlap, 0.5});
 }
 
-/// What every step works on. Filled in the measuring process.
+/// The input of every step, filled in the measuring process.
 struct TimedProblem {
   explicit TimedProblem(const Case& wanted, std::size_t devices)
       : graph(wanted.model.empty() ? random_dag(wanted.random) : model_graph(wanted.model)),
@@ -113,7 +113,7 @@ const Step kSteps[] = {
     {"bounds", nullptr, [](const TimedProblem& p) { lower_bound(p.graph, p.costs); }},
 };
 
-/// The peak resident memory of this process so far.
+/// Returns the peak resident memory of this process so far.
 double peak_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -139,7 +139,7 @@ Measured measure_here(const Step& step, const Case& wanted, std::size_t devices)
   return measured;
 }
 
-/// In a process of its own; nothing, where that fails (its reason is on stderr by then).
+/// Measures a step in a process of its own; empty if that fails (its error is on stderr).
 std::optional<Measured> measure(const Step& step, const Case& wanted, std::size_t devices) {
   int ends[2];
   if (pipe(ends) != 0) throw RunError("cannot make a pipe");
@@ -173,7 +173,7 @@ struct Point {
   double ms;
 };
 
-/// The exponent b of ms = a·operators^b by least squares over the logarithms.
+/// Returns the exponent b of ms = a·operators^b by least squares over the logarithms.
 std::optional<double> fitted_exponent(const std::vector<Point>& points) {
   if (points.size() < 2) return std::nullopt;
   const double count = static_cast<double>(points.size());
@@ -220,7 +220,7 @@ class Study {
   explicit Study(const Arguments& arguments)
       : arguments_(arguments), steps_(split(arguments.steps)) {}
 
-  /// False if a step failed.
+  /// Returns false if a step failed.
   bool run() {
     measure_case({"nasnet_large", "nasnet_large", {}});
     for (const std::string& layers : split(arguments_.layers)) {

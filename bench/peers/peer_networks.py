@@ -6,7 +6,7 @@ BUILT_IN = ("inception_v3", "squeezenet", "nasnet_large", "randwire_large")
 OF_TORCH = ("resnet50", "mobilenet_v2", "efficientnet_b0", "unet")  # at 224x224, unet at 256x256
 
 
-def complaint(name):
+def error_of(name):
     """Why a network of this name cannot be measured; empty if it can."""
     if name in BUILT_IN + OF_TORCH:
         return ""

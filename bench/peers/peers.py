@@ -47,9 +47,9 @@ def arguments():
     if min(options.rounds, options.attempts) < 1 or options.warmup < 0 or options.seconds <= 0:
         parser.error("--rounds, --attempts and --seconds must be more than 0, --warmup at least that")
     for name in options.networks:
-        complaint = peer_networks.complaint(name)
-        if complaint:
-            parser.error(complaint)
+        error = peer_networks.error_of(name)
+        if error:
+            parser.error(error)
     return options
 
 

@@ -14,7 +14,7 @@ namespace hios::onnx {
 class ModelFile {
  public:
   /// Reads the file. Throws InputError with its name if it is not a regular file, is larger than
-  /// `limits`, is not ONNX, or nests messages too deeply.
+  /// `limits`, is not ONNX, or has messages nested too deeply.
   ModelFile(const std::filesystem::path& file, const ReadLimits& limits);
 
   proto::ModelProto& model() { return *model_; }

@@ -1,4 +1,4 @@
-"""scripts/compare: what is profiled and run in which order, what is measured again, and what the table says."""
+"""scripts/compare: the order of profiles and runs, repeated measurements, and the table."""
 
 import json
 import unittest
@@ -16,7 +16,7 @@ EFFORT = Effort(rounds=3, iterations=4, sweeps=8, stages_s=15)
 
 
 class CompareTest(FolderTest):
-    """Programs that write what the next of the lists says: operators' times by way, latencies by way."""
+    """Programs that write the next values of two lists: operators' times by way, latencies by way."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +27,7 @@ class CompareTest(FolderTest):
         self.rounds = Rounds(self.programs, self.profile, self.rows, ["--model", "net"], EFFORT, 7)
         self.operator_ms = {}  # by way: the time of each turn, the last one for all that follow
         self.latency_ms = {}   # by way: the same for runs
-        self.plan = "a"        # what schedules look like
+        self.plan = "a"        # the content of schedules
         self.stage_ms = 5.0
         self.settled, self.stages_settled = {}, None
         self.disturbed = []    # indices of a report's runs
@@ -177,7 +177,7 @@ class RunningTest(CompareTest):
         self.assertEqual([row["prediction_error"] for row in summary["rows"]], [0.0] * 7)
         self.assertIn("2 ranks x 1 core was profiled, planned and run again: inter-lp was -135.0 % off its prediction, "
                       "and is +0.0 % off now", page(summary))
-        # The same schedule: its samples stay, two rounds are added, and it is verified anew.
+        # The same schedule: its samples stay, two rounds are added, and it is verified again.
         self.assertEqual(sorted(self.row("2 ranks x 1 core hios-mr").rounds), [1, 2, 3, 4, 5])
         self.assertEqual(sorted(self.row("1 rank x 1 core sequential").rounds), [1, 2, 3])
         verified = ["--verify" in flags for flags in self.programs.asked("hios-run")]

@@ -1,4 +1,4 @@
-"""bench/study/hios/contention.py: what is measured for figures 1 and 2, and what is computed from it."""
+"""bench/study/hios/contention.py: the measurements of figures 1 and 2, and the numbers computed from them."""
 
 import json
 import unittest

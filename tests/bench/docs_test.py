@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, pictures are small, every room is described, every flag exists."""
+"""The documents: links have targets, pictures are small, every room is described, every flag exists."""
 
 import os
 import re
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "slurm" / "README.md",
          *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = ("hios-profile", "hios-schedule", "hios-run")
-# Of programs that are not ours.
+# Flags of programs that are not ours.
 FOREIGN_FLAGS = {"--preset", "--config", "--build", "--test-dir", "--install", "--prefix", "--bind-to", "--mpi",
                  "--nodes", "--ntasks-per-node", "--cpus-per-task", "--gpus-per-node", "--gpus-per-task",
                  "--gtest_filter", "--with-pmi"}
@@ -18,7 +18,7 @@ FLAG = r"(?<![\w-])--[a-z][a-z_-]*"
 
 
 def headings(page):
-    """The anchors that a page has, as GitHub makes them."""
+    """The anchors of a page, as GitHub makes them."""
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
     titles = re.findall(r"^#+ (.*)$", text, flags=re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
@@ -72,7 +72,7 @@ class DocsTest(unittest.TestCase):
     def test_every_flag_exists(self):
         folder = os.environ.get("HIOS_BIN_DIR")
         if not folder:
-            self.skipTest("HIOS_BIN_DIR says where the programs are")
+            self.skipTest("HIOS_BIN_DIR is not set to the programs' folder")
         known = set(FOREIGN_FLAGS)
         for script in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "scripts").rglob("*.*"), *(ROOT / "slurm").iterdir()]:
             if script.suffix in (".py", ".sh", ".sbatch"):

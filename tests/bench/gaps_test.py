@@ -1,4 +1,4 @@
-"""bench/study/hios/gaps.py: what is scheduled on how many devices, and when longer."""
+"""bench/study/hios/gaps.py: networks and numbers of devices, and the longer searches."""
 
 import csv
 import unittest

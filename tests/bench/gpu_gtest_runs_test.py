@@ -1,4 +1,4 @@
-"""bench/gpu/gtest_runs.py, against a program that speaks like GoogleTest and crashes where it is told to."""
+"""bench/gpu/gtest_runs.py, with a program that prints like GoogleTest and crashes in given tests."""
 
 import os
 import textwrap

@@ -1,4 +1,4 @@
-"""bench/gpu/installation.py: which of many folders NVIDIA's libraries come from, and what the programs are told."""
+"""bench/gpu/installations.py: the folders of NVIDIA's libraries, and the environment of the programs."""
 
 import ctypes
 import os

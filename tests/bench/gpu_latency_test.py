@@ -1,4 +1,4 @@
-"""bench/gpu/latency_part.py: the order of what is measured, and what becomes of a step that fails."""
+"""bench/gpu/latency_part.py: the order of measurements, and steps that fail."""
 
 import json
 import unittest
@@ -43,7 +43,7 @@ class LatencyTest(FolderTest):
         return {row["row"]: row for row in latency.rows.values()}
 
     def program(self, words):
-        """What hios-run would have written; nothing fails."""
+        """A step that writes the files of hios-run and never fails."""
         if any(word.endswith("hios-run") for word in words):
             Path(flag(words, "--json")).write_text(json.dumps(
                 {"iterations_ms": [1.0, 1.5], "predicted_ms": 0.9, "transfer_path": "ipc"}))

@@ -1,4 +1,4 @@
-"""bench/gpu/main.py: what it refuses, and that a rehearsal cannot touch the results."""
+"""bench/gpu/main.py: its refusals, and rehearsals, which cannot change the results."""
 
 import contextlib
 import io

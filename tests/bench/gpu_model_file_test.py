@@ -1,4 +1,4 @@
-"""bench/gpu/model_file.py reads what hios-schedule --export-model writes, and finds the same network."""
+"""bench/gpu/model_file.py reads the files of hios-schedule --export-model, and finds the same network."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""bench/gpu/mps.py: when it serves, what it says where it does not, and that it ends."""
+"""bench/gpu/mps.py: start, reasons of failure, and end."""
 
 import unittest
 from pathlib import Path
@@ -12,7 +12,7 @@ from target import REHEARSAL, Target
 
 class MpsTest(FolderTest):
     def mps(self, script="exit 0", trial="", target=Target()):
-        """A control program that writes down what it was told, then does as `script` says."""
+        """A control program that records its commands, then runs `script`."""
         control = self.folder / "control"
         control.write_text(f'#!/bin/sh\necho "$*:$(cat)" >> {self.folder}/told\n{script}\n')
         control.chmod(0o755)
@@ -37,7 +37,7 @@ class MpsTest(FolderTest):
         self.assertIn("out of luck", self.mps("echo out of luck; exit 1").start().word)
         mps = self.mps(trial="no server").start()
         self.assertEqual((mps.word, mps.environment()), ("no (no server)", {}))
-        self.assertEqual(self.told()[-1], ":quit", "what was started is ended")
+        self.assertEqual(self.told()[-1], ":quit", "the daemon is ended")
         self.assertIn(CONTROL, self.mps(script="").start().word)
         self.assertIn("rehearsal", self.mps(target=REHEARSAL).start().word)
 

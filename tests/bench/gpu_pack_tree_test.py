@@ -1,4 +1,4 @@
-"""scripts/pack_tree.py: what ldd and CTest say, and which libraries may stay outside."""
+"""scripts/pack_tree.py: the output of ldd and CTest, and the libraries that the machine provides."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""bench/gpu/results.py, goals.py and report.py: what is kept, what it is compared with, and what the page says."""
+"""bench/gpu/results.py, goals.py and report.py: kept numbers, comparisons, and the page."""
 
 import json
 import unittest

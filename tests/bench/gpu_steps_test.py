@@ -1,4 +1,4 @@
-"""bench/gpu/steps.py: what fails, hangs or comes too late is written down, and nothing is left running."""
+"""bench/gpu/steps.py: steps that fail, hang or come too late are recorded, and no process is left running."""
 
 import sys
 import time

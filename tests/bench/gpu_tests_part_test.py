@@ -1,4 +1,4 @@
-"""bench/gpu/tests_part.py: what compute-sanitizer's words mean, and which tests it gets."""
+"""bench/gpu/tests_part.py: the output of compute-sanitizer, and the selection of its tests."""
 
 import unittest
 from pathlib import Path
@@ -59,7 +59,7 @@ class VerifiedTest(unittest.TestCase):
 
 
 class NetworkTest(FolderTest):
-    """The order of steps, against programs that do what `broken` says."""
+    """The order of steps, with programs that fail as `broken` says."""
 
     def run_network(self, broken=lambda words: ""):
         installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})

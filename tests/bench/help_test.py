@@ -13,7 +13,7 @@ NOT_OURS = r"No module named '(torch|numpy|matplotlib)'"
 
 
 def for_people(program):
-    """Whether people start it; the others are started by a program, with what it tells them."""
+    """True if people start the script; other scripts get their arguments from a program."""
     return "import argparse" in program.read_text()
 
 

@@ -1,5 +1,5 @@
-"""bench/study/hetero: prices and GPT-3 against the formulas written out plainly, what is asked and asked again, and
-what is made of the answers."""
+"""bench/study/hetero: costs and GPT-3 compared with the formulas in plain form, the calls that are made and made again, and
+the summaries of their results."""
 
 import contextlib
 import csv
@@ -11,10 +11,10 @@ from pathlib import Path
 from unittest import mock
 
 import asks
+import costs
 import hetero_parts
 import network_graphs
 import platforms
-import costs
 import problems
 import run_hetero
 import summaries
@@ -26,7 +26,7 @@ CHAIN = {"format": "hios-graph", "version": 1, "name": "chain",
          "edges": [{"from": "a", "to": "b", "bytes": 100}]}
 
 
-class PricesTest(unittest.TestCase):
+class CostsTest(unittest.TestCase):
     def test_networks_stand_at_the_level_of_the_table(self):
         graph = costs.like_table_2(CHAIN, 1)
         first, second = (operator["time_ms"] for operator in graph["operators"])
@@ -73,9 +73,9 @@ class GraphsTest(unittest.TestCase):
             value = None
             for index in range(size.layers):
                 value = builder.layer(f"l{index}", value)
-            place = {operator["name"]: at for at, operator in enumerate(builder.operators)}
+            position = {operator["name"]: at for at, operator in enumerate(builder.operators)}
             self.assertEqual(len(place), len(builder.operators))
-            self.assertTrue(all(place[edge["from"]] < place[edge["to"]] for edge in builder.edges))
+            self.assertTrue(all(position[edge["from"]] < position[edge["to"]] for edge in builder.edges))
         products = [each for each in coarse.operators if each["weight_bytes"]]
         self.assertEqual(sum(each["weight_bytes"] for each in products), 2 * 2 * 12 * 64 * 64)
         self.assertEqual(sum(each["flop"] for each in products), 2 * 2 * 8 * 12 * 64 * 64)

@@ -1,4 +1,4 @@
-"""bench/latency.py: which attempt counts, and what is kept of it."""
+"""bench/latency.py: the attempt that counts, and its results."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ class LatencyTest(FolderTest):
         (self.folder / "bench").mkdir()
 
     def run_compare(self, command, **_):
-        """Each call's reference moves by the next of `moved`."""
+        """In each call the one-core row varies by the next value of `moved`."""
         self.commands.append(command)
         moved = self.moved[len(self.commands) - 1]
         output = Path(flag(command, "--output"))

@@ -1,4 +1,4 @@
-"""bench/milp: which problems, what is computed again, what the table says of it."""
+"""bench/milp: the problems, repeated computations, and the table."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""bench/mixed: which jobs it starts, in which order, and what the table says of them."""
+"""bench/mixed: its jobs, their order, and the table."""
 
 import contextlib
 import io

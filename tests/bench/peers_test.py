@@ -1,4 +1,4 @@
-"""bench/peers: which networks are measured, who runs when, what is measured again, and what is written."""
+"""bench/peers: the networks, the order of programs, repeated measurements, and the files."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class FakeWorker:
-    """Peers that take 20 and 10 ms, and compute what we do."""
+    """Peers that take 20 and 10 ms, and compute the same values as ours."""
 
     def __init__(self, difference=1e-6):
         self.asked, self.difference = [], difference

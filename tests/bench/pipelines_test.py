@@ -1,4 +1,4 @@
-"""bench/pipelines: what is asked once and not again, and what the tables say."""
+"""bench/pipelines: calls that are not repeated, and the tables."""
 
 import json
 import unittest

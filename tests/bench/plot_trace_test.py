@@ -1,4 +1,4 @@
-"""bench/plot_trace.py: what it reads from a trace."""
+"""bench/plot_trace.py: reading a trace."""
 
 import json
 import subprocess

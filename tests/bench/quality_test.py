@@ -1,4 +1,4 @@
-"""bench/quality: which problems, what is computed again, what the table says of it."""
+"""bench/quality: the problems, repeated computations, and the table."""
 
 import contextlib
 import io

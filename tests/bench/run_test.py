@@ -1,4 +1,4 @@
-"""bench/study/hios/run.py: which parts run, with what."""
+"""bench/study/hios/run.py: the parts that run, and their arguments."""
 
 import contextlib
 import io

@@ -66,7 +66,7 @@ class StudyTest(FolderTest):
         self.assertEqual((self.folder / "simulated.csv").read_text(), before)
 
     def test_the_study_knows_the_programs_algorithms(self):
-        """What it sets or compares with by name is there."""
+        """The algorithms and options that the study names exist."""
         algorithms = {a["name"]: a for a in self.programs.algorithms()}
         for name in ("sequential", "ios", "hios-lp", "inter-lp", "hios-mr", "inter-mr", *simulated.SECONDS_OF_A_SEARCH):
             self.assertIn(name, algorithms)

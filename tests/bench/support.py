@@ -1,4 +1,4 @@
-"""What the tests of the benches share: folders that vanish, and programs that only pretend."""
+"""Shared by the tests of the benches: temporary folders, and fake programs."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ def flag(flags, name):
 
 
 class FolderTest(unittest.TestCase):
-    """Each test has an empty folder, and what the code tells the terminal is kept from it."""
+    """Each test has an empty folder, and output of the code to the terminal is captured."""
 
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -1,4 +1,4 @@
-"""scripts/throughput: what is profiled, planned and run, and what the table says."""
+"""scripts/throughput: profiles, plans and runs, and the table."""
 
 import json
 import unittest
@@ -23,7 +23,7 @@ class JsonPrograms(FakePrograms):
 
 
 class ThroughputTest(FolderTest):
-    """Programs that write what was asked of them."""
+    """Programs that write the requested files."""
 
     def setUp(self):
         super().setUp()
