@@ -74,7 +74,7 @@ class GraphsTest(unittest.TestCase):
             for index in range(size.layers):
                 value = builder.layer(f"l{index}", value)
             position = {operator["name"]: at for at, operator in enumerate(builder.operators)}
-            self.assertEqual(len(place), len(builder.operators))
+            self.assertEqual(len(position), len(builder.operators))
             self.assertTrue(all(position[edge["from"]] < position[edge["to"]] for edge in builder.edges))
         products = [each for each in coarse.operators if each["weight_bytes"]]
         self.assertEqual(sum(each["weight_bytes"] for each in products), 2 * 2 * 12 * 64 * 64)
