@@ -53,6 +53,8 @@ struct Device {
 
 /// One byte a second: below that, times are not finite any more.
 inline constexpr double kMinGbPerS = 1e-9;
+/// The largest bandwidth that a platform may have.
+inline constexpr double kMaxGbPerS = 1e9;
 
 struct Link {
   double latency_ms = 0;
