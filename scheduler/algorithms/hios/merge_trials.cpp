@@ -39,14 +39,14 @@ bool surely_less(double a, double b) { return a < b * (1 - kMargin); }
 
 MergeTrials::MergeTrials(StageGraph& stages)
     : stages_(stages),
-      times_(stages.positions()),
-      lengths_(stages.positions()),
-      changed_(stages.positions()) {
-  for (std::size_t position = stages.positions(); position-- > 0;) {
+      times_(stages.position_count()),
+      lengths_(stages.position_count()),
+      changed_(stages.position_count()) {
+  for (std::size_t position = stages.position_count(); position-- > 0;) {
     times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
     enter_length(position);
   }
-  if (stages.positions() > 0) time_up_to(stages.positions() - 1);
+  if (stages.position_count() > 0) time_up_to(stages.position_count() - 1);
   latency_ms_ = last_end();
   exact_latency_ms_ = latency_ms_;
 }
@@ -96,7 +96,7 @@ void MergeTrials::raise_ready(NodeId node, double ms) {
 
 void MergeTrials::passed(OpId op) {
   times_[stages_.node_of(op)].passed = true;
-  for (; first_open_ < stages_.positions(); ++first_open_) {
+  for (; first_open_ < stages_.position_count(); ++first_open_) {
     const NodeId node = stages_.at(first_open_);
     if (node == StageGraph::kNone) continue;
     if (!times_[node].passed) break;
@@ -194,7 +194,7 @@ bool MergeTrials::exactly_less(Candidate& candidate) {
   if (best_avoids(candidate)) return false;
   if (best_) return exact_latency(candidate) < exact_latency(*best_);
   if (!exact_latency_ms_) {
-    time_up_to(stages_.positions() - 1);
+    time_up_to(stages_.position_count() - 1);
     exact_latency_ms_ = last_end();
   }
   return exact_latency(candidate) < *exact_latency_ms_;
@@ -222,7 +222,7 @@ void MergeTrials::set_end(NodeId node, double end_ms) {
 /// Returns simulate()'s latency with the candidate merged; restores all ends.
 double MergeTrials::exact_latency(Candidate& candidate) {
   if (candidate.exact_ms) return *candidate.exact_ms;
-  time_up_to(stages_.positions() - 1);
+  time_up_to(stages_.position_count() - 1);
   for (NodeId member : candidate.members) set_end(member, candidate.end_ms);
   for (NodeId member : candidate.members) changed_.erase(stages_.position(member));
   for (auto position = changed_.next(0); position; position = changed_.next(*position)) {

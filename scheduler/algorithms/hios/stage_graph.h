@@ -26,7 +26,7 @@ class StageGraph {
   StageGraph(const Graph& graph, const CostModel& costs, const Schedule& schedule,
              const std::vector<OpId>& order);
 
-  std::size_t positions() const { return sequence_.size(); }
+  std::size_t position_count() const { return sequence_.size(); }
   /// Returns the stage at the position; kNone if it was merged into another one.
   NodeId at(std::size_t position) const { return sequence_[position]; }
   std::size_t position(NodeId node) const { return nodes_[node].position; }

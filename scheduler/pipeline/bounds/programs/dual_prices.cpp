@@ -6,7 +6,7 @@ namespace hios::scheduler::pipeline {
 namespace {
 
 /// Returns the dual prices of any shares, which need not add up to 1.
-DualPrices prices_of(const LeastCosts& costs, std::vector<double> shares) {
+DualPrices dual_prices_of(const LeastCosts& costs, std::vector<double> shares) {
   double sum = 0;
   for (std::size_t c = 0; c < shares.size(); ++c) {
     shares[c] = std::max(0.0, shares[c]);

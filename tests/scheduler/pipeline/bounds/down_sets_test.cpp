@@ -94,7 +94,7 @@ TEST(BlockScan, CostsWhatTheLetterSays) {
       }
       EXPECT_LE(scan.least_ms(), scan.ms() + 1e-9);
     }
-    for (std::size_t i = added.size(); i-- > 0;) scan.take_back(added[i].first, added[i].second);
+    for (std::size_t i = added.size(); i-- > 0;) scan.remove(added[i].first, added[i].second);
     EXPECT_EQ(scan.ms(), 0);
   }
 }
