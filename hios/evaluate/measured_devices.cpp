@@ -20,8 +20,6 @@ namespace {
 
 /// The relative difference between repeated sweeps on a quiet machine.
 constexpr double kLeastGain = 0.01;
-/// The largest bandwidth that a platform may have.
-constexpr double kMaxGbPerS = 1e9;
 
 /// The warm and cold times of all operators of a graph.
 struct Warmth {

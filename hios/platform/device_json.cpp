@@ -6,7 +6,6 @@ namespace hios {
 namespace {
 
 constexpr int kMaxCount = 65536;
-constexpr double kMaxGbPerS = 1e9;
 
 std::string read_name(const JsonView& view, const char* remedy) {
   std::string name = view.string();

@@ -10,8 +10,6 @@
 namespace hios {
 namespace {
 
-constexpr double kMaxGbPerS = 1e9;
-
 Link read_speed(ObjectReader& reader) {
   Link link;
   link.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
@@ -28,7 +26,8 @@ DeviceId read_end(const JsonView& view, const Platform& devices) {
   return *id;
 }
 
-/// Makes the platform; an error of its constructor (a name or a link twice) concerns the whole list.
+/// Makes the platform; an error of its constructor (a name or a link twice) concerns the whole
+/// list.
 Platform built(const JsonView& list, std::vector<Device> devices,
                std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
                std::optional<Link> default_link, Traffic traffic) {
