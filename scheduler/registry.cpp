@@ -320,7 +320,7 @@ std::array<Algorithm, 19> table() {
        .exact = true,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
-       .description = "parts by the same solver: the optimum of modules in a row (DiviML)",
+       .description = "modules by the same solver: the optimum of modules in a row (DiviML)",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves, specs.channels},
        .run = run_milp_split,
        .streams = true,
